@@ -1,0 +1,94 @@
+/**
+ * Keeps the way of the data one way: a file imports only from its own floor or from one below, and no import
+ * chain comes back to where it started. Reads every `import`, `export … from` and `import()` in `src`, types included.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'oxc-parser';
+
+const source = fileURLToPath(new URL('../src', import.meta.url));
+
+/** What each room of the house may import from, besides itself. `main.ts` is the roof. */
+const mayImport: Record<string, readonly string[]> = {
+  text: [],
+  contract: [],
+  config: ['text', 'contract'],
+  service: ['text', 'contract', 'config'],
+  local: ['text', 'contract'],
+  queries: ['text', 'contract', 'config', 'service'],
+  'ui/keys': ['text'],
+  'ui/widgets': ['text', 'ui/keys'],
+  'ui/navigation': ['text', 'ui/keys', 'ui/widgets'],
+  'ui/app': ['text', 'config', 'contract', 'queries', 'ui/keys', 'ui/widgets', 'ui/navigation'],
+  'ui/views': ['text', 'config', 'contract', 'queries', 'ui/keys', 'ui/widgets', 'ui/navigation', 'ui/app'],
+  commands: [
+    'text',
+    'contract',
+    'config',
+    'service',
+    'local',
+    'queries',
+    'ui/views',
+    'ui/app',
+    'ui/keys',
+    'ui/navigation',
+  ],
+  'main.ts': ['commands', 'text', 'config'],
+};
+
+/** The room a file of `src` stands in, e.g. `ui/widgets`. */
+function roomOf(path: string): string {
+  const parts = path.split('/');
+  return parts[0] === 'ui' ? parts.slice(0, 2).join('/') : (parts[0] ?? path);
+}
+
+function importsOf(path: string): string[] {
+  const { module } = parseSync(path, readFileSync(resolve(source, path), 'utf8'));
+  const text = readFileSync(resolve(source, path), 'utf8');
+  const named = [...module.staticImports, ...module.staticExports.flatMap(entry => entry.entries)]
+    .map(entry => entry.moduleRequest?.value)
+    .filter(name => name !== undefined);
+  const dynamic = module.dynamicImports.map(({ moduleRequest }) =>
+    text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
+  );
+  return [...named, ...dynamic]
+    .filter(name => name.startsWith('.'))
+    .map(name => relative(source, resolve(source, dirname(path), name)));
+}
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .map(path => path.replaceAll('\\', '/'))
+  .filter(path => /\.tsx?$/.test(path))
+  .sort();
+const graph = new Map(files.map(path => [path, [...new Set(importsOf(path))]]));
+const faults: string[] = [];
+
+for (const [path, imports] of graph) {
+  const room = roomOf(path);
+  const allowed = mayImport[room];
+  if (!allowed) faults.push(`${path}: no such room in the house; add it to tools/check-layers.ts`);
+  for (const target of imports) {
+    const targetRoom = roomOf(target);
+    if (targetRoom !== room && !allowed?.includes(targetRoom))
+      faults.push(`${path} imports ${target}: ${room} may not use ${targetRoom}`);
+  }
+}
+
+/** Depth-first search; a file met again while still on the path closes a cycle. */
+const state = new Map<string, 'open' | 'done'>();
+function visit(path: string, trail: readonly string[]): void {
+  if (state.get(path) === 'done') return;
+  if (state.get(path) === 'open') {
+    faults.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
+    return;
+  }
+  state.set(path, 'open');
+  for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
+  state.set(path, 'done');
+}
+for (const path of files) visit(path, []);
+
+for (const fault of faults) console.error(fault);
+console.log(`layers: ${files.length} files, ${faults.length} faults`);
+process.exitCode = faults.length > 0 ? 1 : 0;

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    exclude: ['test/e2e/**'],
+    // Ink asks child processes for the terminal's size, and chalk for its colours, unless the environment answers.
+    env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'test' },
+  },
+});
