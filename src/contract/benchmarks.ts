@@ -1,0 +1,148 @@
+/** Benchmarks: lists, uploads, readiness, images and runtimes. */
+import * as z from 'zod/mini';
+import { endpoint, flag, freeForm, listQuery, number, openEnum, page, renamed, rows, text } from './common.ts';
+
+export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
+
+export const benchmarkRuntime = z.looseObject({
+  organization_id: text,
+  runtime_id: z.string(),
+  image_ref: text,
+  dockerfile_uri: text,
+  content_hash: text,
+  provider: text,
+  blueprint_id: text,
+  build_status: z.nullish(openEnum(buildStatuses)),
+  created_at: text,
+});
+export type BenchmarkRuntime = z.output<typeof benchmarkRuntime>;
+
+export const benchmark = renamed(
+  { label: ['name'] },
+  z.looseObject({
+    bench_id: z.string(),
+    organization_id: text,
+    label: text,
+    created_at: text,
+    updated_at: text,
+    description: text,
+    visibility: text,
+    family: text,
+    eval_run_count: number,
+  }),
+);
+export type Benchmark = z.output<typeof benchmark>;
+
+export const benchmarkImage = z.looseObject({
+  task_id: z.string(),
+  provider: text,
+  provider_ref: text,
+  dockerfile_uri: text,
+  build_status: z.nullish(openEnum(buildStatuses)),
+});
+export type BenchmarkImage = z.output<typeof benchmarkImage>;
+
+export const benchmarkImages = z.looseObject({ bench_id: text, images: rows(benchmarkImage) });
+export type BenchmarkImages = z.output<typeof benchmarkImages>;
+
+export const readiness = z.looseObject({
+  ready: z.boolean(),
+  missing_secret_names: z.nullish(z.array(z.string())),
+  unready_task_image_counts: z.nullish(z.record(z.string(), z.number())),
+});
+export type Readiness = z.output<typeof readiness>;
+
+export const uploadFile = z.strictObject({
+  path: z.string().check(z.minLength(1)),
+  content_type: z.string().check(z.minLength(1)),
+  size_bytes: z.int().check(z.gte(0)),
+});
+export type UploadFile = z.output<typeof uploadFile>;
+
+export const createUploadBody = z.strictObject({
+  files: z.array(uploadFile).check(z.minLength(1)),
+  bench_id: z.optional(z.string()),
+});
+
+export const uploadUrl = z.looseObject({
+  path: z.string(),
+  url: z.string(),
+  headers: z.nullish(z.record(z.string(), z.string())),
+});
+export type UploadUrl = z.output<typeof uploadUrl>;
+
+export const createUploadResult = z.looseObject({
+  bench_id: z.string(),
+  urls: z.array(uploadUrl),
+  expires_at: text,
+});
+export type CreateUploadResult = z.output<typeof createUploadResult>;
+
+/** What ingest answers is not shown; a flag and the counts are read where they come. */
+export const ingestResult = z.looseObject({ bench_id: text, ok: flag, task_count: number, context: freeForm });
+
+export const benchmarkEndpoints = {
+  listBenchmarkRuntimes: endpoint({
+    operation: 'listBenchmarkRuntimes',
+    method: 'GET',
+    path: '/api/v1/benchmarks/runtimes',
+    auth: 'apiKey',
+    query: listQuery,
+    response: page(benchmarkRuntime),
+  }),
+  listBenchmarks: endpoint({
+    operation: 'listBenchmarks',
+    method: 'GET',
+    path: '/api/v1/benchmarks',
+    auth: 'apiKey',
+    query: listQuery,
+    response: page(benchmark),
+  }),
+  createBenchmarkUpload: endpoint({
+    operation: 'createBenchmarkUpload',
+    method: 'POST',
+    path: '/api/v1/benchmarks/uploads',
+    auth: 'apiKey',
+    body: createUploadBody,
+    response: createUploadResult,
+  }),
+  getBenchmarkReadiness: endpoint({
+    operation: 'getBenchmarkReadiness',
+    method: 'GET',
+    path: '/api/v1/benchmarks/{bench_id}/readiness',
+    auth: 'apiKey',
+    response: readiness,
+  }),
+  buildBenchmarkImages: endpoint({
+    operation: 'buildBenchmarkImages',
+    method: 'POST',
+    path: '/api/v1/benchmarks/{bench_id}/images/build',
+    auth: 'apiKey',
+    response: benchmarkImages,
+  }),
+  listBenchmarkImages: endpoint({
+    operation: 'listBenchmarkImages',
+    method: 'GET',
+    path: '/api/v1/benchmarks/{bench_id}/images',
+    auth: 'apiKey',
+    response: benchmarkImages,
+    capability: true,
+  }),
+  ingestBenchmark: endpoint({
+    operation: 'ingestBenchmark',
+    method: 'POST',
+    path: '/api/v1/benchmarks/{bench_id}/ingest',
+    auth: 'apiKey',
+    body: z.record(z.string(), z.unknown()),
+    response: ingestResult,
+    capability: true,
+  }),
+  getBenchmark: endpoint({
+    operation: 'getBenchmark',
+    method: 'GET',
+    path: '/api/v1/benchmarks/{bench_id}',
+    auth: 'apiKey',
+    response: benchmark,
+    capability: true,
+  }),
+} as const;

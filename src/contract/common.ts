@@ -1,0 +1,140 @@
+/**
+ * What every area of the contract shares: how fields are read, how lists are wrapped, how an endpoint is declared.
+ *
+ * Reading is lenient: extra fields are kept, anything but an identity may be missing or null, an enum passes values
+ * that are not known yet. Building a request is strict.
+ */
+import * as z from 'zod/mini';
+
+/** An enum that stays open: known values are typed, others pass as they came. */
+export type OpenEnum<Known extends string> = Known | (string & {});
+
+/** Reads any string and types the known ones. */
+export function openEnum<const Known extends readonly string[]>(_known: Known) {
+  return z.string() as unknown as z.ZodMiniType<OpenEnum<Known[number]>, string>;
+}
+
+/** A response field that may be missing or null. */
+export function field<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z.nullish(schema);
+}
+
+export const text = field(z.string());
+export const number = field(z.number());
+export const flag = field(z.boolean());
+export const freeForm = field(z.record(z.string(), z.unknown()));
+
+/**
+ * Reads an object whose fields were renamed between generations of the service: where the document's name is missing,
+ * the first other name that is present stands in for it.
+ */
+export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
+  return z.pipe(
+    z.transform((input: unknown) => {
+      if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+      const output: Record<string, unknown> = { ...input };
+      for (const [name, others] of Object.entries(names)) {
+        if (output[name] !== undefined) continue;
+        const other = others.find(candidate => output[candidate] !== undefined);
+        if (other !== undefined) output[name] = output[other];
+      }
+      return output;
+    }),
+    schema as z.ZodMiniType<z.output<Schema>, unknown>,
+  );
+}
+
+/** One page of a list. `dropped` counts the rows that could not be read; they never hide the others. */
+export interface Page<Item> {
+  items: Item[];
+  has_more: boolean;
+  next_cursor: string | null;
+  dropped: number;
+}
+
+/** Reads the paginated envelope, or the bare array that some deployments send, row by row. */
+export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
+  const envelope = z.looseObject({
+    items: z.array(z.unknown()),
+    has_more: flag,
+    next_cursor: text,
+  });
+  return z.pipe(
+    z.union([envelope, z.array(z.unknown())]),
+    z.transform((body): Page<z.output<Schema>> => {
+      const rows = Array.isArray(body) ? body : body.items;
+      const items = rows.flatMap(row => {
+        const read = item.safeParse(row);
+        return read.success ? [read.data] : [];
+      });
+      const next_cursor = Array.isArray(body) ? null : (body.next_cursor ?? null);
+      const has_more = Array.isArray(body) ? false : (body.has_more ?? next_cursor !== null);
+      return { items, has_more, next_cursor, dropped: rows.length - items.length };
+    }),
+  ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
+}
+
+/** Reads an array row by row; rows that cannot be read are left out. */
+export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<z.output<Schema>[], unknown> {
+  return z.pipe(
+    page(item),
+    z.transform(({ items }: Page<z.output<Schema>>) => items),
+  ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
+}
+
+export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;
+export const sortOrders = ['asc', 'desc'] as const;
+export type SortOrder = (typeof sortOrders)[number];
+
+/** Query of a list. The document shows it for list runtimes; the other lists are assumed to take the same names. */
+export const listQuery = z.strictObject({
+  cursor: z.optional(z.nullable(z.string())),
+  limit: z.optional(z.int().check(z.gte(pageLimit.minimum), z.lte(pageLimit.maximum))),
+  sort: z.optional(z.nullable(z.string())),
+  order: z.optional(z.enum(sortOrders)),
+  search: z.optional(z.nullable(z.string())),
+});
+export type ListQuery = z.input<typeof listQuery>;
+
+/** What a failed run or deployment says of its failure. */
+export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm });
+export type RunFailure = z.output<typeof runFailure>;
+
+/**
+ * How a call proves who it is: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer
+ * token of one trajectory. `shownWithout` marks the endpoints that the document shows without any credential; the
+ * organization key is sent there as well.
+ */
+export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One operation of the service, as both the client and the local service know it. */
+export interface Endpoint<
+  Query extends z.ZodMiniType = z.ZodMiniType,
+  Body extends z.ZodMiniType = z.ZodMiniType,
+  Response extends z.ZodMiniType = z.ZodMiniType,
+> {
+  /** A name for messages and tests, e.g. `listBenchmarkRuntimes`. */
+  readonly operation: string;
+  readonly method: Method;
+  /** Path under the base address; `{name}` marks a parameter. */
+  readonly path: string;
+  readonly auth: Auth;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly response: Response;
+  /** True where the document does not list the endpoint, so that a service may lack it. */
+  readonly capability?: boolean;
+  /** True where an `Idempotency-Key` header is accepted, which makes a repeat harmless. */
+  readonly idempotencyKey?: boolean;
+}
+
+/** Declares an endpoint and keeps the types of its schemas. */
+export function endpoint<
+  Query extends z.ZodMiniType = z.ZodMiniType<undefined>,
+  Body extends z.ZodMiniType = z.ZodMiniType<undefined>,
+  Response extends z.ZodMiniType = z.ZodMiniType,
+>(declaration: Endpoint<Query, Body, Response>): Endpoint<Query, Body, Response> {
+  return declaration;
+}

@@ -1,0 +1,26 @@
+/** Datasets: named collections of uploaded trajectories. */
+import * as z from 'zod/mini';
+import { endpoint, listQuery, page, text } from './common.ts';
+
+export const dataset = z.looseObject({
+  dataset_id: z.string(),
+  organization_id: text,
+  dataset_name: text,
+  created_at: text,
+  display_name: text,
+  source: text,
+  gcs_prefix: text,
+  updated_at: text,
+});
+export type Dataset = z.output<typeof dataset>;
+
+export const datasetEndpoints = {
+  listDatasets: endpoint({
+    operation: 'listDatasets',
+    method: 'GET',
+    path: '/api/v1/datasets',
+    auth: 'shownWithout',
+    query: listQuery,
+    response: page(dataset),
+  }),
+} as const;

@@ -1,0 +1,103 @@
+/** Deployments: the lifecycle of a served checkpoint. */
+import * as z from 'zod/mini';
+import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
+
+export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
+export const deploymentRoles = ['production', 'test'] as const;
+export const outputSpeeds = ['normal', 'turbo'] as const;
+export const concurrencies = ['low', 'medium', 'high'] as const;
+
+export const deployment = z.looseObject({
+  deployment_id: z.string(),
+  model_slug: text,
+  model_slug_id: text,
+  status: z.nullish(openEnum(deploymentStatuses)),
+  role: z.nullish(openEnum(deploymentRoles)),
+  is_active: flag,
+  created_at: text,
+  model_id: text,
+  playground_endpoint_url: text,
+  base_model_slug: text,
+  checkpoint_step: number,
+  output_speed: z.nullish(openEnum(outputSpeeds)),
+  expected_concurrency: z.nullish(openEnum(concurrencies)),
+  merge_xid: text,
+  deploy_xid: text,
+  created_by: text,
+  completed_at: text,
+  updated_at: text,
+  failure: z.nullish(runFailure),
+});
+export type Deployment = z.output<typeof deployment>;
+
+/** One token of letters, digits, `-` and `_`; stored in lower case. */
+export const modelSlug = { pattern: /^[A-Za-z0-9_-]+$/, maximum: 32 } as const;
+
+export const startDeploymentBody = z.strictObject({
+  checkpoint_id: z.string().check(z.minLength(1)),
+  model_slug: z.string().check(z.regex(modelSlug.pattern), z.maxLength(modelSlug.maximum)),
+  role: z.enum(deploymentRoles),
+});
+export type StartDeploymentBody = z.input<typeof startDeploymentBody>;
+
+export const deploymentListQuery = z.extend(listQuery, { status: z.optional(z.string()) });
+export type DeploymentListQuery = z.input<typeof deploymentListQuery>;
+
+export const deploymentEndpoints = {
+  getDeployment: endpoint({
+    operation: 'getDeployment',
+    method: 'GET',
+    path: '/api/v1/deploy/{deployment_id}',
+    auth: 'apiKey',
+    response: deployment,
+  }),
+  undeploy: endpoint({
+    operation: 'undeploy',
+    method: 'DELETE',
+    path: '/api/v1/deploy/{deployment_id}',
+    auth: 'apiKey',
+    response: z.looseObject({ deployment_id: text, row_deleted: flag }),
+  }),
+  listDeployments: endpoint({
+    operation: 'listDeployments',
+    method: 'GET',
+    path: '/api/v1/deploy',
+    auth: 'apiKey',
+    query: deploymentListQuery,
+    response: page(deployment),
+    capability: true,
+  }),
+  startDeployment: endpoint({
+    operation: 'startDeployment',
+    method: 'POST',
+    path: '/api/v1/deploy',
+    auth: 'apiKey',
+    body: startDeploymentBody,
+    response: deployment,
+    capability: true,
+  }),
+  promoteDeployment: endpoint({
+    operation: 'promoteDeployment',
+    method: 'POST',
+    path: '/api/v1/deploy/{deployment_id}/promote',
+    auth: 'apiKey',
+    response: deployment,
+    capability: true,
+  }),
+  unpromoteDeployment: endpoint({
+    operation: 'unpromoteDeployment',
+    method: 'POST',
+    path: '/api/v1/deploy/{deployment_id}/unpromote',
+    auth: 'apiKey',
+    response: deployment,
+    capability: true,
+  }),
+  getDeploymentSummary: endpoint({
+    operation: 'getDeploymentSummary',
+    method: 'GET',
+    path: '/api/v1/deploy/summary',
+    auth: 'apiKey',
+    response: z.record(z.string(), z.unknown()),
+    capability: true,
+  }),
+} as const;

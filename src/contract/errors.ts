@@ -1,0 +1,68 @@
+/** The two error envelopes of the service, and the types and codes that the document names. */
+import * as z from 'zod/mini';
+import { freeForm, openEnum, text } from './common.ts';
+
+export const errorTypes = [
+  'invalid_request_error',
+  'authentication_error',
+  'permission_error',
+  'conflict_error',
+  'rate_limit_error',
+  'dependency_error',
+  'api_error',
+] as const;
+export type ErrorType = (typeof errorTypes)[number];
+
+/** Codes named by the document, each with the type it comes with. */
+export const errorCodes = {
+  authentication_required: 'authentication_error',
+  permission_denied: 'permission_error',
+  validation_error: 'invalid_request_error',
+  rate_limited: 'rate_limit_error',
+  internal_error: 'api_error',
+  service_unavailable: 'api_error',
+  invalid_trajectory_upload: 'invalid_request_error',
+  trajectory_upload_conflict: 'conflict_error',
+  trajectory_upload_failed: 'api_error',
+  resource_not_found: 'invalid_request_error',
+  trajectory_already_terminal: 'conflict_error',
+} as const satisfies Record<string, ErrorType>;
+
+/** One fault inside a batch: which item, what is wrong with it. */
+export const failure = z.looseObject({
+  code: text,
+  message: text,
+  item_index: z.nullish(z.number()),
+  context: freeForm,
+});
+export type Failure = z.output<typeof failure>;
+
+/** Error body of the `/api/v1` endpoints. */
+export const errorEnvelope = z.looseObject({
+  error: z.looseObject({
+    type: openEnum(errorTypes),
+    code: text,
+    message: text,
+    param: text,
+    doc_url: text,
+    context: freeForm,
+  }),
+});
+export type ErrorEnvelope = z.output<typeof errorEnvelope>;
+
+/** Error body of inference. Some servers send a number as code, and null for what they do not know. */
+export const inferenceErrorEnvelope = z.looseObject({
+  error: z.looseObject({
+    message: text,
+    type: text,
+    param: text,
+    code: z.nullish(z.union([z.string(), z.number()])),
+  }),
+});
+export type InferenceErrorEnvelope = z.output<typeof inferenceErrorEnvelope>;
+
+export const errorHeaders = {
+  requestId: 'x-request-id',
+  shouldRetry: 'service-should-retry',
+  retryAfter: 'retry-after',
+} as const;

@@ -1,0 +1,153 @@
+/** Evaluation runs: start, progress, rollout statistics, rewards, delete. */
+import * as z from 'zod/mini';
+import { endpoint, number, openEnum, renamed, rows, runFailure, text } from './common.ts';
+
+export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const displayNameLength = { minimum: 1, maximum: 256 } as const;
+
+export const startEvalBody = z.strictObject({
+  display_name: z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum)),
+  model_slug: z.optional(z.string()),
+  checkpoint_id: z.optional(z.string()),
+});
+export type StartEvalBody = z.input<typeof startEvalBody>;
+
+export const startEvalResult = z.looseObject({
+  bench_id: text,
+  eval_run_id: z.string(),
+  pipeline_run_id: text,
+  display_name: text,
+  execution_id: text,
+  pipeline_name: text,
+  experiment_name: text,
+});
+export type StartEvalResult = z.output<typeof startEvalResult>;
+
+export const evalRun = renamed(
+  { base_model_slug: ['model_slug'], parent_checkpoint_id: ['checkpoint_id'] },
+  z.looseObject({
+    eval_run_id: z.string(),
+    bench_id: text,
+    display_name: text,
+    base_model_slug: text,
+    status: z.nullish(openEnum(evalRunStatuses)),
+    parent_checkpoint_id: text,
+    training_run_id: text,
+    step: number,
+    reward_mean: number,
+    created_at: text,
+    failure: z.nullish(runFailure),
+  }),
+);
+export type EvalRun = z.output<typeof evalRun>;
+
+export const evalLiveCounts = z.looseObject({
+  waiting_rollouts: number,
+  running_rollouts: number,
+  awaiting_result_rollouts: number,
+  scored_rollouts: number,
+  failed_rollouts: number,
+  cancelled_rollouts: number,
+  provisional_reward_mean: number,
+  final_reward_mean: number,
+});
+
+export const evalProgress = z.looseObject({
+  eval_run_id: z.string(),
+  status: z.nullish(openEnum(evalRunStatuses)),
+  failure: z.nullish(runFailure),
+  terminal_rollouts: number,
+  total_rollouts: number,
+  live: z.nullish(evalLiveCounts),
+});
+export type EvalProgress = z.output<typeof evalProgress>;
+
+/** One snapshot of a distribution: `samples` in `unit`, of the knob `knob_name` at `stage`. */
+export const rolloutSnapshot = z.looseObject({
+  eval_run_id: text,
+  xid: text,
+  stage: text,
+  knob_name: text,
+  unit: text,
+  sample_count: number,
+  created_at: text,
+  samples: z.nullish(z.array(z.number())),
+});
+export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
+
+export const rolloutStatistics = z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) });
+export type RolloutStatistics = z.output<typeof rolloutStatistics>;
+
+/** `reward` is null where a trajectory has none: a missing reward is not 0. */
+export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: z.string(), task_id: text });
+export type TrajectoryReward = z.output<typeof trajectoryReward>;
+
+export const trajectoryRewards = z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) });
+export type TrajectoryRewards = z.output<typeof trajectoryRewards>;
+
+export const deleteEvalResult = z.looseObject({ bench_id: text, eval_run_id: text });
+
+export const evaluationEndpoints = {
+  startEval: endpoint({
+    operation: 'startEval',
+    method: 'POST',
+    path: '/api/v1/eval/{bench_id}/start',
+    auth: 'apiKey',
+    body: startEvalBody,
+    response: startEvalResult,
+    idempotencyKey: true,
+  }),
+  getRolloutStatistics: endpoint({
+    operation: 'getRolloutStatistics',
+    method: 'GET',
+    path: '/api/v1/eval/{eval_run_id}/rollout-statistics',
+    auth: 'apiKey',
+    response: rolloutStatistics,
+  }),
+  getTrajectoryRewards: endpoint({
+    operation: 'getTrajectoryRewards',
+    method: 'GET',
+    path: '/api/v1/eval/{eval_run_id}/trajectory-rewards',
+    auth: 'apiKey',
+    response: trajectoryRewards,
+  }),
+  deleteEvalRun: endpoint({
+    operation: 'deleteEvalRun',
+    method: 'DELETE',
+    path: '/api/v1/eval/{bench_id}/runs/{eval_run_id}',
+    auth: 'apiKey',
+    response: deleteEvalResult,
+  }),
+  listEvalRuns: endpoint({
+    operation: 'listEvalRuns',
+    method: 'GET',
+    path: '/api/v1/eval/{bench_id}/runs',
+    auth: 'apiKey',
+    response: rows(evalRun),
+    capability: true,
+  }),
+  getEvalRun: endpoint({
+    operation: 'getEvalRun',
+    method: 'GET',
+    path: '/api/v1/eval/{eval_run_id}',
+    auth: 'apiKey',
+    response: evalRun,
+    capability: true,
+  }),
+  getEvalProgress: endpoint({
+    operation: 'getEvalProgress',
+    method: 'GET',
+    path: '/api/v1/eval/{eval_run_id}/progress',
+    auth: 'apiKey',
+    response: evalProgress,
+    capability: true,
+  }),
+  cancelEval: endpoint({
+    operation: 'cancelEval',
+    method: 'POST',
+    path: '/api/v1/eval/{eval_run_id}/cancel',
+    auth: 'apiKey',
+    response: z.looseObject({ eval_run_id: text, status: text }),
+    capability: true,
+  }),
+} as const;

@@ -1,0 +1,67 @@
+/** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
+import * as z from 'zod/mini';
+import { endpoint, number, text } from './common.ts';
+
+export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
+export type ChatMessage = z.output<typeof chatMessage>;
+
+export const chatCompletionBody = z.strictObject({
+  model: z.string().check(z.minLength(1)),
+  messages: z.array(chatMessage).check(z.minLength(1)),
+  stream: z.optional(z.boolean()),
+  temperature: z.optional(z.number().check(z.gte(0))),
+  max_tokens: z.optional(z.int().check(z.gte(1))),
+  top_p: z.optional(z.number().check(z.gt(0), z.lte(1))),
+  /** Asks servers that know it for the token counts of a stream. Not in the document; left out where refused. */
+  stream_options: z.optional(z.strictObject({ include_usage: z.boolean() })),
+});
+export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
+
+export const usage = z.looseObject({ prompt_tokens: number, completion_tokens: number, total_tokens: number });
+export type Usage = z.output<typeof usage>;
+
+export const chatCompletion = z.looseObject({
+  id: text,
+  object: text,
+  created: number,
+  model: text,
+  choices: z.array(
+    z.looseObject({
+      index: number,
+      message: z.looseObject({ role: text, content: text }),
+      finish_reason: text,
+    }),
+  ),
+  usage: z.nullish(usage),
+});
+export type ChatCompletion = z.output<typeof chatCompletion>;
+
+/** A chunk of a stream. `choices` may be empty (a chunk that carries only `usage`). */
+export const chatChunk = z.looseObject({
+  id: text,
+  object: text,
+  created: number,
+  model: text,
+  choices: z.nullish(
+    z.array(
+      z.looseObject({
+        index: number,
+        delta: z.nullish(z.looseObject({ role: text, content: text, reasoning_content: text, reasoning: text })),
+        finish_reason: text,
+      }),
+    ),
+  ),
+  usage: z.nullish(usage),
+});
+export type ChatChunk = z.output<typeof chatChunk>;
+
+export const inferenceEndpoints = {
+  createChatCompletion: endpoint({
+    operation: 'createChatCompletion',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    auth: 'inferenceToken',
+    body: chatCompletionBody,
+    response: chatCompletion,
+  }),
+} as const;

@@ -1,0 +1,23 @@
+/** Models that can be trained. */
+import * as z from 'zod/mini';
+import { endpoint, number, rows, text } from './common.ts';
+
+/** Units of the prices are not shown by the document; they are shown as they came. */
+export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
+
+export const supportedModel = z.looseObject({
+  model_slug: z.string(),
+  model_name: text,
+  pricing: z.nullish(pricing),
+});
+export type SupportedModel = z.output<typeof supportedModel>;
+
+export const modelEndpoints = {
+  listSupportedTrainingModels: endpoint({
+    operation: 'listSupportedTrainingModels',
+    method: 'GET',
+    path: '/api/v1/models/supported-training-models',
+    auth: 'shownWithout',
+    response: rows(supportedModel),
+  }),
+} as const;

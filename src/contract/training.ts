@@ -1,0 +1,169 @@
+/** Training runs: progress, and what a service may offer beyond: start, records, curves, checkpoints. */
+import * as z from 'zod/mini';
+import { endpoint, flag, freeForm, number, openEnum, renamed, rows, runFailure, text } from './common.ts';
+import { displayNameLength, trajectoryReward } from './evaluations.ts';
+
+export const trainingStatuses = [
+  'pending',
+  'running',
+  'cancel_signaled',
+  'cancelling',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
+export type TrainingStatus = (typeof trainingStatuses)[number];
+
+export const trainingProgress = z.looseObject({
+  training_run_id: text,
+  status: z.nullish(openEnum(trainingStatuses)),
+  completed_steps: number,
+  failure: z.nullish(runFailure),
+  total_steps: number,
+});
+export type TrainingProgress = z.output<typeof trainingProgress>;
+
+export const trainingRun = renamed(
+  { base_model_slug: ['model_slug'] },
+  z.looseObject({
+    training_run_id: z.string(),
+    pipeline_run_id: text,
+    display_name: text,
+    status: z.nullish(openEnum(trainingStatuses)),
+    bench_id: text,
+    base_model_slug: text,
+    options: freeForm,
+    created_by: text,
+    created_at: text,
+    failure: z.nullish(runFailure),
+    has_training_execution: flag,
+  }),
+);
+export type TrainingRun = z.output<typeof trainingRun>;
+
+export const startTrainingBody = z.strictObject({
+  base_model_slug: z.optional(z.string()),
+  bench_id: z.string().check(z.minLength(1)),
+  options: z.optional(z.record(z.string(), z.unknown())),
+  parent_checkpoint_id: z.optional(z.string()),
+  display_name: z.optional(
+    z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum)),
+  ),
+});
+export type StartTrainingBody = z.input<typeof startTrainingBody>;
+
+export const checkpoint = z.looseObject({ checkpoint_id: z.string(), step_index: number, created_at: text });
+export type Checkpoint = z.output<typeof checkpoint>;
+
+export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: number });
+export type TrainerReward = z.output<typeof trainerReward>;
+
+/** The sample counts tell a mean over fewer samples than expected from a whole one. */
+export const heldOutReward = z.looseObject({
+  step: z.number(),
+  held_out_reward: number,
+  expected_samples: number,
+  completed_samples: number,
+  failed_samples: number,
+});
+export type HeldOutReward = z.output<typeof heldOutReward>;
+
+export const trainingEndpoints = {
+  getTrainingProgress: endpoint({
+    operation: 'getTrainingProgress',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/progress',
+    auth: 'apiKey',
+    response: trainingProgress,
+  }),
+  startTraining: endpoint({
+    operation: 'startTraining',
+    method: 'POST',
+    path: '/api/v1/train',
+    auth: 'apiKey',
+    body: startTrainingBody,
+    response: trainingRun,
+    capability: true,
+    idempotencyKey: true,
+  }),
+  listTrainingRuns: endpoint({
+    operation: 'listTrainingRuns',
+    method: 'GET',
+    path: '/api/v1/train/{bench_id}/runs',
+    auth: 'apiKey',
+    response: rows(trainingRun),
+    capability: true,
+  }),
+  getTrainingRun: endpoint({
+    operation: 'getTrainingRun',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}',
+    auth: 'apiKey',
+    response: trainingRun,
+    capability: true,
+  }),
+  cancelTraining: endpoint({
+    operation: 'cancelTraining',
+    method: 'POST',
+    path: '/api/v1/train/{training_run_id}/cancel',
+    auth: 'apiKey',
+    response: z.looseObject({ training_run_id: text, status: text }),
+    capability: true,
+  }),
+  deleteTrainingRun: endpoint({
+    operation: 'deleteTrainingRun',
+    method: 'DELETE',
+    path: '/api/v1/train/{training_run_id}',
+    auth: 'apiKey',
+    response: z.looseObject({ training_run_id: text }),
+    capability: true,
+  }),
+  listCheckpoints: endpoint({
+    operation: 'listCheckpoints',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/checkpoints',
+    auth: 'apiKey',
+    response: rows(checkpoint),
+    capability: true,
+  }),
+  getCheckpoint: endpoint({
+    operation: 'getCheckpoint',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/checkpoints/{step_index}',
+    auth: 'apiKey',
+    response: checkpoint,
+    capability: true,
+  }),
+  getTrainerRewards: endpoint({
+    operation: 'getTrainerRewards',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/step/trainer-reward-by-step',
+    auth: 'apiKey',
+    response: z.looseObject({ trainer_rewards: rows(trainerReward) }),
+    capability: true,
+  }),
+  getHeldOutRewards: endpoint({
+    operation: 'getHeldOutRewards',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/step/held-out-reward-by-step',
+    auth: 'apiKey',
+    response: z.looseObject({ held_out_rewards: rows(heldOutReward) }),
+    capability: true,
+  }),
+  getStepTrajectoryRewards: endpoint({
+    operation: 'getStepTrajectoryRewards',
+    method: 'GET',
+    path: '/api/v1/train/{training_run_id}/steps/{step}/trajectory-rewards',
+    auth: 'apiKey',
+    response: z.looseObject({ trajectory_rewards: rows(trajectoryReward) }),
+    capability: true,
+  }),
+  getTrainingOptions: endpoint({
+    operation: 'getTrainingOptions',
+    method: 'GET',
+    path: '/api/v1/train/options',
+    auth: 'apiKey',
+    response: z.record(z.string(), z.unknown()),
+    capability: true,
+  }),
+} as const;

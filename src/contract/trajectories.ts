@@ -1,0 +1,161 @@
+/** Trajectories: upload, detail with steps and messages, rewards, completion. */
+import * as z from 'zod/mini';
+import { endpoint, field, flag, freeForm, listQuery, number, openEnum, page, rows, text } from './common.ts';
+import { failure } from './errors.ts';
+
+/** Statuses are not shown by the document beyond the existence of terminal ones: these are the ones seen. */
+export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+
+export const terminationReasons = [
+  'ENV_DONE',
+  'TIMEOUT',
+  'MAX_STEPS',
+  'TRUNCATION',
+  'LIMIT_REACHED',
+  'STALE',
+  'ERROR',
+  'MISSING_SUBMIT',
+] as const;
+
+export const message = z.looseObject({
+  message_id: z.nullish(z.union([z.number(), z.string()])),
+  role: text,
+  content: text,
+  /** JSON as text. */
+  tool_calls: text,
+  tool_response: text,
+  reasoning: text,
+  finish_reason: text,
+  prompt_tokens: number,
+  completion_tokens: number,
+});
+export type TrajectoryMessage = z.output<typeof message>;
+
+export const step = z.looseObject({
+  step_index: number,
+  reward: number,
+  has_error: flag,
+  messages: z.optional(rows(message)),
+});
+export type TrajectoryStep = z.output<typeof step>;
+
+export const trajectory = z.looseObject({
+  trajectory_id: z.string(),
+  organization_id: text,
+  source: text,
+  created_at: text,
+  dataset_id: text,
+  dataset_name: text,
+  dataset_source: text,
+  dataset_gcs_prefix: text,
+  trace_id: text,
+  model_id: text,
+  model_association_source: text,
+  model_association_metadata: freeForm,
+  status: field(openEnum(trajectoryStatuses)),
+  reward: number,
+  num_steps: number,
+  gcs_blob_uri: text,
+  error: text,
+  steps: z.optional(rows(step)),
+  // Not in the document; read where a service says which task and run a trajectory belongs to.
+  task_id: text,
+  eval_run_id: text,
+  training_run_id: text,
+});
+export type Trajectory = z.output<typeof trajectory>;
+
+export const trajectoryQuery = z.strictObject({ include_steps: z.optional(z.boolean()) });
+
+export const trajectoryListQuery = z.extend(listQuery, {
+  eval_run_id: z.optional(z.string()),
+  training_run_id: z.optional(z.string()),
+  dataset_name: z.optional(z.string()),
+});
+export type TrajectoryListQuery = z.input<typeof trajectoryListQuery>;
+
+export const uploadTrajectoriesBody = z.strictObject({
+  dataset: z.string().check(z.minLength(1)),
+  trajectories: z.array(z.record(z.string(), z.unknown())),
+});
+
+export const uploadedTrajectory = z.looseObject({
+  request_index: number,
+  status: text,
+  conversation_id: text,
+  trace_id: text,
+  trajectory_id: text,
+  model_id: text,
+  model_association_source: text,
+  failure: z.nullish(failure),
+});
+export type UploadedTrajectory = z.output<typeof uploadedTrajectory>;
+
+export const uploadTrajectoriesResult = z.looseObject({
+  uploaded: number,
+  skipped: number,
+  failures: z.nullish(z.array(failure)),
+  message: text,
+  partial_success: flag,
+  trajectories: z.nullish(rows(uploadedTrajectory)),
+});
+export type UploadTrajectoriesResult = z.output<typeof uploadTrajectoriesResult>;
+
+export const logRewardBody = z.strictObject({
+  reward_id: z.string().check(z.minLength(1)),
+  name: z.string().check(z.minLength(1)),
+  value: z.number(),
+  explanation: z.optional(z.string()),
+  weight: z.optional(z.number()),
+});
+export type LogRewardBody = z.input<typeof logRewardBody>;
+
+export const logRewardResult = z.looseObject({ ok: flag, trajectory_id: text, status: text });
+
+export const completeTrajectoryBody = z.strictObject({ termination_reason: z.enum(terminationReasons) });
+
+export const trajectoryEndpoints = {
+  uploadTrajectories: endpoint({
+    operation: 'uploadTrajectories',
+    method: 'POST',
+    path: '/api/v1/trajectories/upload',
+    auth: 'apiKey',
+    body: uploadTrajectoriesBody,
+    response: uploadTrajectoriesResult,
+    idempotencyKey: true,
+  }),
+  getTrajectory: endpoint({
+    operation: 'getTrajectory',
+    method: 'GET',
+    path: '/api/v1/trajectories/{trajectory_id}',
+    auth: 'shownWithout',
+    query: trajectoryQuery,
+    response: trajectory,
+  }),
+  logReward: endpoint({
+    operation: 'logReward',
+    method: 'POST',
+    path: '/api/v1/trajectories/{trajectory_id}/rewards',
+    auth: 'trajectoryToken',
+    body: logRewardBody,
+    response: logRewardResult,
+  }),
+  listTrajectories: endpoint({
+    operation: 'listTrajectories',
+    method: 'GET',
+    path: '/api/v1/trajectories',
+    auth: 'apiKey',
+    query: trajectoryListQuery,
+    response: page(trajectory),
+    capability: true,
+  }),
+  completeTrajectory: endpoint({
+    operation: 'completeTrajectory',
+    method: 'POST',
+    path: '/api/v1/trajectories/{trajectory_id}/complete',
+    auth: 'trajectoryToken',
+    body: completeTrajectoryBody,
+    response: logRewardResult,
+    capability: true,
+  }),
+} as const;
