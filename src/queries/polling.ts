@@ -1,0 +1,54 @@
+/**
+ * When a thing is asked for again. One pure policy for every query: by what the thing is doing, by how much attention
+ * it has on screen, and by how the last attempts went. All times are in milliseconds.
+ */
+
+/** How much of the user's attention a query has. Nothing hidden is polled. */
+export type Attention = 'focused' | 'visible' | 'hidden';
+
+/**
+ * What the thing is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
+ * changed by others at any time (a list), `settled` will not change any more.
+ */
+export type Activity = 'running' | 'building' | 'open' | 'settled';
+
+const intervals: Record<Activity, Record<Exclude<Attention, 'hidden'>, number | undefined>> = {
+  running: { focused: 2_000, visible: 10_000 },
+  building: { focused: 5_000, visible: 10_000 },
+  open: { focused: 10_000, visible: 10_000 },
+  settled: { focused: undefined, visible: undefined },
+};
+const backoffBase = 2_000;
+const backoffLimit = 60_000;
+const jitterShare = 0.15;
+
+export interface PollSituation {
+  readonly activity: Activity;
+  readonly attention: Attention;
+  /** Attempts that failed since the last success. */
+  readonly failures: number;
+  /** How long the service asked to wait, if it did. */
+  readonly retryAfterMs?: number | undefined;
+  /** A number in [0, 1) that stays the same until the next attempt, so that the interval does too. */
+  readonly chance: number;
+}
+
+/** Milliseconds until the next attempt, or `undefined` for none. */
+export function pollDelay(situation: PollSituation): number | undefined {
+  const { activity, attention, failures, retryAfterMs = 0, chance } = situation;
+  if (attention === 'hidden') return undefined;
+  const interval = intervals[activity][attention] ?? (failures > 0 ? backoffBase : undefined);
+  if (interval === undefined) return undefined;
+  const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
+  const jittered = backoff * (1 - jitterShare + 2 * jitterShare * chance);
+  return Math.round(Math.max(jittered, retryAfterMs));
+}
+
+/** A number in [0, 1) made from a text: the same text, the same number (FNV-1a, Fowler, Noll and Vo). */
+export function chanceOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,89 @@
+/**
+ * Where the user is, how they got there and where they can go back to. Pure: a reducer over a trail of crumbs, a past
+ * and a future, as in a browser.
+ */
+import { type Location, sameLocation } from './location.ts';
+
+export interface Place {
+  /** From the section down to what is shown now; never empty. */
+  readonly trail: readonly Location[];
+}
+
+export interface History {
+  readonly past: readonly Place[];
+  readonly present: Place;
+  readonly future: readonly Place[];
+}
+
+export type HistoryAction =
+  /** Opens something below what is shown. */
+  | { readonly kind: 'open'; readonly location: Location }
+  /** Goes to a section, or anywhere by name, with a trail of its own. */
+  | { readonly kind: 'go'; readonly trail: readonly Location[] }
+  /** Shows a sibling in the same place: the crumb changes, the way back does not. */
+  | { readonly kind: 'replace'; readonly location: Location }
+  /** One crumb up. */
+  | { readonly kind: 'up' }
+  | { readonly kind: 'back' }
+  | { readonly kind: 'forward' }
+  /** To the view before this one, and by the same key back again. */
+  | { readonly kind: 'last' };
+
+/** Places remembered in each direction. */
+const depth = 100;
+
+export function startAt(...trail: [Location, ...Location[]]): History {
+  return { past: [], present: { trail }, future: [] };
+}
+
+/** What is shown now. */
+export function here(history: History): Location {
+  const location = history.present.trail.at(-1);
+  if (!location) throw new Error('a place has at least one location');
+  return location;
+}
+
+function moveTo(history: History, present: Place): History {
+  if (samePlace(present, history.present)) return history;
+  return { past: [...history.past, history.present].slice(-depth), present, future: [] };
+}
+
+function samePlace(left: Place, right: Place): boolean {
+  return (
+    left.trail.length === right.trail.length &&
+    left.trail.every((location, index) => {
+      const other = right.trail[index];
+      return other !== undefined && sameLocation(location, other);
+    })
+  );
+}
+
+export function historyReducer(history: History, action: HistoryAction): History {
+  const { past, present, future } = history;
+  switch (action.kind) {
+    case 'open': {
+      if (sameLocation(here(history), action.location)) return history;
+      return moveTo(history, { trail: [...present.trail, action.location] });
+    }
+    case 'go':
+      return action.trail.length === 0 ? history : moveTo(history, { trail: action.trail });
+    case 'replace':
+      return { past, present: { trail: [...present.trail.slice(0, -1), action.location] }, future };
+    case 'up':
+      return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
+    case 'back':
+    case 'last': {
+      const previous = past.at(-1);
+      if (!previous) {
+        const next = future[0];
+        return action.kind === 'last' && next ? { past: [present], present: next, future: future.slice(1) } : history;
+      }
+      if (action.kind === 'last') return { past: [...past.slice(0, -1), present], present: previous, future: [] };
+      return { past: past.slice(0, -1), present: previous, future: [present, ...future].slice(0, depth) };
+    }
+    case 'forward': {
+      const next = future[0];
+      return next ? { past: [...past, present].slice(-depth), present: next, future: future.slice(1) } : history;
+    }
+  }
+}

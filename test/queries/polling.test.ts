@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { chanceOf, type PollSituation, pollDelay } from '../../src/queries/polling.ts';
+
+const calm: PollSituation = { activity: 'running', attention: 'focused', failures: 0, chance: 0.5 };
+
+describe('pollDelay', () => {
+  it('asks every 2 s for what is focused and running, every 10 s for what is visible', () => {
+    expect(pollDelay(calm)).toBe(2_000);
+    expect(pollDelay({ ...calm, attention: 'visible' })).toBe(10_000);
+    expect(pollDelay({ ...calm, activity: 'building' })).toBe(5_000);
+    expect(pollDelay({ ...calm, activity: 'open' })).toBe(10_000);
+  });
+
+  it('never asks for what is hidden or finished', () => {
+    expect(pollDelay({ ...calm, attention: 'hidden' })).toBeUndefined();
+    expect(pollDelay({ ...calm, attention: 'hidden', failures: 3 })).toBeUndefined();
+    expect(pollDelay({ ...calm, activity: 'settled' })).toBeUndefined();
+  });
+
+  it('tries again what failed before it was known to be finished', () => {
+    expect(pollDelay({ ...calm, activity: 'settled', failures: 1 })).toBe(4_000);
+  });
+
+  it('backs off by doubling, to a minute', () => {
+    const delays = [1, 2, 3, 4, 5, 9].map(failures => pollDelay({ ...calm, failures }));
+    expect(delays).toEqual([4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  });
+
+  it('waits at least as long as the service asked', () => {
+    expect(pollDelay({ ...calm, failures: 1, retryAfterMs: 45_000 })).toBe(45_000);
+  });
+
+  it('spreads by 15 % either way', () => {
+    expect(pollDelay({ ...calm, chance: 0 })).toBe(1_700);
+    expect(pollDelay({ ...calm, chance: 1 })).toBe(2_300);
+  });
+});
+
+describe('chanceOf', () => {
+  it('is stable for a text and spread over texts', () => {
+    expect(chanceOf('a')).toBe(chanceOf('a'));
+    const values = Array.from({ length: 200 }, (_, index) => chanceOf(`key ${index}`));
+    expect(Math.min(...values)).toBeLessThan(0.1);
+    expect(Math.max(...values)).toBeGreaterThan(0.9);
+  });
+});

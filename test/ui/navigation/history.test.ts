@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { type History, type HistoryAction, here, historyReducer, startAt } from '../../../src/ui/navigation/history.ts';
+import type { Location } from '../../../src/ui/navigation/location.ts';
+
+const at = (view: string, id?: string): Location => ({ view, params: id ? { id } : {} });
+const walk = (history: History, ...actions: HistoryAction[]) => actions.reduce(historyReducer, history);
+const crumbs = (history: History) => history.present.trail.map(location => location.view).join(' › ');
+const open = (location: Location): HistoryAction => ({ kind: 'open', location });
+const go = (...trail: Location[]): HistoryAction => ({ kind: 'go', trail });
+
+describe('history', () => {
+  const start = startAt(at('benchmarks'));
+
+  it('opens below and goes up again', () => {
+    const inside = walk(start, open(at('benchmark', 'b')), open(at('run', 'r')));
+    expect(crumbs(inside)).toBe('benchmarks › benchmark › run');
+    expect(crumbs(walk(inside, { kind: 'up' }))).toBe('benchmarks › benchmark');
+    expect(walk(start, { kind: 'up' })).toBe(start);
+  });
+
+  it('does not open twice what is shown', () => {
+    const inside = walk(start, open(at('benchmark', 'b')));
+    expect(walk(inside, open(at('benchmark', 'b')))).toBe(inside);
+  });
+
+  it('goes back and forward, and forgets the future when something is opened', () => {
+    const gone = walk(start, go(at('runs')), go(at('chat')));
+    const back = walk(gone, { kind: 'back' });
+    expect(crumbs(back)).toBe('runs');
+    expect(crumbs(walk(back, { kind: 'forward' }))).toBe('chat');
+    const elsewhere = walk(back, open(at('run', 'r')), { kind: 'forward' });
+    expect(crumbs(elsewhere)).toBe('runs › run');
+  });
+
+  it('toggles between the last two places', () => {
+    const gone = walk(start, go(at('runs')), open(at('run', 'r')), go(at('chat')));
+    const once = walk(gone, { kind: 'last' });
+    expect(crumbs(once)).toBe('runs › run');
+    expect(crumbs(walk(once, { kind: 'last' }))).toBe('chat');
+    expect(walk(start, { kind: 'last' })).toBe(start);
+  });
+
+  it('shows a sibling without lengthening the way back', () => {
+    const inside = walk(start, open(at('run', 'a')), { kind: 'replace', location: at('run', 'b') });
+    expect(here(inside)).toEqual(at('run', 'b'));
+    expect(crumbs(walk(inside, { kind: 'back' }))).toBe('benchmarks');
+  });
+
+  it('ignores a way to nowhere', () => {
+    expect(walk(start, go())).toBe(start);
+  });
+});
