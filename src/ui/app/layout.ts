@@ -1,0 +1,64 @@
+/**
+ * Where the panes stand. Pure arithmetic over the terminal's size, in cells. Three panes from 120 columns, two from 80,
+ * one below; the panes shown are the ones around the focus.
+ */
+
+export const paneNames = ['sections', 'main', 'inspector'] as const;
+export type PaneName = (typeof paneNames)[number];
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Layout {
+  /** Inner size of each pane that is shown, in the order from left to right. */
+  readonly panes: Readonly<Partial<Record<PaneName, Size>>>;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export const smallest = { columns: 60, rows: 15 } as const;
+
+/** Lines taken by the frame: the top border, the rule above the hints, the hints, the bottom border. */
+const frameLines = 4;
+const sectionsWidth = 17;
+const inspectorShare = 0.32;
+const inspectorWidth = { minimum: 34, maximum: 72 } as const;
+
+/** How many panes stand side by side. */
+export function paneCount(columns: number): 1 | 2 | 3 {
+  if (columns >= 120) return 3;
+  return columns >= 80 ? 2 : 1;
+}
+
+/** The panes shown, from left to right: a window over all of them that holds the focus, and the main pane if it can. */
+function shownPanes(count: 1 | 2 | 3, focus: PaneName, hasInspector: boolean): readonly PaneName[] {
+  const available = paneNames.filter(name => hasInspector || name !== 'inspector');
+  if (count >= available.length) return available;
+  if (count === 1) return [available.includes(focus) ? focus : 'main'];
+  return focus === 'inspector' ? ['main', 'inspector'] : ['sections', 'main'];
+}
+
+/** The layout, or `undefined` where the terminal is too small to be used. */
+export function layoutOf(columns: number, rows: number, focus: PaneName, hasInspector: boolean): Layout | undefined {
+  if (columns < smallest.columns || rows < smallest.rows) return undefined;
+  const height = rows - frameLines;
+  const shown = shownPanes(paneCount(columns), focus, hasInspector);
+  // One column for each outer border and for each separator.
+  const inner = columns - shown.length - 1;
+  const wanted = Math.round(columns * inspectorShare);
+  const inspector = Math.min(inspectorWidth.maximum, Math.max(inspectorWidth.minimum, wanted));
+  const widths: Record<PaneName, number> = { sections: sectionsWidth, inspector, main: 0 };
+  if (shown.length === 1) return { panes: { [shown[0] ?? 'main']: { width: inner, height } }, columns, rows };
+  const rest = shown.filter(name => name !== 'main').reduce((sum, name) => sum + widths[name], 0);
+  widths.main = inner - rest;
+  return { panes: Object.fromEntries(shown.map(name => [name, { width: widths[name], height }])), columns, rows };
+}
+
+/** The pane beside `from`, staying at the ends. */
+export function neighbour(from: PaneName, direction: -1 | 1, hasInspector: boolean): PaneName {
+  const available = paneNames.filter(name => hasInspector || name !== 'inspector');
+  const index = available.indexOf(from);
+  return available[Math.max(0, Math.min(available.length - 1, index + direction))] ?? 'main';
+}
