@@ -1,0 +1,181 @@
+/**
+ * The language of list filters and searches, as typed behind `/`: `text` (smart case), `/re/` (regular expression;
+ * the closing slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
+ */
+import { createContext, Script } from 'node:vm';
+import { fuzzyAccepts, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
+
+export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
+
+export interface Filter {
+  readonly ok: true;
+  readonly kind: FilterKind;
+  /** Whether a row with this text stays; several times faster than `matches`. For many rows see `filterRows`. */
+  readonly accepts: (haystack: string) => boolean;
+  /**
+   * Where `haystack` matches, for highlighting (empty for rows that match by what they lack), or undefined where it
+   * does not match. Never throws; an expression that takes too long on this text does not match.
+   */
+  readonly matches: (haystack: string) => readonly Range[] | undefined;
+}
+
+export interface FilterFault {
+  readonly ok: false;
+  /** One sentence for the user; safe for a terminal as far as the input was. */
+  readonly error: string;
+}
+
+export interface FilteredRows<T> {
+  readonly rows: readonly T[];
+  /** Set when the filter had to be given up before the last row: what happened and what to do. */
+  readonly notice?: string;
+}
+
+/** Expressions look at no more of a row than this many UTF-16 units. */
+const maximumHaystack = 2_000;
+/** Milliseconds an expression may take: for all rows of a list, and for one text. */
+const listBudget = 50;
+const textBudget = 10;
+
+const nothing: readonly Range[] = [];
+
+/** Reads what the user has typed so far. */
+export function parseFilter(input: string): Filter | FilterFault {
+  if (input === '' || input === '!' || input === '~' || input === '/') {
+    return { ok: true, kind: 'all', accepts: () => true, matches: () => nothing };
+  }
+  if (input.startsWith('/')) return parseExpression(input);
+  if (input.startsWith('~')) {
+    const query = input.slice(1);
+    return {
+      ok: true,
+      kind: 'fuzzy',
+      accepts: haystack => fuzzyAccepts(query, haystack),
+      matches: haystack => fuzzyMatch(query, haystack)?.ranges,
+    };
+  }
+  if (input.startsWith('!')) {
+    const { accepts } = textFilter(input.slice(1));
+    return {
+      ok: true,
+      kind: 'inverse',
+      accepts: haystack => !accepts(haystack),
+      matches: haystack => (accepts(haystack) ? undefined : nothing),
+    };
+  }
+  return textFilter(input);
+}
+
+/**
+ * The rows whose text matches. All rows share one time budget, so that an expression which backtracks without end
+ * costs the user 50 ms and a notice instead of the program.
+ */
+export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, filter: Filter): FilteredRows<T> {
+  if (filter.kind === 'all') return { rows };
+  const found: T[] = [];
+  let seen = 0;
+  const run = (): void => {
+    for (const row of rows) {
+      if (filter.accepts(textOf(row))) found.push(row);
+      seen++;
+    }
+  };
+  if (filter.kind !== 'expression') run();
+  else if (!withinTime(run, listBudget)) {
+    const notice = `This expression takes too long: ${seen} of ${rows.length} rows were searched. Make it simpler.`;
+    return { rows: found, notice };
+  }
+  return { rows: found };
+}
+
+function textFilter(needle: string): Filter {
+  // An expression ignores case without changing the text, so that the ranges hold for the original.
+  const literal = needle.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+  const flags = hasCapitals(needle) ? 'u' : 'iu';
+  return { ok: true, kind: 'text', ...searchFor(literal, flags) };
+}
+
+function searchFor(source: string, flags: 'u' | 'iu'): Pick<Filter, 'accepts' | 'matches'> {
+  const first = new RegExp(source, flags);
+  const all = new RegExp(source, `g${flags}`);
+  return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
+}
+
+function parseExpression(input: string): Filter | FilterFault {
+  const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
+  const source = closed?.[1] ?? input.slice(1);
+  // Smart case here as well; classes such as \D and \P{Lu} are not capitals.
+  const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}]*\}|.)/g, ''));
+  let search: Pick<Filter, 'accepts' | 'matches'>;
+  try {
+    search = searchFor(source, ignoreCase ? 'iu' : 'u');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^.*\/[a-z]*: /s, '') : 'it cannot be read';
+    return { ok: false, error: `Not a regular expression: ${reason}. For plain text leave out the first slash.` };
+  }
+  // With at most one choice to go back to, the effort is quadratic in a short text at worst: no guard needed.
+  const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
+  let tooSlow = false;
+  const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
+    const text = haystack.slice(0, maximumHaystack);
+    if (simple || guarding) return ask(text);
+    if (tooSlow) return otherwise;
+    let answer = otherwise;
+    tooSlow = !withinTime(() => {
+      answer = ask(text);
+    }, textBudget);
+    return answer;
+  };
+  return {
+    ok: true,
+    kind: 'expression',
+    accepts: haystack => guarded(search.accepts, haystack, false),
+    matches: haystack => guarded(search.matches, haystack, undefined),
+  };
+}
+
+function rangesOf(expression: RegExp, haystack: string): readonly Range[] | undefined {
+  let ranges: Range[] | undefined;
+  expression.lastIndex = 0;
+  for (let match = expression.exec(haystack); match; match = expression.exec(haystack)) {
+    ranges ??= [];
+    if (match[0] !== '') ranges.push([match.index, match.index + match[0].length]);
+    // Past an empty match by a whole character: half a surrogate pair would be found again, without end.
+    else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return ranges;
+}
+
+let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
+/** Whether a guarded task is running; a guard inside a guard would only cost time. */
+let guarding = false;
+
+/**
+ * Runs `task` and tells whether it came to its end in `timeout` milliseconds. Only V8 itself can interrupt a running
+ * regular expression, and node:vm is the door to that.
+ */
+function withinTime(task: () => void, timeout: number): boolean {
+  guard ??= makeGuard();
+  guard.task = task;
+  guarding = true;
+  try {
+    guard.run(timeout);
+    return true;
+  } catch (error) {
+    // The error is of the context's own realm, so `instanceof Error` would not know it.
+    if (typeof error === 'object' && error !== null && 'code' in error) {
+      if (error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
+    }
+    throw error;
+  } finally {
+    guarding = false;
+    guard.task = () => {};
+  }
+}
+
+function makeGuard(): NonNullable<typeof guard> {
+  const made = { task: () => {}, run: (timeout: number): unknown => script.runInContext(context, { timeout }) };
+  const context = createContext({ run: () => made.task() });
+  const script = new Script('run()');
+  return made;
+}

@@ -1,0 +1,147 @@
+/**
+ * Fuzzy matching in the manner of fzf's first algorithm: the letters of a term in their order, found from the left and
+ * then drawn together from the right; scored by beginnings of words and by letters in a row. Linear in the text.
+ */
+
+/** Bounds in UTF-16 units, the second exclusive; in order, apart from each other. */
+export type Range = readonly [start: number, end: number];
+
+export interface FuzzyMatch {
+  /** Higher is better; only to be compared between matches of one query. */
+  readonly score: number;
+  readonly ranges: readonly Range[];
+}
+
+const points = { letter: 16, row: 8, wordStart: 10, textStart: 14, gapStart: -3, gap: -1 };
+/** Longer texts are matched by their beginning. */
+const maximumLength = 2_000;
+
+interface Prepared {
+  readonly terms: readonly string[];
+  /** Same indexes as the text, folded where the query has no capitals. */
+  readonly subject: string;
+}
+
+function prepare(query: string, text: string): Prepared {
+  const exact = hasCapitals(query);
+  const subject = text.slice(0, maximumLength);
+  const terms = (exact ? query : foldCase(query)).split(/\s+/).filter(term => term !== '');
+  return { terms, subject: exact ? subject : foldCase(subject) };
+}
+
+/** Whether every word of `query` occurs in `text` as a subsequence; smart case: capitals in the query must match. */
+export function fuzzyAccepts(query: string, text: string): boolean {
+  const { terms, subject } = prepare(query, text);
+  return terms.every(term => endOf(term, subject) >= 0);
+}
+
+/** Where and how well `query` matches, or undefined where `fuzzyAccepts` is false. */
+export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined {
+  const { terms, subject } = prepare(query, text);
+  let score = 0;
+  let hits: readonly number[] = [];
+  for (const term of terms) {
+    const found = matchTerm(term, subject);
+    if (!found) return undefined;
+    score += scoreOf(found, text);
+    hits = hits.length === 0 ? found : [...new Set([...hits, ...found])].sort((a, b) => a - b);
+  }
+  return { score, ranges: toRanges(hits) };
+}
+
+/** The candidates that match, best first; equals keep their order, shorter texts win. An empty query keeps all. */
+export function fuzzyRank<T>(
+  query: string,
+  candidates: readonly T[],
+  textOf: (candidate: T) => string,
+): { item: T; score: number; ranges: readonly Range[] }[] {
+  const ranked = candidates.flatMap(item => {
+    const text = textOf(item);
+    const match = fuzzyMatch(query, text);
+    return match ? [{ item, length: text.length, ...match }] : [];
+  });
+  if (query.trim() !== '') ranked.sort((a, b) => b.score - a.score || a.length - b.length);
+  return ranked.map(({ item, score, ranges }) => ({ item, score, ranges }));
+}
+
+/** Smart case: a query without capitals ignores case. */
+export function hasCapitals(query: string): boolean {
+  return /\p{Lu}/u.test(query);
+}
+
+/** Lower case unit by unit where the whole would change its length (`İ`), so that indexes stay true. */
+function foldCase(text: string): string {
+  const folded = text.toLowerCase();
+  if (folded.length === text.length) return folded;
+  return Array.from(text, character => {
+    const lower = character.toLowerCase();
+    return lower.length === character.length ? lower : character;
+  }).join('');
+}
+
+/** The first index by which all letters of the term have come, in order; -1 where they do not. */
+function endOf(term: string, subject: string): number {
+  let end = -1;
+  for (const letter of term) {
+    end = subject.indexOf(letter, end + 1);
+    if (end < 0) break;
+  }
+  return end;
+}
+
+/** The places of the term's letters, ascending. */
+function matchTerm(term: string, subject: string): readonly number[] | undefined {
+  // A whole occurrence beats letters gathered on the way, wherever it stands.
+  const whole = subject.indexOf(term);
+  if (whole >= 0) return Array.from({ length: term.length }, (_, i) => whole + i);
+  let at = endOf(term, subject);
+  if (at < 0) return undefined;
+  // From there back the latest place of each letter, which makes the match as short as it can be.
+  const hits: number[] = [];
+  for (const letter of Array.from(term).reverse()) {
+    at = subject.lastIndexOf(letter, at);
+    if (letter.length === 2) hits.push(at + 1);
+    hits.push(at);
+    at--;
+  }
+  return hits.reverse();
+}
+
+function scoreOf(hits: readonly number[], text: string): number {
+  let score = 0;
+  let previous = -2;
+  for (const at of hits) {
+    score += points.letter;
+    if (at === 0) score += points.textStart;
+    else if (startsWord(text, at)) score += points.wordStart;
+    if (at === previous + 1) score += points.row;
+    else if (previous >= 0) score += points.gapStart + points.gap * Math.min(20, at - previous - 2);
+    previous = at;
+  }
+  return score;
+}
+
+function startsWord(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  if (before < 0x80) {
+    if (!isAsciiWord(before)) return true;
+    return before >= 0x61 && /\p{Lu}/u.test(text.charAt(at));
+  }
+  const letter = text.charAt(at - 1);
+  if (!/[\p{L}\p{N}]/u.test(letter)) return true;
+  return /\p{Ll}/u.test(letter) && /\p{Lu}/u.test(text.charAt(at));
+}
+
+function isAsciiWord(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+}
+
+function toRanges(hits: readonly number[]): Range[] {
+  const ranges: [number, number][] = [];
+  for (const at of hits) {
+    const last = ranges.at(-1);
+    if (last?.[1] === at) last[1] = at + 1;
+    else ranges.push([at, at + 1]);
+  }
+  return ranges;
+}

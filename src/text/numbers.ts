@@ -1,0 +1,89 @@
+/** Numbers as people read them. A number that is missing is always the word `none`; a genuine 0 is always `0`. */
+
+type Maybe = number | null | undefined;
+
+/** What stands where there is no number. */
+export const none = 'none';
+
+function isMissing(value: Maybe): value is null | undefined {
+  return value === null || value === undefined || Number.isNaN(value);
+}
+
+/**
+ * Scales `value` to the first unit in which it stays below `base` after rounding, so that 999,950 becomes 1M and
+ * never 1000k.
+ */
+function scaled(value: number, base: number, units: readonly string[]): { text: string; unit: string } {
+  let size = Math.abs(value);
+  let unit = 0;
+  const rounded = (): string => (unit === 0 || size >= 9.95 ? size.toFixed(0) : size.toFixed(1).replace(/\.0$/, ''));
+  while (Number(rounded()) >= base && unit < units.length - 1) {
+    size /= base;
+    unit++;
+  }
+  return { text: `${value < 0 ? '-' : ''}${rounded()}`, unit: units[unit] ?? '' };
+}
+
+/** A count in at most four characters and a sign: `999`, `1.2k`, `12k`, `3.4M`. */
+export function count(value: Maybe): string {
+  if (isMissing(value)) return none;
+  if (!Number.isFinite(value)) return infinite(value);
+  const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
+  return text + unit;
+}
+
+/** An amount of data in binary units: `512 B`, `1.2 KiB`, `12 MiB`. */
+export function bytes(value: Maybe): string {
+  if (isMissing(value)) return none;
+  if (!Number.isFinite(value)) return infinite(value);
+  const { text, unit } = scaled(value, 1_024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']);
+  return `${text} ${unit}`;
+}
+
+/**
+ * A reward to three significant digits: `0.417`, `0.500`, `12.3`, `1.00`; `0` for exactly 0 and for nothing else,
+ * `none` for a missing one. Very small and very large rewards take an exponent.
+ */
+export function reward(value: Maybe): string {
+  if (isMissing(value)) return none;
+  return significant(value);
+}
+
+/** A difference with its sign: `+0.120`, `-3.00`, `0`. */
+export function difference(value: Maybe): string {
+  if (isMissing(value)) return none;
+  return value > 0 ? `+${significant(value)}` : significant(value);
+}
+
+function significant(value: number): string {
+  if (value === 0) return '0';
+  if (!Number.isFinite(value)) return infinite(value);
+  const size = Math.abs(value);
+  if (size < 0.001 || size >= 999_999.5) return value.toExponential(2).replace('e+', 'e');
+  if (size >= 999.5) return value.toFixed(0);
+  return value.toPrecision(3);
+}
+
+/**
+ * A share (0 to 1) in percent: `12.3%`, `0%`, `100%`. What only rounds to nothing or to the whole is `<0.1%` or
+ * `>99.9%`.
+ */
+export function percent(share: Maybe): string {
+  if (isMissing(share)) return none;
+  if (!Number.isFinite(share)) return infinite(share);
+  if (share > 0 && share < 0.000_5) return '<0.1%';
+  if (share >= 0.999_5 && share < 1) return '>99.9%';
+  return `${(share * 100).toFixed(1).replace(/\.0$/, '').replace(/^-0$/, '0')}%`;
+}
+
+/** A price in US dollars per million tokens: `$0.15/M`, `$12/M`, `$0/M`; prices below a cent keep two digits. */
+export function pricePerMillion(dollars: Maybe): string {
+  if (isMissing(dollars)) return none;
+  if (dollars === 0) return '$0/M';
+  const amount = Math.abs(dollars) < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2).replace(/\.00$/, '');
+  return `$${amount}/M`;
+}
+
+function infinite(value: number): string {
+  return value > 0 ? '∞' : '-∞';
+}

@@ -1,0 +1,112 @@
+/**
+ * Makes text that came over the wire safe for a terminal. Everything that a terminal would obey instead of show
+ * (ECMA-48 control sequences and strings, C0 and C1 controls), that would reorder text (bidi controls), or that
+ * hides in it (zero-width characters, tag characters) is dropped or made visible.
+ *
+ * Sanitise on the way to the screen and keep the original for export.
+ */
+import { expandTabs } from './width.ts';
+
+export type SanitiseMode = 'drop' | 'show';
+
+export interface SanitiseOptions {
+  /** `drop` removes what is unsafe (the default), `show` makes it visible: `␛[31m`, `<U+202E>`. */
+  readonly mode?: SanitiseMode;
+  /** Keep line ends (as `\n`) and tabs. Otherwise the result is one line. */
+  readonly multiline?: boolean;
+  /** Cells per tab stop, or `keep` to leave `\t` in multi-line text (for pipes, not for a layout). 4 by default. */
+  readonly tabs?: number | 'keep';
+}
+
+/** Combining marks and joiners kept behind one character; more would climb over the neighbouring lines. */
+const maximumMarks = 4;
+
+/** Printable ASCII and line feeds need no work, whatever the options. */
+const plainText = /^[\n -~]*$/;
+const plainLine = /^[ -~]*$/;
+
+/**
+ * ECMA-48: a control sequence; a terminated control string (OSC, DCS, APC, PM, SOS; 7-bit and C1 openers); any other
+ * escape. A string's body ends at the next control character, so that each stretch is scanned once and an opener
+ * without an end loses only itself: the text behind it stays readable.
+ */
+const escapes =
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]?/g;
+
+/** NEL and the line and paragraph separators end a line as well. */
+const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
+
+/**
+ * Joiners are kept where scripts and emoji need them: behind an emoji, a mark, or a letter of a script whose letters
+ * join. Behind anything else they are an invisible difference between two words that look the same.
+ */
+const straySigns = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
+
+/**
+ * Invisible by definition (Unicode `Default_Ignorable_Code_Point`: bidi controls, zero-width space, tags, fillers,
+ * soft hyphen…) save joiners and variation selectors, and what is not in that set but as harmful.
+ */
+const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
+
+const unsafe = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${straySigns}`, 'gv');
+/** A cheap first look: all that the replacements below could touch, found in one pass. */
+const mayNeedWork = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D]|${invisible}`, 'v');
+const excessMarks = new RegExp(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
+
+/** The text as a terminal may have it. Linear in its length; plain ASCII passes at memory speed. */
+export function sanitise(text: string, options: SanitiseOptions = {}): string {
+  const { mode = 'drop', multiline = false, tabs = 4 } = options;
+  if ((multiline ? plainText : plainLine).test(text)) return text;
+  const clean = mayNeedWork.test(text) ? (mode === 'show' ? show(text) : drop(text)) : text;
+  if (multiline) return tabs === 'keep' ? clean : expandTabs(clean, tabs);
+  return clean.replace(/\n/g, mode === 'show' ? '↵' : ' ').replace(/\t/g, mode === 'show' ? '→' : ' ');
+}
+
+/** One line for a cell, a title or a message: line ends and tabs become spaces, or `↵` and `→` in `show` mode. */
+export function sanitiseLine(text: string, mode: SanitiseMode = 'drop'): string {
+  return sanitise(text, { mode });
+}
+
+/**
+ * JSON for a terminal: the same value as `JSON.stringify` gives, with everything unsafe written as `\uXXXX`, so that
+ * it can still be parsed to exactly the original. `undefined` becomes `null`.
+ * @throws TypeError as JSON.stringify does, for cycles and bigint.
+ */
+export function safeJson(value: unknown, indent: number = 0): string {
+  const json: string | undefined = JSON.stringify(value, undefined, indent);
+  if (json === undefined) return 'null';
+  if (!mayNeedWork.test(json)) return json;
+  return json
+    .replace(unsafe, escapeUnits)
+    .replace(excessMarks, (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
+}
+
+function drop(text: string): string {
+  return text
+    .replace(escapes, '')
+    .replace(lineEnds, '\n')
+    .toWellFormed()
+    .replace(unsafe, '')
+    .replace(excessMarks, '$1');
+}
+
+function show(text: string): string {
+  return text
+    .replace(/\r\n/g, '\n')
+    .replace(unsafe, makeVisible)
+    .replace(excessMarks, (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible));
+}
+
+/** C0 controls and DEL have pictures of their own (U+2400 block); the rest is named by code point. */
+function makeVisible(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+function escapeUnits(text: string): string {
+  let escaped = '';
+  for (let i = 0; i < text.length; i++) escaped += `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`;
+  return escaped;
+}

@@ -1,0 +1,100 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/** Each unit of an age and the age from which the next one takes over. */
+const ageUnits = [
+  { unit: second, below: minute, letter: 's' },
+  { unit: minute, below: hour, letter: 'm' },
+  { unit: hour, below: day, letter: 'h' },
+  { unit: day, below: 2 * year, letter: 'd' },
+  { unit: year, below: Number.POSITIVE_INFINITY, letter: 'y' },
+] as const;
+
+function ageUnit(ms: number): (typeof ageUnits)[number] {
+  return ageUnits.find(({ below }) => ms < below) ?? ageUnits[4];
+}
+
+/**
+ * An age in one whole unit, rounded down: `2s`, `3m`, `4h`, `5d`, from two years on `2y`. A negative age (the
+ * service's clock runs ahead) is `0s`; what is not a number is `?`.
+ */
+export function age(ms: number): string {
+  if (!Number.isFinite(ms)) return '?';
+  const elapsed = Math.max(0, ms);
+  const { unit, letter } = ageUnit(elapsed);
+  return `${Math.floor(elapsed / unit)}${letter}`;
+}
+
+/** Milliseconds until `age(ms)` reads differently, at least 1: when a clock has to be drawn again. */
+export function ageChangesIn(ms: number): number {
+  if (!Number.isFinite(ms)) return Number.POSITIVE_INFINITY;
+  if (ms < 0) return second - ms;
+  const { unit } = ageUnit(ms);
+  return Math.max(1, Math.ceil(unit - (ms % unit)));
+}
+
+/**
+ * A length of time in its two leading units: `350ms`, `1.2s`, `42s`, `1m 20s`, `2h 5m`, `3d 4h`. Negative lengths
+ * have a minus; what is not a number is `?`.
+ */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return '?';
+  if (ms < 0) return `-${duration(-ms)}`;
+  const whole = Math.round(ms);
+  if (whole < second) return `${whole}ms`;
+  const tenths = Math.round(ms / 100);
+  if (tenths < 100) return tenths % 10 === 0 ? `${tenths / 10}s` : `${(tenths / 10).toFixed(1)}s`;
+  const seconds = Math.round(ms / second);
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3_600) return pair(seconds, 60, 'm', 's');
+  const minutes = Math.round(ms / minute);
+  if (minutes < 1_440) return pair(minutes, 60, 'h', 'm');
+  return pair(Math.round(ms / hour), 24, 'd', 'h');
+}
+
+function pair(amount: number, size: number, large: string, small: string): string {
+  const rest = amount % size;
+  return rest === 0 ? `${Math.floor(amount / size)}${large}` : `${Math.floor(amount / size)}${large} ${rest}${small}`;
+}
+
+const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+
+/**
+ * The instant in epoch milliseconds, or undefined where the text names none. Takes ISO 8601 and its common
+ * relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
+ */
+export function parseTime(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined;
+  const match = moment.exec(text.trim());
+  if (!match) return undefined;
+  const [, date, minutes = '00:00', seconds = '00', fraction = '', zone = 'Z'] = match;
+  const offset = /^[+-]/.test(zone)
+    ? zone
+        .replace(':', '')
+        .replace(/^(...)$/, '$100')
+        .replace(/(..)$/, ':$1')
+    : 'Z';
+  const ms = Date.parse(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** Local time of day, `HH:MM:SS`. */
+export function clock(ms: number): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return '?';
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** Local date and time, `YYYY-MM-DD HH:MM:SS`. */
+export function timestamp(ms: number): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return '?';
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms)}`;
+}

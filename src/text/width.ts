@@ -1,0 +1,205 @@
+/**
+ * Text measured in terminal cells. A grapheme is what the reader takes for one character; it is never split.
+ * Expects sanitised text: control characters count as nothing here, but not in a terminal.
+ */
+import stringWidth from 'string-width';
+
+const segmenter = new Intl.Segmenter();
+const printableAscii = /^[ -~]*$/;
+
+/**
+ * Cells of the UTF-16 units that are a grapheme of their own when both neighbours are such units too; 0 for all others.
+ * Most text of most scripts is made of these, and needs no segmenter (which is some hundred times slower).
+ */
+const simpleWidths = new Uint8Array(0x10000);
+for (const [first, last] of [
+  [0x20, 0x7e],
+  [0xa0, 0xa8],
+  [0xaa, 0xac],
+  [0xaf, 0x2ff],
+  [0x370, 0x377],
+  [0x37a, 0x37f],
+  [0x38e, 0x3a1],
+  [0x3a3, 0x482],
+  [0x48a, 0x52f],
+  [0x2010, 0x2027],
+  [0x2030, 0x203b],
+  [0x2500, 0x259f],
+  [0x2800, 0x28ff],
+] as const) {
+  simpleWidths.fill(1, first, last + 1);
+}
+for (const [first, last] of [
+  [0x3001, 0x3029],
+  [0x3041, 0x3096],
+  [0x309b, 0x30ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0x9fff],
+  [0xac00, 0xd7a3],
+  [0xff01, 0xff60],
+] as const) {
+  simpleWidths.fill(2, first, last + 1);
+}
+
+function simpleWidthAt(text: string, index: number): number {
+  return simpleWidths[text.charCodeAt(index)] ?? 0;
+}
+
+/** Widths of the graphemes met so far: a text is made of few different ones, and each measurement is slow. */
+const knownWidths = new Map<string, number>();
+const maximumKnown = 5_000;
+
+function graphemeWidth(grapheme: string): number {
+  const known = knownWidths.get(grapheme);
+  if (known !== undefined) return known;
+  const width = stringWidth(grapheme, { countAnsiEscapeCodes: true });
+  if (grapheme.length > 32) return width;
+  if (knownWidths.size >= maximumKnown) knownWidths.clear();
+  knownWidths.set(grapheme, width);
+  return width;
+}
+
+/**
+ * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and answers `false` to stop.
+ * Between two simple units there is always a grapheme boundary, so only the stretches around others are segmented.
+ */
+export function walk(text: string, visit: (start: number, end: number, width: number) => boolean): void {
+  const { length } = text;
+  let index = 0;
+  while (index < length) {
+    const width = simpleWidthAt(text, index);
+    if (width > 0 && (index + 1 === length || simpleWidthAt(text, index + 1) > 0)) {
+      if (!visit(index, index + 1, width)) return;
+      index++;
+      continue;
+    }
+    const start = index++;
+    while (index < length && !(simpleWidthAt(text, index) > 0 && simpleWidthAt(text, index - 1) > 0)) index++;
+    for (const { segment, index: offset } of segmenter.segment(text.slice(start, index))) {
+      const from = start + offset;
+      if (!visit(from, from + segment.length, graphemeWidth(segment))) return;
+    }
+  }
+}
+
+/** Cells that `text` takes on one line. */
+export function displayWidth(text: string): number {
+  if (printableAscii.test(text)) return text.length;
+  let cells = 0;
+  walk(text, (_start, _end, width) => {
+    cells += width;
+    return true;
+  });
+  return cells;
+}
+
+/** The graphemes of `text`, in order. */
+export function graphemes(text: string): string[] {
+  if (printableAscii.test(text)) return text.split('');
+  const found: string[] = [];
+  walk(text, (start, end) => found.push(text.slice(start, end)) > 0);
+  return found;
+}
+
+export interface TruncateOptions {
+  /** What stands for the part left out; `…` by default, `...` or `~` where glyphs are ASCII. */
+  readonly ellipsis?: string;
+  /** Which part is left out; `end` by default. `middle` suits ids and paths. */
+  readonly position?: 'end' | 'middle' | 'start';
+}
+
+/** `text` (one line) in at most `width` cells. */
+export function truncate(text: string, width: number, options: TruncateOptions = {}): string {
+  const { ellipsis = '…', position = 'end' } = options;
+  if (width <= 0) return '';
+  if (text.length <= width && printableAscii.test(text)) return text;
+  // A unit takes at most two cells, so longer text need not be measured to its end to know that it is cut.
+  if (fits(text, width)) return text;
+  const room = width - displayWidth(ellipsis);
+  if (room < 0) return takeStart(ellipsis, width);
+  if (position === 'start') return ellipsis + takeEnd(text, room);
+  if (position === 'end') return takeStart(text, room) + ellipsis;
+  return takeStart(text, Math.ceil(room / 2)) + ellipsis + takeEnd(text, Math.floor(room / 2));
+}
+
+function fits(text: string, width: number): boolean {
+  let cells = 0;
+  walk(text, (_start, _end, own) => {
+    cells += own;
+    return cells <= width;
+  });
+  return cells <= width;
+}
+
+/** The longest beginning of `text` that fits into `width` cells. */
+function takeStart(text: string, width: number): string {
+  let cells = 0;
+  let taken = 0;
+  walk(text, (_start, end, own) => {
+    cells += own;
+    if (cells > width) return false;
+    taken = end;
+    return true;
+  });
+  return text.slice(0, taken);
+}
+
+/** The longest end of `text` that fits into `width` cells. */
+function takeEnd(text: string, width: number): string {
+  const marks: { start: number; width: number }[] = [];
+  walk(text, (start, _end, own) => marks.push({ start, width: own }) > 0);
+  let cells = 0;
+  let from = text.length;
+  for (const mark of marks.reverse()) {
+    cells += mark.width;
+    if (cells > width) break;
+    from = mark.start;
+  }
+  return text.slice(from);
+}
+
+/** `text` followed by spaces up to `width` cells; longer text is returned as it is. */
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+}
+
+/** `text` preceded by spaces up to `width` cells; longer text is returned as it is. */
+export function padStart(text: string, width: number): string {
+  return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
+}
+
+/** `text` cut or padded to exactly `width` cells. */
+export function fitCells(
+  text: string,
+  width: number,
+  align: 'left' | 'right' = 'left',
+  options?: TruncateOptions,
+): string {
+  const cut = truncate(text, width, options);
+  return align === 'right' ? padStart(cut, width) : padEnd(cut, width);
+}
+
+/** Tabs replaced by spaces up to the next stop, counted from the beginning of each line. */
+export function expandTabs(text: string, stop: number): string {
+  if (!text.includes('\t')) return text;
+  return text
+    .split('\n')
+    .map(line => (line.includes('\t') ? expandLine(line, stop) : line))
+    .join('\n');
+}
+
+function expandLine(line: string, stop: number): string {
+  const size = Math.max(1, Math.floor(stop));
+  let expanded = '';
+  let cells = 0;
+  for (const [index, part] of line.split('\t').entries()) {
+    if (index > 0) {
+      const gap = size - (cells % size);
+      expanded += ' '.repeat(gap);
+      cells += gap;
+    }
+    expanded += part;
+    cells += displayWidth(part);
+  }
+  return expanded;
+}

@@ -1,0 +1,93 @@
+import { expandTabs, walk } from './width.ts';
+
+const printableAscii = /^[ -~]*$/;
+const space = 0x20;
+
+/**
+ * `text` as lines of at most `width` cells. Breaks at spaces (which the break swallows) and around wide characters;
+ * a longer word gets a line of its own and is broken hard, but never inside a grapheme, so a wide one stands alone
+ * in a column of one cell. The text's own line ends and indentation are kept. Linear in the length of the text.
+ */
+export function wrap(text: string, width: number): string[] {
+  const limit = Math.max(1, Math.floor(width));
+  const lines: string[] = [];
+  for (const paragraph of expandTabs(text, 4).split('\n')) {
+    if (!printableAscii.test(paragraph)) wrapGraphemes(paragraph, limit, lines);
+    else if (paragraph.length <= limit) lines.push(paragraph);
+    else wrapAscii(paragraph, limit, lines);
+  }
+  return lines;
+}
+
+/** The same as `wrapGraphemes` for text where every unit is one cell, some ten times faster. */
+function wrapAscii(text: string, limit: number, lines: string[]): void {
+  let start = 0;
+  while (text.length - start > limit) {
+    // Looks no further back than this line: a search over the whole text would be quadratic.
+    const reach = text.slice(start, start + limit + 1);
+    const lastSpace = reach.lastIndexOf(' ');
+    const end = reach.slice(0, Math.max(0, lastSpace)).trimEnd().length;
+    if (end === 0) {
+      lines.push(reach.slice(0, limit));
+      start += limit;
+      continue;
+    }
+    lines.push(reach.slice(0, end));
+    start += lastSpace + 1;
+    while (text.charCodeAt(start) === space) start++;
+    if (start >= text.length) return;
+  }
+  lines.push(text.slice(start));
+}
+
+function wrapGraphemes(text: string, limit: number, lines: string[]): void {
+  // The line so far runs from lineStart to lineEnd (the end of its last whole word); the word now read begins at
+  // wordStart, which is `cells` from the line's start (spaces included), and is `wordCells` wide.
+  let lineStart = 0;
+  let lineEnd = 0;
+  let wordStart = 0;
+  let cells = 0;
+  let wordCells = 0;
+  let afterWide = false;
+
+  const startLine = (at: number): void => {
+    lineStart = at;
+    lineEnd = at;
+    cells = 0;
+  };
+  const endWord = (at: number): void => {
+    lineEnd = at;
+    wordStart = at;
+    cells += wordCells;
+    wordCells = 0;
+  };
+
+  walk(text, (from, to, width) => {
+    const isSpace = text.charCodeAt(from) === space && to === from + 1;
+    if (from > wordStart && (isSpace || width === 2 || afterWide)) endWord(from);
+    afterWide = width === 2;
+    if (isSpace) {
+      if (lineEnd === lineStart && cells + 1 > limit) {
+        lines.push(text.slice(lineStart, from));
+        startLine(from);
+      }
+      cells += 1;
+      wordStart = to;
+      return true;
+    }
+    if (cells + wordCells + width > limit && lineEnd > lineStart) {
+      lines.push(text.slice(lineStart, lineEnd));
+      startLine(wordStart);
+    }
+    if (cells + wordCells + width > limit && from > lineStart) {
+      lines.push(text.slice(lineStart, from));
+      startLine(from);
+      wordStart = from;
+      wordCells = 0;
+    }
+    wordCells += width;
+    return true;
+  });
+  if (cells + wordCells <= limit || lineEnd === lineStart) lines.push(text.slice(lineStart));
+  else lines.push(text.slice(lineStart, lineEnd));
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
+
+/** Everything that may never reach a terminal in text, besides line feed and tab. */
+const forbidden = new RegExp(
+  [
+    String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Cs}\u{e0000}-\u{e007f}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e]`,
+    String.raw`[\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|\u115f|\u1160|\u180e`,
+  ].join('|'),
+  'u',
+);
+
+const hostile: Record<string, [text: string, dropped: string]> = {
+  colours: ['a\x1b[31mb\x1b[0mc', 'abc'],
+  'cursor and erase': ['a\x1b[2J\x1b[Hb', 'ab'],
+  'private modes': ['a\x1b[?1049hb\x1b[?25l', 'ab'],
+  'a C1 control sequence': ['a\x9b31mb', 'ab'],
+  'a control sequence cut short': ['a\x1b[31', 'a'],
+  'a control sequence cut by another': ['a\x1b[3\x1b[1mb', 'ab'],
+  'OSC ended by BEL': ['a\x1b]0;title\x07b', 'ab'],
+  'OSC ended by ST': ['a\x1b]52;c;aGk=\x1b\\b', 'ab'],
+  'a C1 OSC': ['a\x9d0;title\x9cb', 'ab'],
+  'a hyperlink': ['\x1b]8;;https://evil\x07text\x1b]8;;\x07', 'text'],
+  'an OSC without an end': ['a\x1b]0;title and all', 'a0;title and all'],
+  'a C1 OSC without an end': ['a\x9d0;title', 'a0;title'],
+  DCS: ['a\x1bPq#0;2\x1b\\b', 'ab'],
+  'a C1 DCS': ['a\x90q\x9cb', 'ab'],
+  'APC, PM and SOS': ['a\x1b_x\x1b\\b\x1b^y\x1b\\c\x1bXz\x1b\\d', 'abcd'],
+  'reset and charset': ['a\x1bcb\x1b(0c\x1b7', 'abc'],
+  'nested openers': ['a\x1b]0;\x1b[31mb\x07c', 'a0;bc'],
+  'escapes that would join into one': ['\x1b\x1b[31m[31mx', '[31mx'],
+  'BEL and BS': ['a\x07b\x08c', 'abc'],
+  'DEL and NUL': ['a\x7fb\0c', 'abc'],
+  'bidi overrides': ['a\u202eb\u202cc', 'abc'],
+  'bidi isolates and marks': ['a\u2066b\u2069\u200e\u200f\u061cc', 'abc'],
+  'zero-width characters': ['pass\u200bword\u2060\ufeff', 'password'],
+  'a joiner between Latin letters': ['pass\u200dword', 'password'],
+  'fillers and soft hyphens': ['a\u3164b\u00adc\u115fd', 'abcd'],
+  'tag characters': ['a\u{e0041}\u{e0042}b', 'ab'],
+  'annotation signs': ['a\ufff9b\ufffbc', 'abc'],
+  'a noncharacter': ['a\uffffb', 'ab'],
+  'a lone surrogate': ['a\ud800b\udc00', 'a\ufffdb\ufffd'],
+};
+
+describe('sanitise, dropping', () => {
+  for (const [name, [text, dropped]] of Object.entries(hostile)) {
+    it(`removes ${name}`, () => expect(sanitise(text, { multiline: true })).toBe(dropped));
+  }
+
+  it('turns every kind of line end into one line feed', () => {
+    expect(sanitise('a\r\nb\rc\u2028d\u2029e\x85f\ng', { multiline: true })).toBe('a\nb\nc\nd\ne\nf\ng');
+  });
+
+  it('keeps what scripts and emoji need', () => {
+    for (const text of [
+      '👩🏽‍💻',
+      '🏳️‍🌈',
+      '❤️',
+      '可\u{e0100}',
+      'می\u200cخواهم',
+      'क्\u200dष',
+      'é',
+      'e\u0301',
+      '日本',
+      '\u{1f1e9}\u{1f1ea}',
+    ]) {
+      expect(sanitise(text)).toBe(text);
+      expect(sanitise(text, { mode: 'show' })).toBe(text);
+    }
+  });
+
+  it('keeps four combining marks of a pile, however it is built', () => {
+    expect(sanitise(`a${'\u0301'.repeat(50)}b`)).toBe(`a${'\u0301'.repeat(4)}b`);
+    expect(sanitise(`a${'\u0301\u0302\u200b'.repeat(50)}b`)).toBe('a\u0301\u0302\u0301\u0302b');
+    expect(sanitise(`a${'\u0301\u200d'.repeat(50)}b`).length).toBeLessThan(8);
+  });
+
+  it('expands tabs to stops by display width, or keeps them', () => {
+    expect(sanitise('a\tb\n日本\tc', { multiline: true })).toBe('a   b\n日本    c');
+    expect(sanitise('a\tb', { multiline: true, tabs: 8 })).toBe('a       b');
+    expect(sanitise('a\tb', { multiline: true, tabs: 'keep' })).toBe('a\tb');
+  });
+
+  it('keeps one line one line', () => {
+    expect(sanitiseLine('a\nb\tc\r\nd')).toBe('a b c d');
+    expect(sanitise('a\nb')).toBe('a b');
+    expect(sanitise('plain')).toBe('plain');
+  });
+});
+
+describe('sanitise, showing', () => {
+  it('loses nothing and lets nothing through', () => {
+    for (const [name, [text]] of Object.entries(hostile)) {
+      const shown = sanitise(text, { mode: 'show', multiline: true });
+      expect(shown, name).not.toMatch(forbidden);
+      for (const letter of text.match(/[\x21-\x7e]/g) ?? []) expect(shown, name).toContain(letter);
+    }
+  });
+
+  it('names what it found', () => {
+    expect(sanitise('\x1b[31m', { mode: 'show' })).toBe('␛[31m');
+    expect(sanitise('\u202eabc\u200b', { mode: 'show' })).toBe('<U+202E>abc<U+200B>');
+    expect(sanitise('\x1b]0;all of this stays', { mode: 'show' })).toBe('␛]0;all of this stays');
+    expect(sanitise('\x07\x7f\x9b\ud800\u{e0041}', { mode: 'show' })).toBe('␇␡<U+009B><U+D800><U+E0041>');
+    expect(sanitiseLine('a\nb\tc', 'show')).toBe('a↵b→c');
+    expect(sanitise('10%\r20%\r\nx', { mode: 'show', multiline: true })).toBe('10%␍20%\nx');
+    expect(sanitise(`a${'\u0301'.repeat(5)}`, { mode: 'show' })).toBe(`a${'\u0301'.repeat(4)}<U+0301>`);
+  });
+});
+
+describe('sanitise, every code point', () => {
+  it('leaves no forbidden one alone, between letters or in a row', () => {
+    const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+    for (const text of [all.join('x'), all.join('')]) {
+      expect(sanitise(text, { multiline: true })).not.toMatch(forbidden);
+      expect(sanitise(text, { mode: 'show' })).not.toMatch(forbidden);
+    }
+    expect(safeJson(all.join(''))).not.toMatch(forbidden);
+  });
+
+  it('gives the same again when it is applied twice', () => {
+    for (const [text] of Object.values(hostile)) {
+      const once = sanitise(text, { multiline: true });
+      expect(sanitise(once, { multiline: true })).toBe(once);
+    }
+  });
+});
+
+describe('safeJson', () => {
+  it('escapes what is unsafe and parses back to the same value', () => {
+    const value = Object.fromEntries(Object.entries(hostile).map(([name, [text]]) => [`${name}\u202e`, text]));
+    const json = safeJson(value, 2);
+    expect(json).not.toMatch(forbidden);
+    expect(JSON.parse(json)).toEqual(value);
+    expect(json).toContain('\\u202e');
+  });
+
+  it('escapes the marks of a pile beyond the fourth', () => {
+    const pile = `a${'\u0301'.repeat(6)}`;
+    expect(safeJson(pile)).toBe(`"a${'\u0301'.repeat(4)}\\u0301\\u0301"`);
+    expect(JSON.parse(safeJson(pile))).toBe(pile);
+  });
+
+  it('is JSON.stringify for plain values', () => {
+    expect(safeJson({ a: [1, 'ü 👩🏽‍💻'] }, 2)).toBe(JSON.stringify({ a: [1, 'ü 👩🏽‍💻'] }, undefined, 2));
+    expect(safeJson(undefined)).toBe('null');
+  });
+});

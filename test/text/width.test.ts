@@ -1,0 +1,82 @@
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { displayWidth, expandTabs, fitCells, graphemes, padEnd, padStart, truncate } from '../../src/text/width.ts';
+import { randomText } from './random-text.ts';
+
+const segmenter = new Intl.Segmenter();
+
+describe('displayWidth and graphemes', () => {
+  it('agree with string-width and the segmenter for every character, alone and beside simple ones', () => {
+    for (let block = 0; block < 0x10000; block += 0x40) {
+      if (block >= 0xd800 && block < 0xe000) continue;
+      const characters = Array.from({ length: 0x40 }, (_, offset) =>
+        String.fromCharCode(Math.max(0x20, block + offset)),
+      );
+      const text = characters.map(character => `aé${character}本b`).join('');
+      const name = `U+${block.toString(16)}`;
+      expect(displayWidth(text), name).toBe(stringWidth(text));
+      expect(graphemes(text), name).toEqual(Array.from(segmenter.segment(text), ({ segment }) => segment));
+    }
+  });
+
+  it('agree with them on random mixtures', () => {
+    for (const text of randomText(2_000)) {
+      expect(displayWidth(text), JSON.stringify(text)).toBe(stringWidth(text));
+      expect(graphemes(text)).toEqual(Array.from(segmenter.segment(text), ({ segment }) => segment));
+    }
+  });
+
+  it('measure what is well known', () => {
+    expect(displayWidth('')).toBe(0);
+    expect(displayWidth('abc')).toBe(3);
+    expect(displayWidth('日本')).toBe(4);
+    expect(displayWidth('👩🏽‍💻')).toBe(2);
+    expect(displayWidth('e\u0301')).toBe(1);
+    expect(graphemes('a👩🏽‍💻e\u0301')).toEqual(['a', '👩🏽‍💻', 'e\u0301']);
+  });
+});
+
+describe('truncate', () => {
+  it('leaves alone what fits', () => {
+    expect(truncate('abc', 3)).toBe('abc');
+    expect(truncate('日本', 4)).toBe('日本');
+  });
+
+  it('cuts at the asked end, never through a grapheme', () => {
+    expect(truncate('abcdef', 4)).toBe('abc…');
+    expect(truncate('abcdef', 4, { ellipsis: '...' })).toBe('a...');
+    expect(truncate('evr_0123456789', 9, { position: 'middle' })).toBe('evr_…6789');
+    expect(truncate('a/long/path', 6, { position: 'start' })).toBe('…/path');
+    expect(truncate('日本語', 4)).toBe('日…');
+    expect(truncate('👩🏽‍💻👩🏽‍💻', 3)).toBe('👩🏽‍💻…');
+    expect(truncate('ae\u0301bc', 3)).toBe('ae\u0301…');
+  });
+
+  it('gives what fits of the ellipsis where nothing else does', () => {
+    expect(truncate('abc', 1)).toBe('…');
+    expect(truncate('abcdef', 2, { ellipsis: '...' })).toBe('..');
+    expect(truncate('abc', 0)).toBe('');
+  });
+
+  it('never exceeds its width', () => {
+    for (const text of randomText(500)) {
+      for (const position of ['end', 'middle', 'start'] as const) {
+        expect(displayWidth(truncate(text, 7, { position }))).toBeLessThanOrEqual(7);
+      }
+    }
+  });
+});
+
+describe('padding', () => {
+  it('counts cells', () => {
+    expect(padEnd('日', 4)).toBe('日  ');
+    expect(padStart('日', 4)).toBe('  日');
+    expect(padEnd('abc', 2)).toBe('abc');
+    expect(fitCells('日本語', 4)).toBe('日… ');
+    expect(fitCells('12', 4, 'right')).toBe('  12');
+  });
+
+  it('expands tabs from the beginning of each line', () => {
+    expect(expandTabs('\ta\tb\nab\tc', 4)).toBe('    a   b\nab  c');
+  });
+});
