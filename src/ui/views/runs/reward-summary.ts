@@ -1,0 +1,49 @@
+/**
+ * What the rewards of a run say. A genuine 0 is a result, a missing reward is not 0, and a rollout that has no entry at
+ * all was never scored: the three are counted apart. Pure.
+ */
+import type { TrajectoryReward } from '../../../contract/evaluations.ts';
+import { mean } from '../../../text/statistics.ts';
+
+export interface RewardSummary {
+  /** Rewards that are numbers. */
+  readonly values: readonly number[];
+  readonly mean: number | undefined;
+  /** Trajectories listed without a reward. */
+  readonly missing: number;
+  /** Rollouts of the run, where the service told; otherwise the number of trajectories listed. */
+  readonly total: number;
+}
+
+export interface TaskRewards {
+  readonly taskId: string;
+  readonly values: readonly number[];
+  readonly missing: number;
+  readonly mean: number | undefined;
+}
+
+export function summariseRewards(rewards: readonly TrajectoryReward[], totalRollouts?: number | null): RewardSummary {
+  const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
+  return {
+    values,
+    mean: mean(values),
+    missing: rewards.length - values.length,
+    total: Math.max(totalRollouts ?? 0, rewards.length),
+  };
+}
+
+/** Rewards by task, worst mean first; tasks without any reward stand before all others, since nothing is known of them. */
+export function rewardsByTask(rewards: readonly TrajectoryReward[]): TaskRewards[] {
+  const tasks = new Map<string, TrajectoryReward[]>();
+  for (const reward of rewards) {
+    const taskId = reward.task_id ?? 'unknown task';
+    tasks.set(taskId, [...(tasks.get(taskId) ?? []), reward]);
+  }
+  return [...tasks]
+    .map(([taskId, own]) => ({ taskId, ...summariseRewards(own) }))
+    .sort(
+      (left, right) =>
+        (left.mean ?? Number.NEGATIVE_INFINITY) - (right.mean ?? Number.NEGATIVE_INFINITY) ||
+        left.taskId.localeCompare(right.taskId),
+    );
+}

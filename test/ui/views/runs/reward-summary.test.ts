@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { rewardsByTask, summariseRewards } from '../../../../src/ui/views/runs/reward-summary.ts';
+
+const rewards = [
+  { trajectory_id: '1', task_id: 'b', reward: 1 },
+  { trajectory_id: '2', task_id: 'a', reward: 0 },
+  { trajectory_id: '3', task_id: 'c', reward: null },
+  { trajectory_id: '4', task_id: 'b', reward: 0.5 },
+];
+
+describe('summariseRewards', () => {
+  it('takes a 0 for a result and a missing reward for none', () => {
+    expect(summariseRewards(rewards, 10)).toEqual({ values: [1, 0, 0.5], mean: 0.5, missing: 1, total: 10 });
+  });
+
+  it('has no mean where nothing was scored', () => {
+    expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, total: 0 });
+  });
+
+  it('never claims fewer rollouts than there are trajectories', () => {
+    expect(summariseRewards(rewards, 2).total).toBe(4);
+  });
+});
+
+describe('rewardsByTask', () => {
+  it('puts the worst first, and what has no reward before it', () => {
+    expect(rewardsByTask(rewards).map(task => task.taskId)).toEqual(['c', 'a', 'b']);
+    expect(rewardsByTask(rewards)[2]).toMatchObject({ values: [1, 0.5], mean: 0.75, missing: 0 });
+  });
+});
