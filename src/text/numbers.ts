@@ -66,14 +66,15 @@ function significant(value: number): string {
 
 /**
  * A share (0 to 1) in percent: `12.3%`, `0%`, `100%`. What only rounds to nothing or to the whole is `<0.1%` or
- * `>99.9%`.
+ * `>99.9%`, just below nothing is `>-0.1%`.
  */
 export function percent(share: Maybe): string {
   if (isMissing(share)) return none;
   if (!Number.isFinite(share)) return infinite(share);
   if (share > 0 && share < 0.000_5) return '<0.1%';
+  if (share < 0 && share > -0.000_5) return '>-0.1%';
   if (share >= 0.999_5 && share < 1) return '>99.9%';
-  return `${(share * 100).toFixed(1).replace(/\.0$/, '').replace(/^-0$/, '0')}%`;
+  return `${(share * 100).toFixed(1).replace(/\.0$/, '')}%`;
 }
 
 /** A price in US dollars per million tokens: `$0.15/M`, `$12/M`, `$0/M`; prices below a cent keep two digits. */

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { type Filter, filterRows, parseFilter } from '../../src/text/filter.ts';
+
+function filterOf(input: string): Filter {
+  const parsed = parseFilter(input);
+  if (!parsed.ok) throw new Error(parsed.error);
+  return parsed;
+}
+
+/** The matched parts of the text, or undefined. */
+function parts(input: string, text: string): string[] | undefined {
+  const filter = filterOf(input);
+  const ranges = filter.matches(text);
+  expect(filter.accepts(text)).toBe(ranges !== undefined);
+  return ranges?.map(([start, end]) => text.slice(start, end));
+}
+
+describe('parseFilter', () => {
+  it('takes everything while nothing is typed', () => {
+    for (const input of ['', '!', '~', '/']) expect(parts(input, 'anything')).toEqual([]);
+  });
+
+  it('searches plain text with smart case', () => {
+    expect(parts('words', 'T-Words and words')).toEqual(['Words', 'words']);
+    expect(parts('Words', 'T-Words and words')).toEqual(['Words']);
+    expect(parts('Wordy', 'wordy')).toBeUndefined();
+    expect(parts('a.b (c', 'x A.B (C')).toEqual(['A.B (C']);
+    expect(parts('a.b', 'axb')).toBeUndefined();
+    expect(parts('straße', 'STRAßE')).toEqual(['STRAßE']);
+  });
+
+  it('keeps its ranges true where lower case is longer', () => {
+    expect(parts('word', 'İİİ Word')).toEqual(['Word']);
+    expect(parts('~word', 'İİİ Word')).toEqual(['Word']);
+  });
+
+  it('searches by expression, closed or still being typed', () => {
+    expect(parts('/t-w.*s/', 'my T-words')).toEqual(['T-words']);
+    expect(parts('/^evr_\\d+', 'evr_12 evr_13')).toEqual(['evr_12']);
+    expect(parts('/T-w/', 't-w')).toBeUndefined();
+    expect(parts('/T-w/i', 't-w')).toEqual(['t-w']);
+    expect(parts('/\\D+/', 'ab1')).toEqual(['ab']);
+    expect(parts('/a\\/', 'x a/b')).toEqual(['a/']);
+    expect(parts('/x*/', '😀xx😀')).toEqual(['xx']);
+  });
+
+  it('says what is wrong with an expression instead of throwing', () => {
+    for (const input of ['/(', '/[a', '/a{2', '/\\', '/(?<a/']) {
+      const parsed = parseFilter(input);
+      expect(parsed.ok, input).toBe(false);
+      if (!parsed.ok) expect(parsed.error).toMatch(/^Not a regular expression: \S.*first slash\.$/);
+    }
+  });
+
+  it('inverts', () => {
+    expect(parts('!failed', 'run Failed')).toBeUndefined();
+    expect(parts('!failed', 'run ok')).toEqual([]);
+  });
+
+  it('matches fuzzily', () => {
+    expect(parts('~tds', 'two-digit-sum')).toEqual(['t', 'd', 's']);
+    expect(parts('~sum two', 'two-digit-sum')).toEqual(['two', 'sum']);
+    expect(parts('~mus', 'two-digit-sum')).toBeUndefined();
+  });
+});
+
+describe('filterRows', () => {
+  it('keeps the order and the rows themselves', () => {
+    const rows = [{ name: 'b1' }, { name: 'a' }, { name: 'B2' }];
+    expect(filterRows(rows, row => row.name, filterOf('b')).rows).toEqual([rows[0], rows[2]]);
+    expect(filterRows(rows, row => row.name, filterOf('')).rows).toBe(rows);
+    expect(filterRows(rows, row => row.name, filterOf('/^[ab]+\\d?$/')).rows).toEqual(rows);
+  });
+
+  it('gives up on an expression without end and says how far it came', () => {
+    const rows = [...Array.from({ length: 10 }, () => 'aa'), `${'a'.repeat(200)}b`, 'aaa'];
+    const filter = filterOf('/(a+)+$/');
+    const result = filterRows(rows, row => row, filter);
+    expect(result.rows).toHaveLength(10);
+    expect(result.notice).toMatch(/10 of 12 rows/);
+    // The same for one text: the program goes on, and does not try again.
+    expect(filter.matches(rows[10] ?? '')).toBeUndefined();
+    expect(filter.matches('aa')).toBeUndefined();
+  });
+
+  it('lets the errors of its caller through', () => {
+    const broken = (): string => {
+      throw new RangeError('row');
+    };
+    expect(() => filterRows(['a'], broken, filterOf('/(a+)+$/'))).toThrow(RangeError);
+    expect(filterRows(['aa'], row => row, filterOf('/(a+)+$/')).rows).toEqual(['aa']);
+  });
+});

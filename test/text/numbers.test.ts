@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { bytes, count, difference, none, percent, pricePerMillion, reward } from '../../src/text/numbers.ts';
+
+describe('numbers', () => {
+  it('never takes a missing number for zero, nor zero for a missing one', () => {
+    for (const format of [count, bytes, reward, difference, percent, pricePerMillion]) {
+      for (const missing of [undefined, null, Number.NaN]) expect(format(missing)).toBe(none);
+      expect(format(0)).toMatch(/^\$?0( B|%|\/M)?$/);
+      expect(format(-0)).toBe(format(0));
+    }
+  });
+
+  it('shortens counts', () => {
+    const texts = [7, 999, 1_000, 1_234, 9_949, 9_999, 12_345, 999_499, 999_950, 3_400_000, -1_234].map(count);
+    expect(texts).toEqual(['7', '999', '1k', '1.2k', '9.9k', '10k', '12k', '999k', '1M', '3.4M', '-1.2k']);
+  });
+
+  it('writes bytes in binary units', () => {
+    expect([512, 1_024, 1_234, 1_048_575, 12_582_912].map(bytes)).toEqual([
+      '512 B',
+      '1 KiB',
+      '1.2 KiB',
+      '1 MiB',
+      '12 MiB',
+    ]);
+  });
+
+  it('gives rewards three significant digits', () => {
+    const texts = [1, 0.5, 0.41666, 12.345, 999.4, 999.6, 12_345, 0.00012, -0.5, 1e9].map(reward);
+    expect(texts).toEqual(['1.00', '0.500', '0.417', '12.3', '999', '1000', '12345', '1.20e-4', '-0.500', '1.00e9']);
+    expect(reward(Number.NEGATIVE_INFINITY)).toBe('-∞');
+  });
+
+  it('gives differences their sign', () => {
+    expect([0.12, -3, 0].map(difference)).toEqual(['+0.120', '-3.00', '0']);
+  });
+
+  it('keeps shares away from nothing and all that they are not', () => {
+    const texts = [0.123, 0.5, 1, 0.0001, 0.9999, 1.5, -0.0001].map(percent);
+    expect(texts).toEqual(['12.3%', '50%', '100%', '<0.1%', '>99.9%', '150%', '>-0.1%']);
+  });
+
+  it('writes prices', () => {
+    expect([0.15, 12, 2.5, 0.0012].map(pricePerMillion)).toEqual(['$0.15/M', '$12/M', '$2.50/M', '$0.0012/M']);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { histogram, mean, pairedDifference, quantile, summarise, tQuantile } from '../../src/text/statistics.ts';
+
+describe('mean and quantile', () => {
+  it('interpolate as R type 7 does', () => {
+    // quantile(c(1,2,3,4,10), c(.25,.5,.95)) in R: 2, 3, 8.8
+    const values = [10, 2, 4, 1, 3];
+    expect(quantile(values, 0.25)).toBe(2);
+    expect(quantile(values, 0.5)).toBe(3);
+    expect(quantile(values, 0.95)).toBeCloseTo(8.8, 12);
+    expect(quantile(values, 0)).toBe(1);
+    expect(quantile(values, 1)).toBe(10);
+    expect(values).toEqual([10, 2, 4, 1, 3]);
+  });
+
+  it('know when there is nothing', () => {
+    expect(mean([])).toBeUndefined();
+    expect(quantile([], 0.5)).toBeUndefined();
+    expect(summarise([Number.NaN])).toBeUndefined();
+    expect(mean([1, Number.NaN, 3])).toBe(2);
+  });
+
+  it('summarise numerically, not by text order', () => {
+    expect(summarise([100, 9, 20])).toEqual({ count: 3, mean: 43, p50: 20, p95: 92, minimum: 9, maximum: 100 });
+  });
+});
+
+describe('histogram', () => {
+  it('counts every value once', () => {
+    const values = Array.from({ length: 1_000 }, (_, i) => (i * 7_919) % 997);
+    const bins = histogram(values);
+    expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(1_000);
+    expect(bins[0]?.low).toBe(0);
+    expect(bins.at(-1)?.high).toBe(996);
+    // Uniform over 996: IQR ≈ 498, width 2 · 498 / 10 ≈ 99.6.
+    expect(bins.length).toBeGreaterThanOrEqual(10);
+    expect(bins.length).toBeLessThanOrEqual(11);
+  });
+
+  it('is capped, and takes a fixed number of bins and a range', () => {
+    const heavy = [...Array.from({ length: 100 }, (_, i) => i / 100), 1e6];
+    expect(histogram(heavy)).toHaveLength(40);
+    expect(histogram([0, 0.5, 1, 2], { bins: 2, range: [0, 1] })).toEqual([
+      { low: 0, high: 0.5, count: 1 },
+      { low: 0.5, high: 1, count: 3 },
+    ]);
+    expect(histogram([1, 2], { bins: 50 })).toHaveLength(50);
+  });
+
+  it('takes equal values, coinciding quartiles and nothing', () => {
+    expect(histogram([0.5, 0.5])).toEqual([{ low: 0.5, high: 0.5, count: 2 }]);
+    expect(histogram([0, 1, 1, 1, 1, 1, 1, 1])).toHaveLength(4);
+    expect(histogram([])).toEqual([]);
+  });
+});
+
+describe('tQuantile', () => {
+  it('agrees with the printed tables', () => {
+    // t(0.975) from Abramowitz and Stegun, table 26.10.
+    const table: [number, number][] = [
+      [1, 12.706],
+      [2, 4.303],
+      [3, 3.182],
+      [4, 2.776],
+      [5, 2.571],
+      [10, 2.228],
+      [30, 2.042],
+      [120, 1.98],
+    ];
+    for (const [degrees, expected] of table) expect(tQuantile(0.975, degrees)).toBeCloseTo(expected, 3);
+    expect(tQuantile(0.995, 4)).toBeCloseTo(4.604, 3);
+    expect(tQuantile(0.025, 5)).toBeCloseTo(-2.571, 3);
+    expect(tQuantile(0.5, 7)).toBeCloseTo(0, 10);
+    expect(tQuantile(0.975, 1e6)).toBeCloseTo(1.96, 3);
+  });
+});
+
+describe('pairedDifference', () => {
+  it('has the interval of the paired t test', () => {
+    // Differences 1, 2, 3, 4, 5: mean 3, s = √2.5, s/√5 = √0.5, t(0.975, 4) = 2.776445.
+    const result = pairedDifference([
+      [0, 1],
+      [1, 3],
+      [2, 5],
+      [0, 4],
+      [5, 10],
+    ]);
+    expect(result?.count).toBe(5);
+    expect(result?.mean).toBe(3);
+    expect(result?.interval?.[0]).toBeCloseTo(3 - 2.776_445 * Math.SQRT1_2, 5);
+    expect(result?.interval?.[1]).toBeCloseTo(3 + 2.776_445 * Math.SQRT1_2, 5);
+  });
+
+  it('has no interval for one pair, nothing for none, and leaves out half pairs', () => {
+    expect(
+      pairedDifference([
+        [1, 2],
+        [Number.NaN, 1],
+      ]),
+    ).toEqual({ count: 1, mean: 1 });
+    expect(pairedDifference([])).toBeUndefined();
+    expect(
+      pairedDifference([
+        [1, 2],
+        [2, 3],
+      ])?.interval,
+    ).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { age, ageChangesIn, clock, duration, parseTime, timestamp } from '../../src/text/time.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+describe('age', () => {
+  it('is one whole unit, rounded down', () => {
+    const ages = [0, 999, 2_000, 59_999, 60_000, hour - 1, 4 * hour, day - 1, 5 * day, 729 * day, 730 * day].map(age);
+    expect(ages).toEqual(['0s', '0s', '2s', '59s', '1m', '59m', '4h', '23h', '5d', '729d', '2y']);
+  });
+
+  it('takes a clock that runs ahead and what is no time', () => {
+    expect(age(-5_000)).toBe('0s');
+    expect(age(Number.NaN)).toBe('?');
+  });
+
+  it('changes exactly when ageChangesIn says', () => {
+    for (const ms of [
+      -2_500,
+      0,
+      1,
+      1_999,
+      59_000,
+      59_999.5,
+      60_000,
+      61_234,
+      hour - 1,
+      5 * hour + 7,
+      729 * day,
+      731 * day,
+    ]) {
+      const change = ageChangesIn(ms);
+      expect(change).toBeGreaterThan(0);
+      expect(age(ms + change), `${ms} + ${change}`).not.toBe(age(ms));
+      if (change > 1) expect(age(ms + change - 1.001)).toBe(age(ms));
+    }
+    expect(ageChangesIn(Number.NaN)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('duration', () => {
+  it('has two leading units, and never sixty of one', () => {
+    const texts = [0, 350, 999.6, 1_200, 9_960, 42_000, 59_700, 60_000, 80_000, 2 * hour + 300_000, 76 * hour].map(
+      duration,
+    );
+    expect(texts).toEqual(['0ms', '350ms', '1s', '1.2s', '10s', '42s', '1m', '1m', '1m 20s', '2h 5m', '3d 4h']);
+    expect(duration(hour - 400)).toBe('1h');
+    expect(duration(day - 1_000)).toBe('1d');
+    expect(duration(-1_500)).toBe('-1.5s');
+    expect(duration(Number.POSITIVE_INFINITY)).toBe('?');
+  });
+});
+
+describe('parseTime', () => {
+  const noon = Date.UTC(2026, 0, 2, 12, 0, 0, 123);
+
+  it('takes what services write', () => {
+    for (const text of [
+      '2026-01-02T12:00:00.123Z',
+      '2026-01-02T12:00:00.123456+00:00',
+      '2026-01-02 12:00:00.123',
+      '2026-01-02t13:00:00.123+01',
+      '2026-01-02T06:30:00.123-0530',
+      ' 2026-01-02 12:00:00,123 Z ',
+    ]) {
+      expect(parseTime(text), text).toBe(noon);
+    }
+    expect(parseTime('2026-01-02')).toBe(Date.UTC(2026, 0, 2));
+    expect(parseTime('2026-01-02T12:00Z')).toBe(Date.UTC(2026, 0, 2, 12));
+  });
+
+  it('answers undefined to anything else', () => {
+    for (const text of ['', 'soon', '2026', '2026-13-01', '2026-01-02T25:00:00Z', '12:00', undefined, null, 5, {}]) {
+      expect(parseTime(text), String(text)).toBeUndefined();
+    }
+  });
+});
+
+describe('local times', () => {
+  it('are those of the machine', () => {
+    const ms = new Date(2026, 0, 2, 3, 4, 5).getTime();
+    expect(clock(ms)).toBe('03:04:05');
+    expect(timestamp(ms)).toBe('2026-01-02 03:04:05');
+    expect(clock(Number.NaN)).toBe('?');
+  });
+});
