@@ -1,0 +1,85 @@
+/** The commands that mean the same everywhere, with the keys of the design. Views add tables of their own. */
+import type { CommandTable } from './command.ts';
+
+const move = { group: 'Move', palette: false } as const;
+
+export const listCommands = {
+  up: { id: 'list.up', title: 'move up', keys: ['up', 'k'], ...move },
+  down: { id: 'list.down', title: 'move down', keys: ['down', 'j'], ...move },
+  pageUp: { id: 'list.page-up', title: 'move up a page', keys: ['pageup', 'ctrl-b'], ...move },
+  pageDown: { id: 'list.page-down', title: 'move down a page', keys: ['pagedown', 'ctrl-f'], ...move },
+  halfUp: { id: 'list.half-up', title: 'move up half a page', keys: ['ctrl-u'], ...move },
+  halfDown: { id: 'list.half-down', title: 'move down half a page', keys: ['ctrl-d'], ...move },
+  top: { id: 'list.top', title: 'go to the first', keys: ['g', 'home'], ...move },
+  bottom: { id: 'list.bottom', title: 'go to the last', keys: ['G', 'end'], ...move },
+  open: { id: 'list.open', title: 'open', keys: ['enter'], group: 'List', hint: 'open' },
+  filter: { id: 'list.filter', title: 'filter', keys: ['/'], group: 'List', hint: 'filter' },
+  sort: { id: 'list.sort', title: 'sort by the next column', keys: ['s'], group: 'List' },
+  reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'], group: 'List' },
+  columns: { id: 'list.columns', title: 'choose columns', keys: ['C'], group: 'List' },
+  mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked', keys: ['space'], group: 'List' },
+  unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
+} as const satisfies CommandTable;
+
+export const scrollCommands = {
+  up: { id: 'scroll.up', title: 'scroll up', keys: ['up', 'k'], ...move },
+  down: { id: 'scroll.down', title: 'scroll down', keys: ['down', 'j'], ...move },
+  pageUp: { id: 'scroll.page-up', title: 'scroll up a page', keys: ['pageup', 'ctrl-b'], ...move },
+  pageDown: { id: 'scroll.page-down', title: 'scroll down a page', keys: ['pagedown', 'ctrl-f', 'space'], ...move },
+  halfUp: { id: 'scroll.half-up', title: 'scroll up half a page', keys: ['ctrl-u'], ...move },
+  halfDown: { id: 'scroll.half-down', title: 'scroll down half a page', keys: ['ctrl-d'], ...move },
+  top: { id: 'scroll.top', title: 'go to the beginning', keys: ['g', 'home'], ...move },
+  bottom: { id: 'scroll.bottom', title: 'go to the end', keys: ['G', 'end'], ...move },
+  search: { id: 'scroll.search', title: 'search', keys: ['/'], group: 'Search', hint: 'search' },
+  next: { id: 'scroll.next', title: 'next match', keys: ['n'], group: 'Search' },
+  previous: { id: 'scroll.previous', title: 'previous match', keys: ['N'], group: 'Search' },
+} as const satisfies CommandTable;
+
+export const thingCommands = {
+  yank: { id: 'thing.yank', title: 'copy the id', keys: ['y'], group: 'This' },
+  yankJson: { id: 'thing.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
+  refresh: { id: 'thing.refresh', title: 'ask the service now', keys: ['r'], group: 'This' },
+  actions: {
+    id: 'thing.actions',
+    title: 'choose an action',
+    keys: ['a'],
+    group: 'This',
+    hint: 'actions',
+    palette: false,
+  },
+  previous: { id: 'thing.previous', title: 'previous sibling', keys: ['['], group: 'This' },
+  next: { id: 'thing.next', title: 'next sibling', keys: [']'], group: 'This' },
+  export: { id: 'thing.export', title: 'export to a file', keys: ['x'], group: 'This' },
+} as const satisfies CommandTable;
+
+export const globalCommands = {
+  left: {
+    id: 'pane.left',
+    title: 'to the pane on the left',
+    keys: ['left', 'h', 'shift-tab'],
+    group: 'Panes',
+    palette: false,
+  },
+  right: {
+    id: 'pane.right',
+    title: 'to the pane on the right',
+    keys: ['right', 'l', 'tab'],
+    group: 'Panes',
+    palette: false,
+  },
+  back: { id: 'go.up', title: 'back', keys: ['esc'], group: 'Go', palette: false },
+  last: { id: 'go.last', title: 'the view before this one', keys: ['-'], group: 'Go' },
+  historyBack: { id: 'go.back', title: 'back in history', keys: ['alt-left'], group: 'Go' },
+  historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
+  palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
+  help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
+  pause: { id: 'app.pause', title: 'stop or continue polling', keys: ['P'], group: 'Program' },
+  repaint: { id: 'app.repaint', title: 'draw the screen anew', keys: ['ctrl-l'], group: 'Program' },
+  suspend: { id: 'app.suspend', title: 'suspend to the shell', keys: ['ctrl-z'], group: 'Program' },
+  quit: { id: 'app.quit', title: 'quit', keys: ['q', 'ctrl-c'], group: 'Program' },
+} as const satisfies CommandTable;
+
+export const overlayCommands = {
+  close: { id: 'overlay.close', title: 'close', keys: ['esc'], group: 'Window', hint: 'close', palette: false },
+  submit: { id: 'overlay.submit', title: 'do it', keys: ['enter'], group: 'Window', hint: 'ok', palette: false },
+} as const satisfies CommandTable;

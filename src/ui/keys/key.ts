@@ -1,0 +1,77 @@
+/**
+ * Keys as the key map writes them: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`, `space`,
+ * `alt-x`, `f1`. Terminals deliver everything typed within one read as one text, so a text is many presses.
+ */
+import type { Key } from 'ink';
+import { graphemes } from '../../text/width.ts';
+
+export interface KeyPress {
+  /** Name in the key map. */
+  readonly name: string;
+  /** What a text field would insert; empty for keys that write nothing. */
+  readonly text: string;
+}
+
+/** Names of the keys that write nothing, in the order in which Ink's flags are looked at. */
+const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageup'],
+  ['pageDown', 'pagedown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'esc'],
+  ['tab', 'tab'],
+  ['backspace', 'backspace'],
+  ['delete', 'delete'],
+];
+
+/** Characters that have a name of their own because the bare character would be invisible in a help text. */
+const namedCharacters: Readonly<Record<string, string>> = { ' ': 'space', '\r': 'enter', '\n': 'ctrl-j', '\t': 'tab' };
+
+function withModifiers(name: string, key: Key, shift: boolean): string {
+  return `${key.ctrl ? 'ctrl-' : ''}${key.meta ? 'alt-' : ''}${shift ? 'shift-' : ''}${name}`;
+}
+
+/** The presses in one of Ink's input events. */
+export function keyPresses(input: string, key: Key): readonly KeyPress[] {
+  const named = namedKeys.find(([flag]) => key[flag] === true);
+  // An escape before a key is how terminals write alt; Ink reports it as meta.
+  if (named)
+    return [{ name: withModifiers(named[1], { ...key, meta: key.meta && named[1] !== 'esc' }, key.shift), text: '' }];
+  if (input === '') return [];
+  if (key.ctrl || key.meta) {
+    return [{ name: withModifiers(namedCharacters[input] ?? input, key, false), text: '' }];
+  }
+  return graphemes(input).map(character => {
+    const name = namedCharacters[character] ?? character;
+    return { name, text: name === 'space' || name === character ? character : '' };
+  });
+}
+
+const glyphNames: Readonly<Record<string, string>> = {
+  up: '↑',
+  down: '↓',
+  left: '←',
+  right: '→',
+  pageup: 'PgUp',
+  pagedown: 'PgDn',
+  home: 'Home',
+  end: 'End',
+};
+
+/** A key as help and hints show it. */
+export function keyLabel(name: string): string {
+  return glyphNames[name] ?? name;
+}
+
+const keyPattern =
+  /^(ctrl-)?(alt-)?(shift-)?(up|down|left|right|pageup|pagedown|home|end|enter|esc|tab|space|backspace|delete|\S)$/u;
+
+/** Whether a text of the config file names a key. */
+export function isKeyName(name: string): boolean {
+  return keyPattern.test(name);
+}

@@ -1,0 +1,50 @@
+import type { Key } from 'ink';
+import { describe, expect, it } from 'vitest';
+import { isKeyName, keyLabel, keyPresses } from '../../../src/ui/keys/key.ts';
+
+const key = (...flags: (keyof Key)[]): Key => Object.fromEntries(flags.map(flag => [flag, true])) as unknown as Key;
+const names = (input: string, ...flags: (keyof Key)[]) => keyPresses(input, key(...flags)).map(press => press.name);
+
+describe('keyPresses', () => {
+  it('takes every character of a chunk for a press', () => {
+    expect(keyPresses('j'.repeat(100), key())).toHaveLength(100);
+    expect(names('dG/')).toEqual(['d', 'G', '/']);
+  });
+
+  it('names keys with their modifiers', () => {
+    expect(names('', 'downArrow')).toEqual(['down']);
+    expect(names('', 'tab', 'shift')).toEqual(['shift-tab']);
+    expect(names('d', 'ctrl')).toEqual(['ctrl-d']);
+    expect(names(' ', 'ctrl')).toEqual(['ctrl-space']);
+    expect(names('x', 'meta')).toEqual(['alt-x']);
+    expect(names('', 'leftArrow', 'meta')).toEqual(['alt-left']);
+    expect(names('', 'escape', 'meta')).toEqual(['esc']);
+    expect(names('G', 'shift')).toEqual(['G']);
+  });
+
+  it('gives text fields what they insert, whole graphemes at a time', () => {
+    expect(keyPresses('a 👍🏽é', key()).map(press => press.text)).toEqual(['a', ' ', '👍🏽', 'é']);
+    expect(keyPresses('', key('return'))).toEqual([{ name: 'enter', text: '' }]);
+  });
+
+  it('takes a line end within a chunk for the key that was pressed', () => {
+    expect(keyPresses('a\rb', key())).toEqual([
+      { name: 'a', text: 'a' },
+      { name: 'enter', text: '' },
+      { name: 'b', text: 'b' },
+    ]);
+  });
+});
+
+describe('isKeyName', () => {
+  it.each(['j', 'G', '/', 'ctrl-d', 'alt-x', 'shift-tab', 'pagedown', 'esc', 'é'])('knows %s', name => {
+    expect(isKeyName(name)).toBe(true);
+  });
+  it.each(['', 'jj', 'control-d', 'ctrl-', 'F13 '])('refuses “%s”', name => {
+    expect(isKeyName(name)).toBe(false);
+  });
+});
+
+it('labels arrows with arrows', () => {
+  expect([keyLabel('up'), keyLabel('pagedown'), keyLabel('ctrl-d')]).toEqual(['↑', 'PgDn', 'ctrl-d']);
+});

@@ -1,0 +1,147 @@
+import { Text } from 'ink';
+import { render } from 'ink-testing-library';
+import { useReducer } from 'react';
+import { describe, expect, it } from 'vitest';
+import type { Command } from '../../../src/ui/keys/command.ts';
+import { type Binding, KeyRouter, KeyScope, Router, useOffered } from '../../../src/ui/keys/router.tsx';
+
+const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
+const press = (name: string) => ({ name, text: name });
+
+function recorder() {
+  const ran: string[] = [];
+  const bind = (id: string, key: string, more: Partial<Binding> = {}): Binding => ({
+    command: command(id, key),
+    run: () => void ran.push(id),
+    ...more,
+  });
+  return { ran, bind };
+}
+
+describe('Router', () => {
+  const router = () => new Router({ overrides: {}, readOnly: false });
+
+  it('asks the deepest active scope first and bubbles what it leaves', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
+    keys.set('pane', 'root', true, false, { bindings: [bind('pane.x', 'x')] });
+    expect([keys.press(press('x')), keys.press(press('y')), keys.press(press('z'))]).toEqual([true, true, false]);
+    expect(ran).toEqual(['pane.x', 'root.y']);
+  });
+
+  it('passes an inactive scope and everything in it by', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('root', 'x')] });
+    keys.set('pane', 'root', false, false, { bindings: [bind('pane', 'x')] });
+    keys.set('list', 'pane', true, false, { bindings: [bind('list', 'x')] });
+    keys.press(press('x'));
+    expect(ran).toEqual(['root']);
+  });
+
+  it('lets nothing past a modal scope', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
+    keys.set('pane', 'root', true, false, { bindings: [bind('down', 'j')] });
+    keys.set('dialog', 'root', true, true, { bindings: [bind('ok', 'y')] });
+    expect([keys.press(press('q')), keys.press(press('j')), keys.press(press('y'))]).toEqual([false, false, true]);
+    keys.remove('dialog');
+    keys.press(press('q'));
+    expect(ran).toEqual(['ok', 'quit']);
+  });
+
+  it('hands a key on when the binding does not want it', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('root', 'esc')] });
+    keys.set('list', 'root', true, false, { bindings: [{ ...bind('list', 'esc'), run: () => false }] });
+    expect(keys.press(press('esc'))).toBe(true);
+    expect(ran).toEqual(['root']);
+  });
+
+  it('gives text to the field before any binding', () => {
+    const { ran, bind } = recorder();
+    const typed: string[] = [];
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
+    keys.set('field', 'root', true, false, { onText: ({ text }) => text !== '' && typed.push(text) > 0 });
+    keys.press(press('q'));
+    expect([typed, ran]).toEqual([['q'], []]);
+  });
+
+  it('removes what writes in read-only mode and follows overrides', () => {
+    const { ran, bind } = recorder();
+    const keys = new Router({ overrides: { open: ['o'] }, readOnly: true });
+    keys.set('root', undefined, true, false, {
+      bindings: [bind('open', 'enter'), { ...bind('drop', 'd'), command: { ...command('drop', 'd'), writes: true } }],
+    });
+    expect([keys.press(press('o')), keys.press(press('enter')), keys.press(press('d'))]).toEqual([true, false, false]);
+    expect(ran).toEqual(['open']);
+    expect(keys.offered().map(binding => binding.command.id)).toEqual(['open']);
+  });
+
+  it('does not offer further out what is taken further in', () => {
+    const { bind } = recorder();
+    const keys = router();
+    keys.set('root', undefined, true, false, { bindings: [bind('back', 'esc'), bind('quit', 'q')] });
+    keys.set('field', 'root', true, false, { bindings: [bind('clear', 'esc')] });
+    expect(keys.offered().map(binding => binding.command.id)).toEqual(['clear', 'quit']);
+  });
+
+  it('tells its listeners only when what is offered changes', () => {
+    const { bind } = recorder();
+    const keys = router();
+    let told = 0;
+    keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
+    keys.subscribe(() => {
+      told += 1;
+    });
+    const binding = bind('quit', 'q');
+    keys.set('root', undefined, true, false, {
+      bindings: [{ ...binding, command: keys.offered()[0]?.command ?? binding.command }],
+    });
+    expect(told).toBe(0);
+    keys.set('root', undefined, true, false, { bindings: [] });
+    expect(told).toBe(1);
+  });
+});
+
+const down = command('down', 'j');
+const pick = command('pick', 'enter');
+
+function Counter() {
+  const [state, dispatch] = useReducer(
+    (old: { at: number; picked: number }, action: 'down' | 'pick') =>
+      action === 'down' ? { ...old, at: old.at + 1 } : { ...old, picked: old.at },
+    { at: 0, picked: -1 },
+  );
+  const offered = useOffered().map(binding => binding.command.id);
+  return (
+    <KeyScope
+      bindings={[
+        { command: down, run: () => dispatch('down') },
+        { command: pick, run: () => dispatch('pick') },
+      ]}
+    >
+      <Text>{`${state.at} ${state.picked} ${offered.join(',')}`}</Text>
+    </KeyScope>
+  );
+}
+
+describe('KeyScope', () => {
+  it('moves 100 rows for 100 keys of one read, and picks the row it came to', async () => {
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Counter />
+      </KeyRouter>,
+    );
+    await null;
+    stdin.write('j'.repeat(100));
+    stdin.write('\r');
+    await null;
+    expect(lastFrame()).toBe('100 100 down,pick');
+    unmount();
+  });
+});
