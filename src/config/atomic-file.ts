@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { open, realpath, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makePrivateFolder } from './paths.ts';
+
+/** A file that could not be written. The message says what became of the file and what to do. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly path: string;
+  /** The system's code, e.g. `ENOSPC`. */
+  readonly code: string;
+
+  constructor(message: string, path: string, code: string) {
+    super(message);
+    this.path = path;
+    this.code = code;
+  }
+}
+
+/** The system's error code, or an empty string. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
+}
+
+const reasons: Record<string, string> = {
+  ENOSPC: 'the disk is full. Free some space and try again',
+  EDQUOT: 'the disk quota is used up. Free some space and try again',
+  EACCES: 'this user may not write there. Check the owner and the mode of the folder',
+  EPERM: 'this user may not write there. Check the owner and the mode of the folder',
+  EROFS: 'the file system is read-only',
+  EEXIST: 'a part of the path is a file, not a folder',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EISDIR: 'there is a folder of that name',
+};
+
+/**
+ * Replaces a file whole or not at all: the text goes to a temporary file beside it (mode 0600), to disk, and under
+ * the name by rename. A symbolic link stays one; its target is replaced. Missing folders are made, 0700.
+ * @throws FileError; the former content is then untouched.
+ */
+export async function writeAtomically(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await makePrivateFolder(dirname(target));
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    const code = codeOf(error);
+    const reason = reasons[code] ?? `the system says ${code || 'nothing more'}`;
+    throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}.`, path, code);
+  }
+}

@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { codeOf } from './atomic-file.ts';
+import { ConfigError, describeOrigin, type Origin } from './origin.ts';
+import type { Environment } from './paths.ts';
+import { settingPath } from './paths.ts';
+import { refuseShared } from './permissions.ts';
+import type { ProfileSettings } from './schema.ts';
+
+/**
+ * Gives the secret, fetching it the first time. A failure is not remembered: the next call tries again.
+ * Rejects with a ConfigError that names the setting and never the secret.
+ */
+export type Credential = () => Promise<string>;
+
+export interface CredentialSource {
+  readonly origin: Origin;
+  readonly get: Credential;
+}
+
+/** The three secrets of a profile, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
+export type CredentialName = 'apiKey' | 'inferenceToken' | 'upstreamKey';
+
+/** Where the settings of a profile were written down. */
+export interface CredentialPlace {
+  readonly settings: ProfileSettings;
+  readonly originOf: (key: keyof ProfileSettings) => Origin;
+  /** The folder from which relative paths count. */
+  readonly base: string;
+}
+
+export interface CredentialContext {
+  readonly environment: Environment;
+  /** Every secret is added as soon as it is known, so that redaction knows it too. */
+  readonly secrets: Set<string>;
+}
+
+const commandTimeoutMs = 15_000;
+const maximumSecretBytes = 64 * 1_024;
+
+/**
+ * The named credential as one place sets it, or undefined where it does not.
+ * @throws ConfigError when more than one form is set.
+ */
+export function credentialAt(
+  place: CredentialPlace,
+  name: CredentialName,
+  context: CredentialContext,
+): CredentialSource | undefined {
+  const { settings, originOf } = place;
+  const forms = ([name, `${name}Env`, `${name}File`, `${name}Command`] as const).filter(key => settings[key]);
+  const [form, second] = forms;
+  if (form === undefined) return undefined;
+  const origin = originOf(form);
+  if (second !== undefined) {
+    const both = `${describeOrigin(origin)} and ${describeOrigin(originOf(second))}`;
+    throw new ConfigError(`Two settings give the same secret: ${both}. Take one of them out.`, origin);
+  }
+  const literal = settings[name];
+  const variable = settings[`${name}Env`];
+  const path = settings[`${name}File`];
+  const command = settings[`${name}Command`];
+  const known = literal ?? (variable === undefined ? undefined : context.environment[variable]);
+  if (known) context.secrets.add(known.trim());
+  const fetch = async (): Promise<string> => {
+    if (command !== undefined) return runCommand(command, origin);
+    if (path !== undefined) return readSecret(settingPath(path, place.base), origin);
+    if (known) return known;
+    throw new ConfigError(
+      `${describeOrigin(origin)} names the environment variable ${variable}, which is not set. Set it, or name another.`,
+      origin,
+    );
+  };
+  let fetched: Promise<string> | undefined;
+  const get: Credential = () => {
+    fetched ??= fetch()
+      .then(text => checkSecret(text, origin))
+      .then(secret => {
+        context.secrets.add(secret);
+        return secret;
+      })
+      .catch((error: unknown) => {
+        fetched = undefined;
+        throw error;
+      });
+    return fetched;
+  };
+  return { origin, get };
+}
+
+/** What a header can carry: visible ASCII on one line. */
+function checkSecret(text: string, origin: Origin): string {
+  const secret = text.trim();
+  if (secret === '')
+    throw new ConfigError(`${describeOrigin(origin)} gave nothing where a secret was expected.`, origin);
+  if (!/^[!-~]+$/.test(secret)) {
+    throw new ConfigError(
+      `What ${describeOrigin(origin)} gave cannot be sent as a secret: it must be one line of ASCII without spaces.`,
+      origin,
+    );
+  }
+  return secret;
+}
+
+async function readSecret(path: string, origin: Origin): Promise<string> {
+  const setting = describeOrigin(origin);
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { mode } = await file.stat();
+      refuseShared(path, mode, `${setting} takes a secret from it`, origin);
+      // Not readFile: a pipe is welcome (<(pass show benchtop)), an endless one is not.
+      const buffer = Buffer.alloc(maximumSecretBytes);
+      let length = 0;
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
+        length += bytesRead;
+        if (bytesRead === 0 || length === buffer.length) break;
+      }
+      return buffer.toString('utf8', 0, length);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const code = codeOf(error);
+    const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    throw new ConfigError(`${path} ${what}; ${setting} takes a secret from it.`, origin);
+  }
+}
+
+/**
+ * Runs a program as it is written, without a shell: no word of it is expanded or split. It has no input and no
+ * terminal (a prompt on it would write over the screen), and is ended with all its children after 15 seconds. Of its
+ * output only the secret is used; neither that nor its error output is ever shown.
+ */
+function runCommand(command: readonly string[], origin: Origin): Promise<string> {
+  const [program = '', ...parameters] = command;
+  const setting = describeOrigin(origin);
+  return new Promise((resolve, reject) => {
+    const refuse = (what: string): void => {
+      const advice = 'Run it by hand to see what it says; it must work without asking anything.';
+      reject(new ConfigError(`The command of ${setting} (${program}) ${what}. ${advice}`, origin));
+    };
+    const inOwnGroup = process.platform !== 'win32';
+    const child = spawn(program, parameters, {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: inOwnGroup,
+      shell: false,
+    });
+    const end = (): void => {
+      child.stdout.destroy();
+      try {
+        if (inOwnGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+        else child.kill('SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    };
+    const timer = setTimeout(() => {
+      refuse(`did not end within ${commandTimeoutMs / 1_000} seconds`);
+      end();
+    }, commandTimeoutMs);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length <= maximumSecretBytes) return;
+      refuse('wrote more than a secret can be');
+      end();
+    });
+    child.on('error', error => {
+      clearTimeout(timer);
+      refuse(codeOf(error) === 'ENOENT' ? 'was not found' : `could not be started (${codeOf(error)})`);
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else refuse(signal ? `was ended by ${signal}` : `failed with exit code ${code}`);
+    });
+  });
+}

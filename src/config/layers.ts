@@ -1,0 +1,82 @@
+/** The places a profile's settings may come from, brought into one form. */
+import type { CredentialPlace } from './credentials.ts';
+import { ConfigError, type Origin } from './origin.ts';
+import type { Environment } from './paths.ts';
+import type { ProfileSettings } from './schema.ts';
+
+/**
+ * What the command line may say about a service. Secrets only by the name of a variable or a file: arguments can be
+ * read by everybody on the machine.
+ */
+export interface ProfileFlags {
+  readonly profile?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly inferenceUrl?: string | undefined;
+  readonly apiKeyEnv?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+  readonly inferenceTokenEnv?: string | undefined;
+  readonly inferenceTokenFile?: string | undefined;
+  readonly caFile?: string | undefined;
+  readonly allowInsecureHttp?: boolean | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly upstream?: string | undefined;
+  readonly upstreamKeyEnv?: string | undefined;
+  readonly upstreamKeyFile?: string | undefined;
+}
+
+const texts = {
+  BENCHTOP_BASE_URL: 'baseUrl',
+  BENCHTOP_INFERENCE_URL: 'inferenceUrl',
+  BENCHTOP_API_KEY: 'apiKey',
+  BENCHTOP_API_KEY_FILE: 'apiKeyFile',
+  BENCHTOP_INFERENCE_TOKEN: 'inferenceToken',
+  BENCHTOP_INFERENCE_TOKEN_FILE: 'inferenceTokenFile',
+  BENCHTOP_CA_FILE: 'caFile',
+  BENCHTOP_UPSTREAM: 'upstream',
+  BENCHTOP_UPSTREAM_KEY: 'upstreamKey',
+  BENCHTOP_UPSTREAM_KEY_FILE: 'upstreamKeyFile',
+} as const;
+const switches = { BENCHTOP_ALLOW_INSECURE_HTTP: 'allowInsecureHttp', BENCHTOP_READ_ONLY: 'readOnly' } as const;
+
+export function flagLayer(flags: ProfileFlags): CredentialPlace {
+  const { profile: _, ...settings } = flags;
+  return { settings, originOf: key => ({ kind: 'flag', name: flagName(key) }), base: process.cwd() };
+}
+
+/** The flag of a setting: `baseUrl` is `--base-url`. */
+export function flagName(key: string): string {
+  return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+}
+
+/** @throws ConfigError for a switch that is neither on nor off. */
+export function environmentLayer(environment: Environment): CredentialPlace {
+  const settings: ProfileSettings = {};
+  const names = new Map<string, string>();
+  for (const [name, key] of Object.entries(texts)) {
+    const value = environment[name]?.trim();
+    if (!value) continue;
+    settings[key] = value;
+    names.set(key, name);
+  }
+  for (const [name, key] of Object.entries(switches)) {
+    const value = readSwitch(name, environment[name]);
+    if (value === undefined) continue;
+    settings[key] = value;
+    names.set(key, name);
+  }
+  const originOf = (key: string): Origin => ({ kind: 'environment', name: names.get(key) ?? key });
+  return { settings, originOf, base: process.cwd() };
+}
+
+export function fileLayer(path: string, base: string, profile: string, settings: ProfileSettings): CredentialPlace {
+  return { settings, originOf: key => ({ kind: 'file', path, place: `profiles.${profile}.${key}` }), base };
+}
+
+/** A switch as an environment variable writes it; undefined where it is not set. */
+export function readSwitch(name: string, value: string | undefined): boolean | undefined {
+  const word = value?.trim().toLowerCase();
+  if (!word) return undefined;
+  if (['1', 'true', 'yes', 'on'].includes(word)) return true;
+  if (['0', 'false', 'no', 'off'].includes(word)) return false;
+  throw new ConfigError(`${name} is neither on nor off. Set it to 1 or 0, or unset it.`, { kind: 'environment', name });
+}

@@ -1,0 +1,44 @@
+import { dirname } from 'node:path';
+import type { ProfileFlags } from './layers.ts';
+import { type Environment, findPaths, type Paths } from './paths.ts';
+import { type PreferenceFlags, type Preferences, resolvePreferences } from './preferences.ts';
+import { type Profile, resolveProfile } from './profile.ts';
+import { redactor } from './redaction.ts';
+import { readSettings, settingsPath } from './settings-file.ts';
+
+export interface ConfigFlags extends ProfileFlags, PreferenceFlags {}
+
+/** All that the program is told from outside. */
+export interface Config {
+  readonly profile: Profile;
+  readonly preferences: Preferences;
+  readonly paths: Paths;
+  readonly settingsPath: string;
+  /** Whole sentences: unknown keys in the settings file, settings that were not used. */
+  readonly warnings: readonly string[];
+  /** Takes this configuration's secrets, and what looks like one, out of text that leaves the program. */
+  readonly redact: (text: string) => string;
+}
+
+/** @throws ConfigError naming the setting that cannot be used and what to do about it. */
+export function loadConfig(flags: ConfigFlags, environment: Environment): Config {
+  const paths = findPaths(environment);
+  const file = readSettings(settingsPath(paths));
+  const secrets = new Set<string>();
+  const profile = resolveProfile({
+    flags,
+    environment,
+    secrets,
+    settings: file.settings,
+    settingsPath: file.path,
+    settingsFolder: dirname(file.path),
+  });
+  return {
+    profile,
+    preferences: resolvePreferences(flags, environment, file.settings, file.path),
+    paths,
+    settingsPath: file.path,
+    warnings: [...file.warnings, ...profile.warnings],
+    redact: redactor(secrets),
+  };
+}

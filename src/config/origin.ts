@@ -1,0 +1,43 @@
+/** Where a setting came from, so that a message about it can say what to change. */
+export type Origin =
+  | { readonly kind: 'flag'; readonly name: string }
+  | { readonly kind: 'environment'; readonly name: string }
+  | { readonly kind: 'file'; readonly path: string; readonly place: string }
+  | { readonly kind: 'default' };
+
+/** A setting's value and where it came from. */
+export interface Sourced<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+export function byDefault<T>(value: T): Sourced<T> {
+  return { value, origin: { kind: 'default' } };
+}
+
+/** The origin as it stands in a sentence: `--base-url`, `BENCHTOP_BASE_URL`, `profiles.prod.baseUrl in …`. */
+export function describeOrigin(origin: Origin): string {
+  switch (origin.kind) {
+    case 'flag':
+    case 'environment':
+      return origin.name;
+    case 'file':
+      return `${origin.place} in ${origin.path}`;
+    case 'default':
+      return 'the default';
+  }
+}
+
+/**
+ * A setting that cannot be used. The message is whole sentences for the user: what is wrong, where, and what to do;
+ * it never holds a secret.
+ */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly origin: Origin | undefined;
+
+  constructor(message: string, origin?: Origin) {
+    super(message);
+    this.origin = origin;
+  }
+}

@@ -1,0 +1,53 @@
+import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folders of benchtop, absolute. None of them need exist. */
+export interface Paths {
+  /** Settings that the user writes. */
+  readonly config: string;
+  /** What benchtop remembers: history, pins, logs, crash reports. */
+  readonly state: string;
+  /** What can be had again. */
+  readonly cache: string;
+  /** The local service's data. */
+  readonly data: string;
+}
+
+const folders = {
+  config: { own: 'BENCHTOP_CONFIG_DIR', xdg: 'XDG_CONFIG_HOME', fallback: '.config' },
+  state: { own: 'BENCHTOP_STATE_DIR', xdg: 'XDG_STATE_HOME', fallback: '.local/state' },
+  cache: { own: 'BENCHTOP_CACHE_DIR', xdg: 'XDG_CACHE_HOME', fallback: '.cache' },
+  data: { own: 'BENCHTOP_DATA_DIR', xdg: 'XDG_DATA_HOME', fallback: '.local/share' },
+} as const;
+
+/**
+ * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; a relative path there is ignored,
+ * as it demands). `BENCHTOP_CONFIG_DIR` and its like name a folder outright.
+ */
+export function findPaths(environment: Environment, home: string = environment['HOME'] || homedir()): Paths {
+  const find = ({ own, xdg, fallback }: (typeof folders)[keyof typeof folders]): string => {
+    const named = environment[own];
+    if (named) return resolve(named);
+    const base = environment[xdg];
+    return join(base && isAbsolute(base) ? base : join(home, fallback), 'benchtop');
+  };
+  return {
+    config: find(folders.config),
+    state: find(folders.state),
+    cache: find(folders.cache),
+    data: find(folders.data),
+  };
+}
+
+/** Makes a folder, and those above it, for this user alone (0700). One that exists is left as it is. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** A path from a setting: `~/` is the home folder, a relative path counts from `base`. */
+export function settingPath(path: string, base: string, home: string = homedir()): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
+}

@@ -1,0 +1,78 @@
+/** How the program behaves for this user, whatever service it shows. */
+import { readSwitch } from './layers.ts';
+import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
+import type { Environment } from './paths.ts';
+import { noticeKinds, type Settings, themes } from './schema.ts';
+
+/** `terminal` takes the terminal's own 16 colours, `plain` none. */
+export type Theme = (typeof themes)[number];
+/** How the end of a watched thing is told. */
+export type NoticeKind = (typeof noticeKinds)[number];
+
+export interface Preferences {
+  readonly theme: Sourced<Theme>;
+  /** Off by default: mouse reporting takes the terminal's own selection away. */
+  readonly mouse: Sourced<boolean>;
+  readonly notices: Sourced<NoticeKind>;
+  /** Keys by command id, in place of the defaults. */
+  readonly keys: Readonly<Record<string, readonly string[]>>;
+  /** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
+  readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
+}
+
+export interface PreferenceFlags {
+  readonly theme?: string | undefined;
+  readonly mouse?: boolean | undefined;
+  readonly notices?: string | undefined;
+}
+
+/** @throws ConfigError for a value that is not one of those known. */
+export function resolvePreferences(
+  flags: PreferenceFlags,
+  environment: Environment,
+  settings: Settings,
+  settingsPath: string,
+): Preferences {
+  const flag = (name: string): Origin => ({ kind: 'flag', name });
+  const variable = (name: string): Origin => ({ kind: 'environment', name });
+  const entry = (place: string): Origin => ({ kind: 'file', path: settingsPath, place });
+  return {
+    theme:
+      oneOf(themes, flags.theme, flag('--theme')) ??
+      oneOf(themes, environment['BENCHTOP_THEME'], variable('BENCHTOP_THEME')) ??
+      // https://no-color.org: present and not empty, and outranked only by what is set for this program alone.
+      oneOf(themes, environment['NO_COLOR'] ? 'plain' : undefined, variable('NO_COLOR')) ??
+      given(settings.theme, entry('theme')) ??
+      byDefault('terminal'),
+    mouse:
+      given(flags.mouse, flag('--mouse')) ??
+      given(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??
+      given(settings.mouse, entry('mouse')) ??
+      byDefault(false),
+    notices:
+      oneOf(noticeKinds, flags.notices, flag('--notices')) ??
+      oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
+      given(settings.notices, entry('notices')) ??
+      byDefault('bell'),
+    keys: settings.keys ?? {},
+    poll: {
+      focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,
+      visibleMs: (settings.poll?.visibleSeconds ?? 10) * 1_000,
+    },
+  };
+}
+
+function given<T>(value: T | undefined, origin: Origin): Sourced<T> | undefined {
+  return value === undefined ? undefined : { value, origin };
+}
+
+function oneOf<Value extends string>(
+  known: readonly Value[],
+  word: string | undefined,
+  origin: Origin,
+): Sourced<Value> | undefined {
+  if (!word?.trim()) return undefined;
+  const value = known.find(candidate => candidate === word.trim().toLowerCase());
+  if (value !== undefined) return { value, origin };
+  throw new ConfigError(`${describeOrigin(origin)} must be one of ${known.join(', ')}.`, origin);
+}

@@ -1,0 +1,210 @@
+/**
+ * The effective profile: which service, with which credentials, under which restrictions. Each setting is that of the
+ * command line, else of the environment, else of the profile's entry in `config.json`, else the default. Naming a
+ * profile with `--profile` is to ask for its entry: then that stands above the environment, whose addresses are not
+ * used at all.
+ *
+ * A credential is only sent to the addresses it was set for: the environment's key not to another profile's service,
+ * a profile's key not to an address given by a flag. Settings that name no address go with any.
+ */
+import { checkAddress } from './address.ts';
+import {
+  type CredentialContext,
+  type CredentialName,
+  type CredentialPlace,
+  type CredentialSource,
+  credentialAt,
+} from './credentials.ts';
+import { environmentLayer, fileLayer, flagLayer, type ProfileFlags } from './layers.ts';
+import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
+import { settingPath } from './paths.ts';
+import type { ProfileSettings, Settings } from './schema.ts';
+
+export interface RemoteService {
+  readonly kind: 'remote';
+  /** Without a slash at the end. */
+  readonly baseUrl: Sourced<string>;
+  /** Address of `/v1/chat/completions`; the base address unless another is given. */
+  readonly inferenceUrl: Sourced<string>;
+  /** Missing where none is set for this address; the service then says what needs one. */
+  readonly apiKey: CredentialSource | undefined;
+  /** The API key unless another is given. */
+  readonly inferenceToken: CredentialSource | undefined;
+  /** Path of certificates (PEM) to trust besides the system's. */
+  readonly caFile: Sourced<string> | undefined;
+}
+
+export interface LocalService {
+  readonly kind: 'local';
+  /** An OpenAI-compatible server that answers in place of the local models. */
+  readonly upstream: { readonly url: Sourced<string>; readonly key: CredentialSource | undefined } | undefined;
+}
+
+export interface Profile {
+  /** For the frame: the entry's name, `local`, or the host where the address is not the entry's. */
+  readonly name: string;
+  readonly service: RemoteService | LocalService;
+  readonly readOnly: Sourced<boolean>;
+  /** Names that the deployment uses where the contract is silent, by the service layer's names for them. */
+  readonly assumptions: Readonly<Record<string, string>>;
+  /** Whole sentences about settings that were set and not used. */
+  readonly warnings: readonly string[];
+}
+
+export interface ProfileInput extends CredentialContext {
+  readonly flags: ProfileFlags;
+  readonly settings: Settings;
+  readonly settingsPath: string;
+  /** Folder of the settings file; relative paths in it count from there. */
+  readonly settingsFolder: string;
+}
+
+/** @throws ConfigError naming the setting that cannot be used. */
+export function resolveProfile(input: ProfileInput): Profile {
+  const entry = chooseEntry(input);
+  const flag = flagLayer(input.flags);
+  const file = fileLayer(input.settingsPath, input.settingsFolder, entry.name, entry.settings);
+  const environment = environmentLayer(input.environment);
+  const places = entry.byFlag ? [flag, file, withoutAddresses(environment)] : [flag, environment, file];
+
+  const allowInsecureHttp = first(places, 'allowInsecureHttp')?.value ?? false;
+  const base = first(places, 'baseUrl');
+  const shared = {
+    readOnly: first(places, 'readOnly') ?? byDefault(false),
+    assumptions: first(places, 'assumptions')?.value ?? {},
+  };
+  const search = new CredentialSearch(places, environment, input);
+  if (base === undefined) {
+    const unused = entry.byFlag ? undefined : search.find('apiKey', undefined);
+    if (unused) {
+      search.warnings.push(
+        `${describeOrigin(unused.origin)} is set but no address is: the local service is used, without that key. To use another service set BENCHTOP_BASE_URL or name a profile.`,
+      );
+    }
+    const upstream = first(places, 'upstream');
+    const url = upstream && checkAddress(upstream, allowInsecureHttp);
+    const service: LocalService = {
+      kind: 'local',
+      upstream: url && { url, key: search.find('upstreamKey', url.value) },
+    };
+    return { name: 'local', service, ...shared, warnings: search.warnings };
+  }
+
+  const baseUrl = checkAddress(base, allowInsecureHttp);
+  const inference = first(places, 'inferenceUrl');
+  const inferenceUrl = inference ? checkAddress(inference, allowInsecureHttp) : baseUrl;
+  const apiKey = search.find('apiKey', baseUrl.value);
+  const inferenceToken =
+    search.find('inferenceToken', inferenceUrl.value) ??
+    (inference ? search.find('apiKey', inferenceUrl.value) : apiKey);
+  const service: RemoteService = {
+    kind: 'remote',
+    baseUrl,
+    inferenceUrl,
+    apiKey,
+    inferenceToken,
+    caFile: pathOf(places, 'caFile'),
+  };
+  const name = base.origin.kind === 'file' ? entry.name : new URL(baseUrl.value).host;
+  return { name, service, ...shared, warnings: search.warnings };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly settings: ProfileSettings;
+  readonly byFlag: boolean;
+}
+
+/** `local` needs no entry: it is the service on this machine. */
+function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInput): Entry {
+  const profiles = settings.profiles ?? {};
+  const choices: (Sourced<string> | undefined)[] = [
+    flags.profile ? { value: flags.profile, origin: { kind: 'flag', name: '--profile' } } : undefined,
+    environment['BENCHTOP_PROFILE']
+      ? { value: environment['BENCHTOP_PROFILE'], origin: { kind: 'environment', name: 'BENCHTOP_PROFILE' } }
+      : undefined,
+    settings.defaultProfile
+      ? { value: settings.defaultProfile, origin: { kind: 'file', path: settingsPath, place: 'defaultProfile' } }
+      : undefined,
+  ];
+  const choice = choices.find(candidate => candidate !== undefined) ?? byDefault('local');
+  const byFlag = choice.origin.kind === 'flag';
+  const name = choice.value;
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found) return { name, settings: found, byFlag };
+  if (name === 'local') return { name, settings: {}, byFlag };
+  const known = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
+  throw new ConfigError(
+    `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. Known are: ${known}. Profiles are written in ${settingsPath}.`,
+    choice.origin,
+  );
+}
+
+function first<Key extends keyof ProfileSettings>(
+  places: readonly CredentialPlace[],
+  key: Key,
+): Sourced<NonNullable<ProfileSettings[Key]>> | undefined {
+  for (const { settings, originOf } of places) {
+    const value = settings[key];
+    if (value !== undefined && value !== null) return { value, origin: originOf(key) };
+  }
+  return undefined;
+}
+
+function pathOf(places: readonly CredentialPlace[], key: 'caFile'): Sourced<string> | undefined {
+  const place = places.find(({ settings }) => settings[key] !== undefined);
+  const path = place?.settings[key];
+  return place && path !== undefined
+    ? { value: settingPath(path, place.base), origin: place.originOf(key) }
+    : undefined;
+}
+
+function withoutAddresses(place: CredentialPlace): CredentialPlace {
+  const { baseUrl: _base, inferenceUrl: _inference, upstream: _upstream, ...settings } = place.settings;
+  return { ...place, settings };
+}
+
+/** Finds the credential for an address in the first place that sets one for it. */
+class CredentialSearch {
+  readonly warnings: string[] = [];
+  readonly #places: readonly CredentialPlace[];
+  /** The environment with its addresses, which say whom its keys are for even where they are not used. */
+  readonly #environment: CredentialPlace;
+  readonly #context: CredentialContext;
+
+  constructor(places: readonly CredentialPlace[], environment: CredentialPlace, context: CredentialContext) {
+    this.#places = places;
+    this.#environment = environment;
+    this.#context = context;
+  }
+
+  find(name: CredentialName, address: string | undefined): CredentialSource | undefined {
+    for (const place of this.#places) {
+      const source = credentialAt(place, name, this.#context);
+      if (source === undefined) continue;
+      const meant = this.#addressesOf(place, name, source.origin);
+      if (address === undefined || meant.length === 0 || meant.some(other => sameOrigin(other, address))) return source;
+      this.#warn(
+        `${describeOrigin(source.origin)} is not sent to ${new URL(address).host}: it is set for another address. Set a key beside that address.`,
+      );
+    }
+    return undefined;
+  }
+
+  /** The addresses for which a place sets its credentials; none means any. */
+  #addressesOf(place: CredentialPlace, name: CredentialName, origin: Origin): string[] {
+    if (origin.kind === 'flag') return [];
+    const { baseUrl, inferenceUrl, upstream } =
+      origin.kind === 'environment' ? this.#environment.settings : place.settings;
+    const addresses = name === 'upstreamKey' ? [upstream] : [baseUrl, inferenceUrl];
+    return addresses.filter(address => address !== undefined);
+  }
+
+  #warn(warning: string): void {
+    if (!this.warnings.includes(warning)) this.warnings.push(warning);
+  }
+}
+
+function sameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).origin === new URL(other).origin;
+}

@@ -1,0 +1,45 @@
+/** Takes secrets out of text: known ones wherever they occur, and what has the form of one. */
+
+const replacement = '[redacted]';
+
+/** Shorter values would take ordinary words out of every message. */
+const shortestSecret = 4;
+
+const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/\bsk-[\w-]{6,}/g, replacement],
+  [/\b(Bearer)(\s+|%20)[\w.~+/=-]{8,}/gi, `$1 ${replacement}`],
+  [/(\bauthorization\b["']?\s*[:=]\s*["']?)(?![\s"']*Bearer \[)[^"',;\r\n}]+/gi, `$1${replacement}`],
+  [/(\bx-api-key\b["']?\s*[:=]\s*["']?)[^\s"',;}]+/gi, `$1${replacement}`],
+  // Signed addresses of object stores: Azure `sig`, AWS and Google `X-…-Signature`, `X-…-Credential`, and tokens.
+  [
+    /([?&;](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:access_)?token|api_?key)=)[^&#\s"'<>]+/gi,
+    `$1${replacement}`,
+  ],
+  [/(\b[a-z][a-z\d+.-]*:\/\/)[^/?#\s"'@]+@/gi, `$1${replacement}@`],
+];
+
+/**
+ * A function that replaces secrets in any text: those in `secrets` at the time of the call (also as they stand in a
+ * URL or in JSON), `sk-…` keys, bearer tokens, API key headers, signatures of signed addresses, passwords in URLs.
+ */
+export function redactor(secrets: Iterable<string>): (text: string) => string {
+  return text => {
+    const known = [...secrets].filter(secret => secret.length >= shortestSecret);
+    const spellings = known.flatMap(secret => [
+      secret,
+      encodeURIComponent(secret),
+      JSON.stringify(secret).slice(1, -1),
+    ]);
+    let redacted = text;
+    for (const spelling of [...new Set(spellings)].sort((a, b) => b.length - a.length)) {
+      redacted = redacted.replaceAll(spelling, replacement);
+    }
+    for (const [pattern, substitute] of forms) redacted = redacted.replace(pattern, substitute);
+    return redacted;
+  };
+}
+
+/** Enough of a key to know which it is: `…last4`; of one too short for that only `…`. */
+export function maskKey(key: string): string {
+  return key.length >= 12 ? `…${key.slice(-4)}` : '…';
+}

@@ -1,0 +1,55 @@
+/** The form of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
+import * as z from 'zod/mini';
+
+const text = z.optional(z.string().check(z.minLength(1)));
+const flag = z.optional(z.boolean());
+/** A program and its arguments. */
+const command = z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
+
+/** Settings of one service. The four forms of each secret exclude each other. */
+export const profileSettings = z.strictObject({
+  /** Address of the service; without one, the local service is used. */
+  baseUrl: text,
+  /** Address of chat completions, where it is not the service's own. */
+  inferenceUrl: text,
+  apiKey: text,
+  apiKeyEnv: text,
+  apiKeyFile: text,
+  apiKeyCommand: command,
+  inferenceToken: text,
+  inferenceTokenEnv: text,
+  inferenceTokenFile: text,
+  inferenceTokenCommand: command,
+  /** Certificates (PEM) to trust besides the system's. */
+  caFile: text,
+  allowInsecureHttp: flag,
+  readOnly: flag,
+  /** Names that this deployment uses where the contract is silent; the service layer knows which there are. */
+  assumptions: z.optional(z.record(z.string(), z.string())),
+  /** For the local service: an OpenAI-compatible server that answers in place of its own models. */
+  upstream: text,
+  upstreamKey: text,
+  upstreamKeyEnv: text,
+  upstreamKeyFile: text,
+  upstreamKeyCommand: command,
+});
+
+export const themes = ['terminal', 'dark', 'light', 'plain'] as const;
+export const noticeKinds = ['off', 'bell', 'desktop'] as const;
+
+const seconds = z.optional(z.number().check(z.gte(1), z.lte(3_600)));
+
+export const settings = z.strictObject({
+  defaultProfile: text,
+  profiles: z.optional(z.record(z.string().check(z.minLength(1)), profileSettings)),
+  theme: z.optional(z.enum(themes)),
+  mouse: flag,
+  notices: z.optional(z.enum(noticeKinds)),
+  /** Keys by command id; an empty list takes a command's keys away. */
+  keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
+  /** Seconds between two requests. */
+  poll: z.optional(z.strictObject({ focusedSeconds: seconds, visibleSeconds: seconds })),
+});
+
+export type ProfileSettings = z.infer<typeof profileSettings>;
+export type Settings = z.infer<typeof settings>;

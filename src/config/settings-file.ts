@@ -1,0 +1,131 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as z from 'zod/mini';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { codeOf, writeAtomically } from './atomic-file.ts';
+import { ConfigError } from './origin.ts';
+import type { Paths } from './paths.ts';
+import { refuseShared } from './permissions.ts';
+import { type Settings, settings } from './schema.ts';
+
+export interface SettingsFile {
+  readonly path: string;
+  readonly settings: Settings;
+  /** Whole sentences, e.g. about keys that mean nothing. */
+  readonly warnings: readonly string[];
+}
+
+/** Settings that hold a secret or are run: nobody else may read or write a file with one of them. */
+const sensitive = /(?:apiKey|inferenceToken|upstreamKey)(?:Command)?$/;
+
+export function settingsPath(paths: Paths): string {
+  return join(paths.config, 'config.json');
+}
+
+/**
+ * Reads `config.json`; a missing one is empty. Synchronous, because it is small and nothing can start without it.
+ * @throws ConfigError naming every fault by its place, when the file cannot be used or may be read by others while it
+ * holds secrets.
+ */
+export function readSettings(path: string): SettingsFile {
+  const file = readText(path);
+  if (file === undefined) return { path, settings: {}, warnings: [] };
+  const { settings: read, warnings } = check(path, parse(path, file.text));
+  const secrets = Object.entries(read.profiles ?? {}).flatMap(([name, profile]) =>
+    Object.keys(profile).flatMap(key => (sensitive.test(key) ? [`profiles.${name}.${key}`] : [])),
+  );
+  if (secrets[0] !== undefined) refuseShared(path, file.mode, `${secrets[0]} in it is secret`);
+  return { path, settings: read, warnings };
+}
+
+/**
+ * Changes `config.json`: reads it again, lets `change` alter the settings, checks them and replaces the file (0600).
+ * Keys that benchtop does not know are kept.
+ * @throws ConfigError when the result is faulty, FileError when it cannot be written; the file is then as before.
+ */
+export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
+  const file = readText(path);
+  const json = file === undefined ? {} : parse(path, file.text);
+  check(path, structuredClone(json));
+  // Checked just now, and strictness only concerns keys that stay where they are.
+  change(json as Settings);
+  check(path, structuredClone(json));
+  await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
+}
+
+function readText(path: string): { text: string; mode: number } | undefined {
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      return { mode: fstatSync(descriptor).mode, text: readFileSync(descriptor, 'utf8') };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new ConfigError(`${path} cannot be read (${code}). Check its mode and owner.`);
+  }
+}
+
+/** The parser's own message quotes the text, which may hold a secret: only the place is taken from it. */
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const place = error instanceof Error ? /line (\d+) column (\d+)/.exec(error.message) : null;
+    const where = place ? ` at line ${place[1]}, column ${place[2]}` : '';
+    throw new ConfigError(`${path} is not valid JSON${where}. Correct it, or move it away to start without settings.`);
+  }
+}
+
+/** Takes unknown keys out of `json` with a warning each, so that they do not hide the rest. */
+function check(path: string, json: unknown): { settings: Settings; warnings: string[] } {
+  const warnings: string[] = [];
+  for (;;) {
+    const result = settings.safeParse(json);
+    if (result.success) return { settings: result.data, warnings };
+    const unknown = result.error.issues.filter(issue => issue.code === 'unrecognized_keys');
+    if (unknown.length === 0) {
+      const faults = result.error.issues.map(issue => `  ${placeOf(issue.path)}: ${explain(issue)}`);
+      throw new ConfigError(`${path} has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.join('\n')}`);
+    }
+    for (const issue of unknown) {
+      for (const key of issue.keys) {
+        warnings.push(`${path}: ${placeOf([...issue.path, key])} is not a setting; it was ignored.`);
+        removeKey(json, issue.path, key);
+      }
+    }
+  }
+}
+
+function removeKey(json: unknown, path: readonly PropertyKey[], key: string): void {
+  let at: unknown = json;
+  for (const part of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, part) : undefined;
+  if (typeof at === 'object' && at !== null) Reflect.deleteProperty(at, key);
+}
+
+function placeOf(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? 'the whole file' : sanitiseLine(path.map(String).join('.'), 'show');
+}
+
+/** One fault in words. The value itself is never shown: it may be a secret in the wrong place. */
+function explain(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.path.at(-1)?.toString().endsWith('Command')) {
+        return 'expected a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
+      }
+      return `expected ${issue.expected}`;
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'number' ? `expected at least ${issue.minimum}` : 'must not be empty';
+    case 'too_big':
+      return `expected at most ${issue.maximum}`;
+    case 'invalid_key':
+      return 'this name cannot be used';
+    default:
+      return 'is not valid';
+  }
+}

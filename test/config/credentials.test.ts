@@ -1,0 +1,109 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CredentialSource, credentialAt } from '../../src/config/credentials.ts';
+import type { ProfileSettings } from '../../src/config/schema.ts';
+import { temporaryFolder } from './folder.ts';
+
+function sourceOf(
+  settings: ProfileSettings,
+  options: { environment?: Record<string, string>; secrets?: Set<string>; base?: string } = {},
+): CredentialSource {
+  const { environment = {}, secrets = new Set<string>(), base = '/' } = options;
+  const originOf = (key: string) => ({ kind: 'file', path: 'config.json', place: `profiles.p.${key}` }) as const;
+  const source = credentialAt({ settings, originOf, base }, 'apiKey', { environment, secrets });
+  if (!source) throw new Error('no credential');
+  return source;
+}
+
+/** The message of the rejection. */
+async function failure(source: CredentialSource): Promise<string> {
+  const error: unknown = await source.get().catch((reason: unknown) => reason);
+  if (!(error instanceof Error)) throw new Error('it did not fail');
+  expect(error.name).toBe('ConfigError');
+  return error.message;
+}
+
+const node = process.execPath;
+
+describe('the four forms of a credential', () => {
+  it('are a value and the name of a variable, known to redaction at once', async () => {
+    const secrets = new Set<string>();
+    expect(await sourceOf({ apiKey: ' sk-1 ' }, { secrets }).get()).toBe('sk-1');
+    const variable = sourceOf({ apiKeyEnv: 'KEY' }, { environment: { KEY: 'sk-2' }, secrets });
+    expect(secrets).toContain('sk-2');
+    expect(await variable.get()).toBe('sk-2');
+    expect(variable.origin).toMatchObject({ place: 'profiles.p.apiKeyEnv' });
+  });
+
+  it('are a file, from its settings’ folder, read when it is wanted', async () => {
+    const base = await temporaryFolder();
+    const secrets = new Set<string>();
+    const source = sourceOf({ apiKeyFile: 'key' }, { base, secrets });
+    expect(await failure(source)).toMatch(/key does not exist; profiles\.p\.apiKeyFile in config\.json/);
+    await writeFile(join(base, 'key'), 'sk-file\n', { mode: 0o600 });
+    expect(await source.get()).toBe('sk-file');
+    expect([...secrets]).toEqual(['sk-file']);
+  });
+
+  it('are a command, run once and without a shell', async () => {
+    const base = await temporaryFolder();
+    const script = `require('fs').appendFileSync(process.argv[1], 'x'); console.log(process.argv[2].length + 'sk-$HOME')`;
+    const log = join(base, 'log');
+    const source = sourceOf({ apiKeyCommand: [node, '-e', script, log, '$(a b) *'] });
+    expect(await Promise.all([source.get(), source.get()])).toEqual(['8sk-$HOME', '8sk-$HOME']);
+    expect(await source.get()).toBe('8sk-$HOME');
+    expect(await readFile(log, 'utf8')).toBe('x');
+  });
+
+  it('exclude each other', () => {
+    expect(() => sourceOf({ apiKey: 'sk-1', apiKeyFile: 'key' })).toThrow(
+      /Two settings give the same secret: profiles\.p\.apiKey in .* and profiles\.p\.apiKeyFile/,
+    );
+  });
+});
+
+describe('a credential that cannot be had', () => {
+  it('says which variable is not set', async () => {
+    expect(await failure(sourceOf({ apiKeyEnv: 'KEY' }))).toMatch(
+      /apiKeyEnv in config\.json names .* KEY, which is not set/,
+    );
+  });
+
+  it('refuses a file that others may read', async () => {
+    const base = await temporaryFolder();
+    const file = join(base, "it's key");
+    await writeFile(file, 'sk-open');
+    await chmod(file, 0o640);
+    const message = await failure(sourceOf({ apiKeyFile: file }));
+    expect(message).toContain('mode 0640');
+    expect(message).toContain(String.raw`chmod 600 '${base}/it'\''s key'`);
+    expect(message).not.toContain('sk-open');
+  });
+
+  it('never tells what a command wrote', async () => {
+    const commands = [
+      [`console.log('sk-secret'); console.error('sk-secret'); process.exit(3)`, 'exit code 3'],
+      [`console.log('sk-secret\\nsk-secret')`, 'one line'],
+      [`console.log('')`, 'gave nothing'],
+      [`console.log('sk-secret'.repeat(20000)); setInterval(() => {}, 1000)`, 'more than a secret'],
+      [`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)`, 'SIGTERM'],
+    ] as const;
+    for (const [script, expected] of commands) {
+      const message = await failure(sourceOf({ apiKeyCommand: [node, '-e', script] }));
+      expect(message).toContain(expected);
+      expect(message).not.toContain('sk-secret');
+    }
+    expect(await failure(sourceOf({ apiKeyCommand: ['/no/such/program'] }))).toContain('was not found');
+  });
+
+  it('gives a command no input to wait for', async () => {
+    const script = `process.stdin.resume().on('end', () => console.log('sk-done'))`;
+    expect(await sourceOf({ apiKeyCommand: [node, '-e', script] }).get()).toBe('sk-done');
+  });
+
+  it('refuses what a header cannot carry', async () => {
+    expect(await failure(sourceOf({ apiKey: 'sk-ü' }))).toContain('one line of ASCII');
+    expect(await failure(sourceOf({ apiKey: 'a\r\nX-Evil: 1' }))).toContain('one line of ASCII');
+  });
+});

@@ -1,0 +1,43 @@
+import { chmod, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findPaths, makePrivateFolder, settingPath } from '../../src/config/paths.ts';
+import { temporaryFolder } from './folder.ts';
+
+describe('findPaths', () => {
+  it('follows the XDG defaults', () => {
+    expect(findPaths({}, '/home/u')).toEqual({
+      config: '/home/u/.config/benchtop',
+      state: '/home/u/.local/state/benchtop',
+      cache: '/home/u/.cache/benchtop',
+      data: '/home/u/.local/share/benchtop',
+    });
+    expect(findPaths({ HOME: '/home/v' }).config).toBe('/home/v/.config/benchtop');
+  });
+
+  it('takes XDG folders, unless relative, and its own variables above them', () => {
+    const paths = findPaths(
+      { XDG_CONFIG_HOME: '/x', XDG_STATE_HOME: 'relative', XDG_DATA_HOME: '/y', BENCHTOP_DATA_DIR: '/z' },
+      '/h',
+    );
+    expect(paths).toMatchObject({ config: '/x/benchtop', state: '/h/.local/state/benchtop', data: '/z' });
+  });
+});
+
+describe('folders', () => {
+  it('are made for this user alone, and left alone where they exist', async () => {
+    const folder = await temporaryFolder();
+    await makePrivateFolder(join(folder, 'a/b'));
+    expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder, 'a/b'))).mode & 0o777).toBe(0o700);
+    await chmod(join(folder, 'a'), 0o755);
+    await makePrivateFolder(join(folder, 'a'));
+    expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o755);
+  });
+
+  it('may be named from home or from a base', () => {
+    expect(settingPath('~/k', '/base', '/home/u')).toBe('/home/u/k');
+    expect(settingPath('k', '/base', '/home/u')).toBe('/base/k');
+    expect(settingPath('/k', '/base', '/home/u')).toBe('/k');
+  });
+});

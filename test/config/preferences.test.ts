@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { type PreferenceFlags, resolvePreferences } from '../../src/config/preferences.ts';
+import type { Settings } from '../../src/config/schema.ts';
+
+function resolve(flags: PreferenceFlags, environment: Record<string, string>, settings: Settings) {
+  return resolvePreferences(flags, environment, settings, '/c/config.json');
+}
+
+describe('resolvePreferences', () => {
+  it('has defaults', () => {
+    const preferences = resolve({}, {}, {});
+    expect(preferences).toMatchObject({
+      theme: { value: 'terminal', origin: { kind: 'default' } },
+      mouse: { value: false },
+      notices: { value: 'bell' },
+      keys: {},
+      poll: { focusedMs: 2_000, visibleMs: 10_000 },
+    });
+  });
+
+  it('takes the flag before the environment before NO_COLOR before the file', () => {
+    const settings: Settings = { theme: 'dark', mouse: true, notices: 'off', poll: { visibleSeconds: 30 } };
+    expect(resolve({}, {}, settings)).toMatchObject({
+      theme: { value: 'dark', origin: { kind: 'file', path: '/c/config.json', place: 'theme' } },
+      mouse: { value: true },
+      notices: { value: 'off' },
+      poll: { focusedMs: 2_000, visibleMs: 30_000 },
+    });
+    expect(resolve({}, { NO_COLOR: '1' }, settings).theme.value).toBe('plain');
+    expect(resolve({}, { NO_COLOR: '', BENCHTOP_MOUSE: 'off' }, settings)).toMatchObject({
+      theme: { value: 'dark' },
+      mouse: { value: false },
+    });
+    expect(resolve({}, { NO_COLOR: '1', BENCHTOP_THEME: 'light' }, settings).theme.value).toBe('light');
+    expect(resolve({ theme: 'terminal' }, { BENCHTOP_THEME: 'light' }, settings).theme).toEqual({
+      value: 'terminal',
+      origin: { kind: 'flag', name: '--theme' },
+    });
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => resolve({ theme: 'pink' }, {}, {})).toThrow('--theme must be one of terminal, dark, light, plain.');
+    expect(() => resolve({}, { BENCHTOP_NOTICES: 'loud' }, {})).toThrow(/BENCHTOP_NOTICES must be one of off/);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { ProfileFlags } from '../../src/config/layers.ts';
+import { type LocalService, type Profile, type RemoteService, resolveProfile } from '../../src/config/profile.ts';
+import type { Settings } from '../../src/config/schema.ts';
+
+const settings: Settings = {
+  defaultProfile: 'prod',
+  profiles: {
+    prod: { baseUrl: 'https://prod.example/', apiKey: 'sk-prod', readOnly: true, caFile: 'ca.pem' },
+    staging: { baseUrl: 'https://staging.example', inferenceUrl: 'https://chat.example', inferenceToken: 'tok-chat' },
+    keyless: { baseUrl: 'https://keyless.example' },
+  },
+};
+
+interface Given {
+  readonly flags?: ProfileFlags;
+  readonly environment?: Record<string, string>;
+  readonly settings?: Settings;
+}
+
+function resolve(given: Given = {}): Profile {
+  return resolveProfile({
+    flags: given.flags ?? {},
+    environment: given.environment ?? {},
+    secrets: new Set(),
+    settings: given.settings ?? settings,
+    settingsPath: '/c/config.json',
+    settingsFolder: '/c',
+  });
+}
+
+function remote(given: Given = {}): RemoteService {
+  const { service } = resolve(given);
+  if (service.kind !== 'remote') throw new Error('it is local');
+  return service;
+}
+
+function local(given: Given): LocalService {
+  const { service } = resolve(given);
+  if (service.kind !== 'local') throw new Error('it is remote');
+  return service;
+}
+
+describe('which service', () => {
+  it('is the local one when nothing is set', () => {
+    const profile = resolve({ settings: {} });
+    expect(profile).toEqual({
+      name: 'local',
+      service: { kind: 'local', upstream: undefined },
+      readOnly: { value: false, origin: { kind: 'default' } },
+      assumptions: {},
+      warnings: [],
+    });
+  });
+
+  it('is the default profile’s, with all that it says', async () => {
+    const profile = resolve();
+    expect(profile.name).toBe('prod');
+    expect(profile.readOnly.value).toBe(true);
+    const service = remote();
+    expect(service.baseUrl).toEqual({
+      value: 'https://prod.example',
+      origin: { kind: 'file', path: '/c/config.json', place: 'profiles.prod.baseUrl' },
+    });
+    expect(service.inferenceUrl.value).toBe('https://prod.example');
+    expect(service.caFile?.value).toBe('/c/ca.pem');
+    expect(await service.apiKey?.get()).toBe('sk-prod');
+    expect(await service.inferenceToken?.get()).toBe('sk-prod');
+  });
+
+  it('is that of the flag before the environment before the file', () => {
+    const environment = { BENCHTOP_BASE_URL: 'https://env.example' };
+    expect(remote({ environment }).baseUrl.value).toBe('https://env.example');
+    expect(resolve({ environment }).name).toBe('env.example');
+    const both = remote({ environment, flags: { baseUrl: 'https://flag.example' } });
+    expect(both.baseUrl).toEqual({ value: 'https://flag.example', origin: { kind: 'flag', name: '--base-url' } });
+    expect(resolve({ environment: { BENCHTOP_PROFILE: 'staging' } }).name).toBe('staging');
+    expect(resolve({ environment: { BENCHTOP_PROFILE: 'staging' }, flags: { profile: 'prod' } }).name).toBe('prod');
+  });
+
+  it('is that of a profile named by flag, whatever address the environment has', () => {
+    const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
+    expect(remote({ environment, flags: { profile: 'prod' } }).baseUrl.value).toBe('https://prod.example');
+    expect(resolve({ environment, flags: { profile: 'local' } })).toMatchObject({ name: 'local', warnings: [] });
+  });
+
+  it('is refused where the profile is not known, with those that are', () => {
+    expect(() => resolve({ flags: { profile: 'prd' } })).toThrow(
+      /no profile "prd", which --profile names\. Known are: local, prod, staging, keyless/,
+    );
+    expect(() => resolve({ environment: { BENCHTOP_PROFILE: '__proto__' } })).toThrow(/BENCHTOP_PROFILE/);
+    expect(() => resolve({ settings: { defaultProfile: 'gone' } })).toThrow(/defaultProfile in \/c\/config\.json/);
+  });
+
+  it('is refused over http unless its settings allow it', () => {
+    const environment = { BENCHTOP_BASE_URL: 'http://far.example' };
+    expect(() => resolve({ environment })).toThrow(/BENCHTOP_BASE_URL cannot be used/);
+    expect(remote({ environment: { ...environment, BENCHTOP_ALLOW_INSECURE_HTTP: '1' } }).baseUrl.value).toBe(
+      'http://far.example',
+    );
+    expect(() => resolve({ environment: { BENCHTOP_READ_ONLY: 'perhaps' } })).toThrow(/BENCHTOP_READ_ONLY is neither/);
+  });
+});
+
+describe('which credential', () => {
+  it('is that of the flag before the environment before the file, where each names no other address', async () => {
+    const environment = { BENCHTOP_API_KEY: 'sk-env', OTHER: 'sk-other' };
+    expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
+    expect(await remote({ environment, flags: { apiKeyEnv: 'OTHER' } }).apiKey?.get()).toBe('sk-other');
+    const keyless = remote({ environment, flags: { profile: 'keyless' } });
+    expect(await keyless.apiKey?.get()).toBe('sk-env');
+  });
+
+  it('is never one that was set for another address', () => {
+    const moved: Given[] = [
+      { flags: { baseUrl: 'https://evil.example' } },
+      { environment: { BENCHTOP_BASE_URL: 'https://evil.example' } },
+      {
+        environment: { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' },
+        flags: { profile: 'keyless' },
+      },
+    ];
+    for (const given of moved) {
+      const service = remote(given);
+      expect(service.apiKey).toBeUndefined();
+      expect(service.inferenceToken).toBeUndefined();
+      expect(resolve(given).warnings).toEqual([expect.stringMatching(/is not sent to .*\.example: it is set for/)]);
+    }
+    const chat = remote({ environment: { BENCHTOP_INFERENCE_URL: 'https://evil.example' } });
+    expect(chat.apiKey).toBeDefined();
+    expect(chat.inferenceToken).toBeUndefined();
+  });
+
+  it('is that beside the address where both come from one place, or the same origin', async () => {
+    const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
+    expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
+    expect(await remote({ flags: { baseUrl: 'https://prod.example/other' } }).apiKey?.get()).toBe('sk-prod');
+  });
+
+  it('is the inference token for inference, at its own address', async () => {
+    const service = remote({ flags: { profile: 'staging' } });
+    expect(service.inferenceUrl.value).toBe('https://chat.example');
+    expect(service.apiKey).toBeUndefined();
+    expect(await service.inferenceToken?.get()).toBe('tok-chat');
+  });
+
+  it('is not used without an address, and the user is told', () => {
+    const profile = resolve({ settings: {}, environment: { BENCHTOP_API_KEY: 'sk-env' } });
+    expect(profile.service.kind).toBe('local');
+    expect(profile.warnings).toEqual([expect.stringMatching(/BENCHTOP_API_KEY is set but no address is/)]);
+  });
+});
+
+describe('the local service’s upstream', () => {
+  it('has its own key', async () => {
+    const given = {
+      settings: { profiles: { local: { upstream: 'http://127.0.0.1:11434', upstreamKey: 'sk-up' } } },
+    };
+    const { upstream } = local(given);
+    expect(upstream?.url.value).toBe('http://127.0.0.1:11434');
+    expect(await upstream?.key?.get()).toBe('sk-up');
+    expect(local({ ...given, flags: { upstream: 'https://else.example' } }).upstream?.key).toBeUndefined();
+  });
+});

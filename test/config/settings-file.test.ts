@@ -1,0 +1,121 @@
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/origin.ts';
+import { changeSettings, readSettings } from '../../src/config/settings-file.ts';
+import { temporaryFolder } from './folder.ts';
+
+let path = '';
+beforeEach(async () => {
+  path = join(await temporaryFolder(), 'config.json');
+});
+
+async function save(settings: unknown, mode: number = 0o600): Promise<void> {
+  await writeFile(path, typeof settings === 'string' ? settings : JSON.stringify(settings), { mode });
+}
+
+function faultOf(): string {
+  try {
+    readSettings(path);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('no fault was found');
+}
+
+describe('readSettings', () => {
+  it('takes a missing file for an empty one', () => {
+    expect(readSettings(path)).toEqual({ path, settings: {}, warnings: [] });
+  });
+
+  it('reads every kind of setting', async () => {
+    const settings = {
+      defaultProfile: 'prod',
+      profiles: { prod: { baseUrl: 'https://h', apiKeyCommand: ['pass', 'show'], assumptions: { a: 'b' } } },
+      theme: 'light',
+      mouse: true,
+      notices: 'desktop',
+      keys: { quit: ['q', 'ctrl+q'], pin: [] },
+      poll: { focusedSeconds: 5 },
+    };
+    await save(settings);
+    expect(readSettings(path)).toEqual({ path, settings, warnings: [] });
+  });
+
+  it('warns about unknown keys and reads the rest', async () => {
+    await save({ teme: 'dark', theme: 'dark', profiles: { p: { baseURL: 'x', readOnly: true } } });
+    const { settings, warnings } = readSettings(path);
+    expect(settings).toEqual({ theme: 'dark', profiles: { p: { readOnly: true } } });
+    expect(warnings).toEqual([
+      expect.stringContaining('profiles.p.baseURL is not a setting'),
+      expect.stringContaining('teme is not a setting'),
+    ]);
+  });
+
+  it('names every fault by its place, without the value', async () => {
+    await save({
+      theme: 'purple',
+      poll: { focusedSeconds: 0 },
+      profiles: { p: { baseUrl: 5, apiKeyCommand: 'sk-secret', apiKey: ['sk-secret'], apiKeyFile: '' } },
+      keys: { quit: 'q' },
+    });
+    const fault = faultOf();
+    expect(fault).toContain('theme: expected one of terminal, dark, light, plain');
+    expect(fault).toContain('poll.focusedSeconds: expected at least 1');
+    expect(fault).toContain('profiles.p.baseUrl: expected string');
+    expect(fault).toContain('profiles.p.apiKeyCommand: expected a list of a program');
+    expect(fault).toContain('profiles.p.apiKeyFile: must not be empty');
+    expect(fault).toContain('keys.quit: expected array');
+    expect(fault).not.toContain('sk-secret');
+  });
+
+  it('names the place of broken JSON without quoting it', async () => {
+    await save('{\n  "profiles": {"p": {"apiKey": "sk-secret" "x"}}\n}');
+    expect(faultOf()).toMatch(/not valid JSON at line 2, column \d+/);
+    expect(faultOf()).not.toContain('sk-secret');
+    await save('sk-secret');
+    expect(faultOf()).not.toContain('sk-secret');
+    await save('[]');
+    expect(faultOf()).toContain('the whole file: expected object');
+  });
+
+  it('refuses a file with secrets that others may read, and says how to mend it', async () => {
+    for (const mode of [0o644, 0o640, 0o604, 0o620]) {
+      await save({ profiles: { p: { apiKey: 'sk-secret' } } }, 0o600);
+      await chmod(path, mode);
+      expect(faultOf()).toContain(`mode 0${mode.toString(8)}`);
+      expect(faultOf()).toContain('profiles.p.apiKey in it is secret');
+      expect(faultOf()).toContain(`chmod 600 ${path}`);
+    }
+  });
+
+  it('lets everybody read a file without secrets', async () => {
+    await save({ theme: 'dark', profiles: { p: { apiKeyEnv: 'KEY', apiKeyFile: 'key' } } }, 0o644);
+    expect(readSettings(path).settings.theme).toBe('dark');
+  });
+});
+
+describe('changeSettings', () => {
+  it('makes the file, 0600', async () => {
+    await changeSettings(path, settings => {
+      settings.theme = 'dark';
+    });
+    expect(readSettings(path).settings).toEqual({ theme: 'dark' });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps what it does not know, and the file when the result is faulty', async () => {
+    await save({ later: 1, theme: 'dark' });
+    await changeSettings(path, settings => {
+      settings.mouse = true;
+    });
+    const kept = JSON.parse(await readFile(path, 'utf8'));
+    expect(kept).toEqual({ later: 1, theme: 'dark', mouse: true });
+    const faulty = changeSettings(path, settings => {
+      settings.defaultProfile = '';
+    });
+    await expect(faulty).rejects.toThrow('defaultProfile: must not be empty');
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
+  });
+});
