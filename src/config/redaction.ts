@@ -15,7 +15,7 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
     /([?&;](?:sig|signature|x-(?:amz|goog)-(?:signature|credential|security-token)|(?:access_)?token|api_?key)=)[^&#\s"'<>]+/gi,
     `$1${replacement}`,
   ],
-  [/(\b[a-z][a-z\d+.-]*:\/\/)[^/?#\s"'@]+@/gi, `$1${replacement}@`],
+  [/(:\/\/)[^/?#\s"'@]+@/g, `$1${replacement}@`],
 ];
 
 /**

@@ -40,7 +40,7 @@ const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
  * Joiners are kept where scripts and emoji need them: behind an emoji, a mark, or a letter of a script whose letters
  * join. Behind anything else they are an invisible difference between two words that look the same.
  */
-const straySigns = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
+const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
 
 /**
  * Invisible by definition (Unicode `Default_Ignorable_Code_Point`: bidi controls, zero-width space, tags, fillers,
@@ -48,7 +48,7 @@ const straySigns = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p
  */
 const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
 
-const unsafe = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${straySigns}`, 'gv');
+const unsafe = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
 /** A cheap first look: all that the replacements below could touch, found in one pass. */
 const mayNeedWork = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D]|${invisible}`, 'v');
 const excessMarks = new RegExp(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
