@@ -14,6 +14,11 @@ export interface Command {
   readonly group: string;
   /** The word on the hint line; commands without one are only in help. */
   readonly hint?: string;
+  /**
+   * Dispatches and nothing else, so that several in one read need no drawing between them: 100 `j` move 100 rows and draw
+   * once. Before and after any other command the screen is drawn.
+   */
+  readonly repeats?: boolean;
   /** False where the palette should not offer it (moving a cursor by name helps nobody). */
   readonly palette?: boolean;
   /** Changes something on the service; taken away by read-only mode. */

@@ -1,7 +1,7 @@
 /** The commands that mean the same everywhere, with the keys of the design. Views add tables of their own. */
 import type { CommandTable } from './command.ts';
 
-const move = { group: 'Move', palette: false } as const;
+const move = { group: 'Move', palette: false, repeats: true } as const;
 
 export const listCommands = {
   up: { id: 'list.up', title: 'move up', keys: ['up', 'k'], ...move },
@@ -17,6 +17,7 @@ export const listCommands = {
   sort: { id: 'list.sort', title: 'sort by the next column', keys: ['s'], group: 'List' },
   reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'], group: 'List' },
   columns: { id: 'list.columns', title: 'choose columns', keys: ['C'], group: 'List' },
+  clearFilter: { id: 'list.clear-filter', title: 'clear the filter', keys: ['esc'], group: 'List', palette: false },
   mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked', keys: ['space'], group: 'List' },
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
 } as const satisfies CommandTable;
@@ -77,6 +78,27 @@ export const globalCommands = {
   repaint: { id: 'app.repaint', title: 'draw the screen anew', keys: ['ctrl-l'], group: 'Program' },
   suspend: { id: 'app.suspend', title: 'suspend to the shell', keys: ['ctrl-z'], group: 'Program' },
   quit: { id: 'app.quit', title: 'quit', keys: ['q', 'ctrl-c'], group: 'Program' },
+} as const satisfies CommandTable;
+
+export const typingCommands = {
+  up: { id: 'typing.up', title: 'the row above', keys: ['up'], ...move },
+  down: { id: 'typing.down', title: 'the row below', keys: ['down'], ...move },
+  accept: {
+    id: 'typing.accept',
+    title: 'keep what was typed',
+    keys: ['enter'],
+    group: 'Typing',
+    hint: 'keep',
+    palette: false,
+  },
+  cancel: {
+    id: 'typing.cancel',
+    title: 'give up what was typed',
+    keys: ['esc'],
+    group: 'Typing',
+    hint: 'clear',
+    palette: false,
+  },
 } as const satisfies CommandTable;
 
 export const overlayCommands = {

@@ -32,7 +32,10 @@ export interface Binding {
 
 export interface ScopeHandlers {
   readonly bindings?: readonly Binding[];
-  /** Takes presses before the bindings do; for text fields. Returns whether it took the press. */
+  /**
+   * Takes presses before the bindings do; for text fields. Returns whether it took the press. Only dispatches: what it
+   * decides on must not change before the next drawing.
+   */
   readonly onText?: (press: KeyPress) => boolean;
   /** Takes a paste. Returns whether it took it. */
   readonly onPaste?: (text: string) => boolean;
@@ -59,6 +62,11 @@ export class Router {
   readonly #scopes = new Map<string, Scope>();
   readonly #listeners = new Set<() => void>();
   readonly #options: RouterOptions;
+  readonly #queue: KeyPress[] = [];
+  /** Something was dispatched that is not on screen yet. */
+  #undrawn = false;
+  /** A command ran whose effect must be on screen before any other key. */
+  #blocked = false;
   #born = 0;
   #offered: Binding[] | undefined;
 
@@ -97,7 +105,11 @@ export class Router {
   /** Sends one press on its way. Returns whether something took it. */
   press(press: KeyPress): boolean {
     for (const { handlers } of this.path()) {
-      if (handlers.onText?.(press)) return true;
+      const bound = handlers.bindings?.some(
+        binding => this.#applies(binding) && this.keysOf(binding.command).includes(press.name),
+      );
+      // A field gives up none of its characters, but a key that writes nothing is first what it is bound to.
+      if ((press.text !== '' || !bound) && handlers.onText?.(press)) return true;
       for (const binding of handlers.bindings ?? []) {
         if (this.#applies(binding) && this.keysOf(binding.command).includes(press.name)) {
           if (binding.run(press) !== false) return true;
@@ -105,6 +117,46 @@ export class Router {
       }
     }
     return false;
+  }
+
+  /** Whether a press may follow others, and others it, without a drawing between them. */
+  repeats(press: KeyPress): boolean {
+    for (const { handlers } of this.path()) {
+      if (handlers.onText && press.text !== '') return true;
+      const binding = handlers.bindings?.find(
+        candidate => this.#applies(candidate) && this.keysOf(candidate.command).includes(press.name),
+      );
+      if (binding) return binding.command.repeats ?? false;
+    }
+    return true;
+  }
+
+  /**
+   * Sends presses on their way in their order. Where the screen must be drawn in between, the rest waits until `draw`
+   * calls back, which it does once everything dispatched so far is on screen.
+   */
+  send(presses: readonly KeyPress[], draw: (then: () => void) => void): void {
+    this.#queue.push(...presses);
+    this.#drain(draw);
+  }
+
+  #drain(draw: (then: () => void) => void): void {
+    while (!this.#blocked) {
+      const press = this.#queue[0];
+      if (press === undefined) return;
+      const repeats = this.repeats(press);
+      if (!repeats && this.#undrawn) return;
+      this.#queue.shift();
+      this.press(press);
+      this.#blocked = !repeats;
+      if (this.#undrawn) continue;
+      this.#undrawn = true;
+      draw(() => {
+        this.#undrawn = false;
+        this.#blocked = false;
+        this.#drain(draw);
+      });
+    }
   }
 
   paste(text: string): boolean {
@@ -192,7 +244,8 @@ const noOverrides: KeyOverrides = {};
 export function KeyRouter({ overrides = noOverrides, readOnly = false, children }: KeyRouterProps) {
   const router = useMemo(() => new Router({ overrides, readOnly }), [overrides, readOnly]);
   useInput((input, key) => {
-    for (const press of keyPresses(input, key)) router.press(press);
+    // React draws before the next turn of the event loop.
+    router.send(keyPresses(input, key), then => setImmediate(then));
   });
   usePaste(text => {
     router.paste(text);

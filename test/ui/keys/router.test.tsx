@@ -1,7 +1,7 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { useReducer } from 'react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Command } from '../../../src/ui/keys/command.ts';
 import { type Binding, KeyRouter, KeyScope, Router, useOffered } from '../../../src/ui/keys/router.tsx';
 
@@ -71,6 +71,25 @@ describe('Router', () => {
     expect([typed, ran]).toEqual([['q'], []]);
   });
 
+  it('draws before and after every command that is more than a repeatable move', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const drawings: (() => void)[] = [];
+    const down = { ...command('down', 'j'), repeats: true };
+    keys.set('root', undefined, true, false, {
+      bindings: [{ ...bind('down', 'j'), command: down }, bind('open', 'enter')],
+    });
+    keys.send(['j', 'j', 'enter', 'j'].map(press), then => drawings.push(then));
+    expect(ran).toEqual(['down', 'down']);
+    drawings.shift()?.();
+    expect(ran).toEqual(['down', 'down', 'open']);
+    keys.send([press('enter')], then => drawings.push(then));
+    drawings.shift()?.();
+    expect(ran).toEqual(['down', 'down', 'open', 'down']);
+    drawings.shift()?.();
+    expect(ran).toEqual(['down', 'down', 'open', 'down', 'open']);
+  });
+
   it('removes what writes in read-only mode and follows overrides', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { open: ['o'] }, readOnly: true });
@@ -108,7 +127,7 @@ describe('Router', () => {
   });
 });
 
-const down = command('down', 'j');
+const down: Command = { ...command('down', 'j'), repeats: true };
 const pick = command('pick', 'enter');
 
 function Counter() {
@@ -140,8 +159,7 @@ describe('KeyScope', () => {
     await null;
     stdin.write('j'.repeat(100));
     stdin.write('\r');
-    await null;
-    expect(lastFrame()).toBe('100 100 down,pick');
+    await vi.waitFor(() => expect(lastFrame()).toBe('100 100 down,pick'));
     unmount();
   });
 });

@@ -1,0 +1,115 @@
+/** Columns of a table as data, and how wide each is drawn. Pure. */
+
+export type Cell = string | number | undefined;
+
+/** A width in cells, or a range; spare room is shared out by `grow`. */
+export type ColumnWidth = number | { readonly min: number; readonly max: number; readonly grow: number };
+
+export interface Column<Row> {
+  /** Stable name, under which choices are remembered. */
+  readonly id: string;
+  readonly title: string;
+  readonly width: ColumnWidth;
+  readonly align?: 'left' | 'right';
+  /** Shown only where all the others have their room, or when chosen. */
+  readonly wide?: boolean;
+  /** What the column sorts by. */
+  readonly value: (row: Row) => Cell;
+  /** What the column shows, where that is not the value itself. Need not be safe for a terminal. */
+  readonly text?: (row: Row) => string;
+  /** The text is the status of something: drawn with its mark and style. */
+  readonly status?: boolean;
+}
+
+/** Which columns the user has chosen to see or not to see, by id; the others follow their declaration. */
+export type ColumnChoice = Readonly<Record<string, boolean>>;
+
+export interface FittedColumn<Row> {
+  readonly column: Column<Row>;
+  readonly width: number;
+}
+
+/** Cells between two columns. */
+export const columnGap = 2;
+
+function smallest(width: ColumnWidth): number {
+  return typeof width === 'number' ? width : width.min;
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
+}
+
+/** The columns that fit into `room` cells, in their order, with their widths. The first one is always there. */
+export function fitColumns<Row>(
+  columns: readonly Column<Row>[],
+  room: number,
+  choice: ColumnChoice = {},
+): readonly FittedColumn<Row>[] {
+  const wanted = columns.filter(column => choice[column.id] ?? !column.wide);
+  let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  // What does not fit goes, from the right; the rest then shares the room.
+  while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
+  for (const column of columns) {
+    const more = columns.filter(other => other === column || shown.includes(other));
+    const offered = column.wide && choice[column.id] === undefined && !shown.includes(column);
+    if (offered && totalWidth(more.map(other => comfortable(other.width))) <= room) shown = more;
+  }
+  return shareOut(shown, room);
+}
+
+/** A column that comes in by itself must leave the others more than their bare minimum. */
+function comfortable(width: ColumnWidth): number {
+  return typeof width === 'number' ? width : Math.min(width.max, Math.ceil(width.min * 1.5));
+}
+
+function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly FittedColumn<Row>[] {
+  const widths = columns.map(({ width }) => smallest(width));
+  let spare = room - totalWidth(widths);
+  while (spare > 0) {
+    const growing = columns.flatMap(({ width }, index) =>
+      typeof width !== 'number' && (widths[index] ?? 0) < width.max
+        ? [{ index, grow: width.grow, max: width.max }]
+        : [],
+    );
+    const shares = growing.reduce((sum, { grow }) => sum + grow, 0);
+    if (shares === 0) break;
+    const before = spare;
+    for (const { index, grow, max } of growing) {
+      const old = widths[index] ?? 0;
+      const more = Math.min(max - old, Math.floor((before * grow) / shares), spare);
+      widths[index] = old + more;
+      spare -= more;
+    }
+    // Less than one cell for each: the first takes what is left.
+    if (spare === before) {
+      const first = growing[0];
+      if (first) widths[first.index] = (widths[first.index] ?? 0) + 1;
+      spare -= 1;
+    }
+  }
+  const over = Math.max(0, totalWidth(widths) - room);
+  return columns.map((column, index) => ({
+    column,
+    width: Math.max(1, (widths[index] ?? 1) - (index === 0 ? over : 0)),
+  }));
+}
+
+/** What a column shows of a row, before it is made safe and cut to its width. */
+export function cellText<Row>(column: Column<Row>, row: Row): string {
+  if (column.text) return column.text(row);
+  const value = column.value(row);
+  return value === undefined ? '' : String(value);
+}
+
+/** Orders two values: numbers by size, texts as people order them, and what is missing last in either direction. */
+export function compareCells(left: Cell, right: Cell, descending: boolean): number {
+  if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
+  const order =
+    typeof left === 'number' && typeof right === 'number'
+      ? left - right
+      : collator.compare(String(left), String(right));
+  return descending ? -order : order;
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });

@@ -1,0 +1,134 @@
+/**
+ * The state of a table: which row has the cursor and on which line of the window it stands, how rows are filtered,
+ * sorted and marked. Pure. The cursor is held by the row's id and its line, so a refresh that brings new rows moves
+ * neither the cursor nor the row under it.
+ */
+import type { ColumnChoice } from './column.ts';
+import type { ArrangedRows, Arrangement, Sort } from './rows.ts';
+
+export interface TableState extends Arrangement {
+  /** Id of the row under the cursor; undefined while the user has not moved: the first row, whichever it is. */
+  readonly cursorId: string | undefined;
+  /** Where the cursor stood when it last moved, for when its row goes away. */
+  readonly index: number;
+  /** The cursor's line within the window. */
+  readonly line: number;
+  readonly marks: ReadonlySet<string>;
+  readonly choice: ColumnChoice;
+}
+
+export const initialTableState: TableState = {
+  cursorId: undefined,
+  index: 0,
+  line: 0,
+  filter: '',
+  sort: undefined,
+  marks: new Set(),
+  choice: {},
+};
+
+export type TableAction =
+  | { readonly kind: 'move'; readonly by: number }
+  | { readonly kind: 'page'; readonly pages: number }
+  | { readonly kind: 'top' }
+  | { readonly kind: 'bottom' }
+  | { readonly kind: 'select'; readonly id: string }
+  | { readonly kind: 'filter'; readonly filter: string }
+  | { readonly kind: 'sort-next'; readonly columns: readonly string[] }
+  | { readonly kind: 'reverse'; readonly columns: readonly string[] }
+  | { readonly kind: 'toggle-mark' }
+  | { readonly kind: 'clear-marks' }
+  | { readonly kind: 'choose-column'; readonly column: string; readonly shown: boolean };
+
+/** What an action happens upon: the rows as they are arranged for a state, and the height of the window. */
+export interface TableSurroundings {
+  readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
+  /** Lines for rows. */
+  readonly height: number;
+}
+
+export interface TableWindow {
+  /** Index of the row under the cursor, -1 where there is none. */
+  readonly cursor: number;
+  /** Index of the first row shown. */
+  readonly offset: number;
+}
+
+/** What of the rows is shown. */
+export function windowOf(state: TableState, arranged: ArrangedRows<unknown>, height: number): TableWindow {
+  const count = arranged.ids.length;
+  if (count === 0) return { cursor: -1, offset: 0 };
+  const known = state.cursorId === undefined ? 0 : arranged.indexOf.get(state.cursorId);
+  const cursor = known ?? Math.min(state.index, count - 1);
+  const line = Math.max(0, Math.min(state.line, height - 1, cursor));
+  return { cursor, offset: Math.max(0, Math.min(cursor - line, count - height)) };
+}
+
+export function tableReducer(state: TableState, action: TableAction, surroundings: TableSurroundings): TableState {
+  const { height } = surroundings;
+  const arranged = surroundings.arranged(state);
+  const { cursor, offset } = windowOf(state, arranged, height);
+
+  const moveTo = (target: number, line: number): TableState => {
+    const index = Math.max(0, Math.min(arranged.ids.length - 1, target));
+    const cursorId = arranged.ids[index];
+    return cursorId === undefined
+      ? state
+      : { ...state, cursorId, index, line: Math.max(0, Math.min(height - 1, line)) };
+  };
+
+  switch (action.kind) {
+    case 'move': {
+      // The window stands still until the cursor meets its edge.
+      const target = Math.max(0, Math.min(arranged.ids.length - 1, cursor + action.by));
+      return moveTo(target, target - offset);
+    }
+    case 'page': {
+      const by = Math.trunc(action.pages * Math.max(1, height - 1)) || Math.sign(action.pages);
+      return moveTo(cursor + by, cursor - offset);
+    }
+    case 'top':
+      return moveTo(0, 0);
+    case 'bottom':
+      return moveTo(arranged.ids.length - 1, height - 1);
+    case 'select': {
+      const index = arranged.indexOf.get(action.id);
+      return index === undefined ? { ...state, cursorId: action.id } : moveTo(index, index - offset);
+    }
+    case 'filter': {
+      if (action.filter === state.filter) return state;
+      const cursorId = arranged.ids[cursor];
+      const stays =
+        cursorId !== undefined && surroundings.arranged({ ...state, filter: action.filter }).indexOf.has(cursorId);
+      const next = { ...state, filter: action.filter };
+      return stays ? { ...next, cursorId, line: cursor - offset } : { ...next, cursorId: undefined, index: 0, line: 0 };
+    }
+    case 'sort-next': {
+      const at = state.sort ? action.columns.indexOf(state.sort.column) : -1;
+      const column = action.columns[at + 1];
+      return keepRow(state, arranged.ids[cursor], column === undefined ? undefined : { column, descending: false });
+    }
+    case 'reverse': {
+      const column = state.sort?.column ?? action.columns[0];
+      if (column === undefined) return state;
+      return keepRow(state, arranged.ids[cursor], { column, descending: !(state.sort?.descending ?? false) });
+    }
+    case 'toggle-mark': {
+      const cursorId = arranged.ids[cursor];
+      if (cursorId === undefined) return state;
+      const marks = new Set(state.marks);
+      if (!marks.delete(cursorId)) marks.add(cursorId);
+      const marked = { ...state, marks };
+      const target = Math.min(arranged.ids.length - 1, cursor + 1);
+      return { ...marked, cursorId: arranged.ids[target], index: target, line: Math.min(height - 1, target - offset) };
+    }
+    case 'clear-marks':
+      return state.marks.size === 0 ? state : { ...state, marks: new Set() };
+    case 'choose-column':
+      return { ...state, choice: { ...state.choice, [action.column]: action.shown } };
+  }
+}
+
+function keepRow(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
+  return { ...state, cursorId, sort };
+}

@@ -1,0 +1,109 @@
+/** A table on screen: its header, the rows in its window, and a line with the count and the filter. */
+import { Box, Text } from 'ink';
+import { memo, useEffect, useMemo } from 'react';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { KeyScope } from '../../keys/router.tsx';
+import { textOf } from '../text-field/editing.ts';
+import { lineView, withCaret } from '../text-field/field-view.ts';
+import { type Theme, useTheme } from '../theme/theme.tsx';
+import { type Column, fitColumns } from './column.ts';
+import { gutter, headerText, rowText } from './row-text.ts';
+import type { Table } from './use-table.ts';
+
+export interface TableViewProps<Row> {
+  readonly table: Table<Row>;
+  readonly columns: readonly Column<Row>[];
+  readonly id: (row: Row) => string;
+  readonly width: number;
+  readonly focused: boolean;
+  /** Rows known of, before the filter. */
+  readonly total: number;
+  /** More rows are on the server. */
+  readonly hasMore?: boolean;
+  /** What stands where there are no rows. */
+  readonly emptyWords: string;
+  /** Called when the cursor comes near the last row that is known. */
+  readonly onNearEnd?: (() => void) | undefined;
+}
+
+/** Rows before the end at which the next page is asked for. */
+const nearEnd = 60;
+
+export function TableView<Row>(props: TableViewProps<Row>) {
+  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, onNearEnd } = props;
+  const theme = useTheme();
+  const fitted = useMemo(
+    () => fitColumns(columns, width - gutter, table.state.choice),
+    [columns, width, table.state.choice],
+  );
+  const { arranged, cursor, offset, rowLines } = table;
+  const isNearEnd = hasMore && cursor >= arranged.ids.length - nearEnd;
+  useEffect(() => {
+    if (isNearEnd) onNearEnd?.();
+  }, [isNearEnd, onNearEnd]);
+  const shown = arranged.rows.slice(offset, offset + rowLines);
+  return (
+    <KeyScope active={focused} {...table.handlers}>
+      <Box flexDirection="column" width={width} flexShrink={0}>
+        <Text wrap="truncate">{headerText(fitted, table.state.sort, theme)}</Text>
+        <Box flexDirection="column" height={rowLines} overflow="hidden">
+          {shown.length === 0 ? <Text>{theme.styles.muted(` ${truncate(emptyWords, width - 2)}`)}</Text> : null}
+          {shown.map((row, index) => (
+            <RowLine
+              key={index}
+              text={rowText(
+                fitted,
+                row,
+                { underCursor: focused && offset + index === cursor, marked: table.state.marks.has(id(row)) },
+                arranged.filter,
+                theme,
+              )}
+            />
+          ))}
+        </Box>
+        <CountLine table={table} width={width} total={total} hasMore={hasMore} theme={theme} />
+      </Box>
+    </KeyScope>
+  );
+}
+
+const RowLine = memo(({ text }: { text: string }) => <Text wrap="truncate">{text}</Text>);
+RowLine.displayName = 'RowLine';
+
+interface CountLineProps<Row> {
+  readonly table: Table<Row>;
+  readonly width: number;
+  readonly total: number;
+  readonly hasMore: boolean;
+  readonly theme: Theme;
+}
+
+/** `12/9431`, with what is filtered, marked or wrong; the filter itself while it is typed. */
+function CountLine<Row>({ table, width, total, hasMore, theme }: CountLineProps<Row>) {
+  const { styles } = theme;
+  const count = countWords(table, total, hasMore);
+  const room = width - displayWidth(count) - 3;
+  if (table.typing) {
+    const view = lineView(table.typing, Math.max(1, room - 1));
+    const line = withCaret(view, 0, styles.caret);
+    return <Text wrap="truncate">{` ${styles.key('/')}${line} ${styles.muted(count)} `}</Text>;
+  }
+  const { notice } = table.arranged;
+  const facts = [
+    table.state.filter === '' ? '' : `/${table.state.filter}`,
+    table.state.marks.size === 0 ? '' : `${table.state.marks.size} marked`,
+  ].filter(Boolean);
+  const left = fitCells(notice ?? facts.join('  '), Math.max(0, room));
+  return <Text wrap="truncate">{` ${notice ? styles.warning(left) : styles.info(left)} ${styles.muted(count)} `}</Text>;
+}
+
+function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number, hasMore: boolean): string {
+  if (total === 0) return '';
+  const of = `${arranged.ids.length}${hasMore ? '+' : ''}`;
+  return `${cursor + 1}/${of}${state.filter === '' ? '' : ` of ${total}${hasMore ? '+' : ''}`}`;
+}
+
+/** What is typed into the filter now, for tests and hints. */
+export function typedFilter<Row>({ typing }: Table<Row>): string | undefined {
+  return typing && textOf(typing);
+}

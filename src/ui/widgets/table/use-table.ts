@@ -1,0 +1,152 @@
+/** A table's state, its rows as they are shown, and its keys. */
+import { useMemo, useReducer, useRef } from 'react';
+import { listCommands, typingCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
+import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
+import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
+import type { Column } from './column.ts';
+import { type ArrangedRows, createArrange } from './rows.ts';
+import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
+
+export interface TableOptions<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly id: (row: Row) => string;
+  /** Lines of the whole table, with its header and the line of the filter. */
+  readonly height: number;
+  /** What was remembered of an earlier time. */
+  readonly initial?: TableState | undefined;
+  readonly onOpen?: ((row: Row) => void) | undefined;
+}
+
+export interface Table<Row> {
+  readonly state: TableState;
+  readonly arranged: ArrangedRows<Row>;
+  /** Index of the row under the cursor, -1 where there is none. */
+  readonly cursor: number;
+  readonly offset: number;
+  /** Lines for rows. */
+  readonly rowLines: number;
+  readonly current: Row | undefined;
+  /** The marked rows, or the one under the cursor where none is marked. */
+  readonly targets: readonly Row[];
+  /** The filter while it is being typed. */
+  readonly typing: EditState | undefined;
+  readonly dispatch: (action: TableAction) => void;
+  readonly handlers: ScopeHandlers;
+}
+
+/** The header, and the line below the rows for counts and the filter. */
+const otherLines = 2;
+
+const oneLine = { multiline: false } as const;
+
+interface Inner {
+  readonly table: TableState;
+  readonly typing: EditState | undefined;
+}
+
+type InnerAction =
+  | TableAction
+  | { readonly kind: 'typing'; readonly typing: EditState | undefined }
+  | { readonly kind: 'press'; readonly press: KeyPress };
+
+export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: TableOptions<Row>): Table<Row> {
+  const arrange = useMemo(() => createArrange(columns, id), [columns, id]);
+  const rowLines = Math.max(1, height - otherLines);
+  // What happens is decided on the newest rows and size, also when several keys arrive before the next drawing.
+  const now = useRef({ rows, rowLines, arrange });
+  now.current = { rows, rowLines, arrange };
+  const surroundings = useMemo(
+    () => ({
+      arranged: (arrangement: Parameters<typeof arrange>[1]) => now.current.arrange(now.current.rows, arrangement),
+      get height() {
+        return now.current.rowLines;
+      },
+    }),
+    [],
+  );
+  const [{ table, typing }, dispatch] = useReducer(
+    (inner: Inner, action: InnerAction): Inner => {
+      if (action.kind === 'typing') return { ...inner, typing: action.typing };
+      if (action.kind === 'press') {
+        const next = inner.typing && edit(inner.typing, action.press, oneLine);
+        if (!next) return inner;
+        return {
+          typing: next,
+          table: tableReducer(inner.table, { kind: 'filter', filter: textOf(next) }, surroundings),
+        };
+      }
+      const next = tableReducer(inner.table, action, surroundings);
+      return next === inner.table ? inner : { ...inner, table: next };
+    },
+    { table: initial ?? initialTableState, typing: undefined },
+  );
+
+  const arranged = arrange(rows, table);
+  const { cursor, offset } = windowOf(table, arranged, rowLines);
+  const current = arranged.rows[cursor];
+  const marked = table.marks.size > 0 ? rows.filter(row => table.marks.has(id(row))) : [];
+  const columnIds = columns.map(column => column.id);
+
+  const does = (command: Binding['command'], action: InnerAction): Binding => ({
+    command,
+    run: () => dispatch(action),
+  });
+  const bindings: Binding[] = [
+    does(listCommands.up, { kind: 'move', by: -1 }),
+    does(listCommands.down, { kind: 'move', by: 1 }),
+    does(listCommands.pageUp, { kind: 'page', pages: -1 }),
+    does(listCommands.pageDown, { kind: 'page', pages: 1 }),
+    does(listCommands.halfUp, { kind: 'page', pages: -0.5 }),
+    does(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
+    does(listCommands.top, { kind: 'top' }),
+    does(listCommands.bottom, { kind: 'bottom' }),
+    { command: listCommands.filter, run: () => dispatch({ kind: 'typing', typing: editStateOf(table.filter) }) },
+    does(listCommands.sort, { kind: 'sort-next', columns: columnIds }),
+    does(listCommands.reverse, { kind: 'reverse', columns: columnIds }),
+    does(listCommands.mark, { kind: 'toggle-mark' }),
+    { ...does(listCommands.unmark, { kind: 'clear-marks' }), enabled: table.marks.size > 0 },
+    { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: table.filter !== '' },
+  ];
+  if (onOpen && current !== undefined) {
+    bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
+  }
+
+  const typed = (press: KeyPress): boolean => {
+    if (press.text === '' && !edit(typing ?? editStateOf(''), press, oneLine)) return false;
+    dispatch({ kind: 'press', press });
+    return true;
+  };
+  const handlers: ScopeHandlers = typing
+    ? {
+        bindings: [
+          { command: typingCommands.accept, run: () => dispatch({ kind: 'typing', typing: undefined }) },
+          {
+            command: typingCommands.cancel,
+            run: () => {
+              dispatch({ kind: 'typing', typing: undefined });
+              dispatch({ kind: 'filter', filter: '' });
+            },
+          },
+          does(typingCommands.up, { kind: 'move', by: -1 }),
+          does(typingCommands.down, { kind: 'move', by: 1 }),
+        ],
+        onText: typed,
+        onPaste: text => typed({ name: 'paste', text }),
+      }
+    : { bindings };
+
+  return {
+    state: table,
+    arranged,
+    cursor,
+    offset,
+    rowLines,
+    current,
+    targets: marked.length > 0 ? marked : current === undefined ? [] : [current],
+    typing,
+    dispatch,
+    handlers,
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * A text being typed. Pure; positions count graphemes, so a cursor never stands inside what the reader takes for one
+ * character.
+ */
+import { sanitise } from '../../../text/sanitise.ts';
+import { graphemes } from '../../../text/width.ts';
+import type { KeyPress } from '../../keys/key.ts';
+
+export interface EditState {
+  readonly characters: readonly string[];
+  /** The cursor stands before this character. */
+  readonly cursor: number;
+}
+
+export function editStateOf(text: string): EditState {
+  const characters = graphemes(text);
+  return { characters, cursor: characters.length };
+}
+
+export function textOf({ characters }: EditState): string {
+  return characters.join('');
+}
+
+export interface EditOptions {
+  /** Line ends are kept; otherwise they become spaces. */
+  readonly multiline: boolean;
+}
+
+/** Puts a text in at the cursor, as typing or pasting it does. */
+export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
+  const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });
+  const added = graphemes(clean);
+  // Joined anew around the seam: a combining mark typed after a letter belongs to it.
+  const before = [...state.characters.slice(0, state.cursor), ...added];
+  const joined = graphemes(before.join(''));
+  return { characters: [...joined, ...state.characters.slice(state.cursor)], cursor: joined.length };
+}
+
+/** What each key does in a field; a key that is not here and writes nothing is left to others. */
+const edits: Readonly<Record<string, (state: EditState, options: EditOptions) => EditState>> = {
+  left: state => moveTo(state, state.cursor - 1),
+  right: state => moveTo(state, state.cursor + 1),
+  home: state => moveTo(state, lineStart(state)),
+  end: state => moveTo(state, lineEnd(state)),
+  'ctrl-a': state => moveTo(state, lineStart(state)),
+  'ctrl-e': state => moveTo(state, lineEnd(state)),
+  'ctrl-b': state => moveTo(state, state.cursor - 1),
+  'ctrl-f': state => moveTo(state, state.cursor + 1),
+  'alt-left': state => moveTo(state, wordStart(state)),
+  'alt-right': state => moveTo(state, wordEnd(state)),
+  'ctrl-left': state => moveTo(state, wordStart(state)),
+  'ctrl-right': state => moveTo(state, wordEnd(state)),
+  'alt-b': state => moveTo(state, wordStart(state)),
+  'alt-f': state => moveTo(state, wordEnd(state)),
+  backspace: state => cut(state, state.cursor - 1, state.cursor),
+  // Terminals send DEL for the backspace key; Ink names it `delete` on some of them.
+  delete: state =>
+    state.cursor < state.characters.length
+      ? cut(state, state.cursor, state.cursor + 1)
+      : cut(state, state.cursor - 1, state.cursor),
+  'ctrl-d': state => cut(state, state.cursor, state.cursor + 1),
+  'ctrl-h': state => cut(state, state.cursor - 1, state.cursor),
+  'ctrl-w': state => cut(state, wordStart(state), state.cursor),
+  'alt-backspace': state => cut(state, wordStart(state), state.cursor),
+  'alt-d': state => cut(state, state.cursor, wordEnd(state)),
+  'ctrl-u': state => cut(state, lineStart(state), state.cursor),
+  'ctrl-k': state => cut(state, state.cursor, lineEnd(state)),
+};
+
+/** The state after a key, or undefined where the key means nothing to a field. */
+export function edit(state: EditState, press: KeyPress, options: EditOptions): EditState | undefined {
+  if (press.text !== '') return insert(state, press.text, options);
+  if (options.multiline) {
+    if (press.name === 'up' || press.name === 'down') return moveLine(state, press.name === 'up' ? -1 : 1);
+    if (press.name === 'ctrl-j' || press.name === 'alt-enter' || press.name === 'shift-enter')
+      return insert(state, '\n', options);
+  }
+  return edits[press.name]?.(state, options);
+}
+
+function moveTo(state: EditState, cursor: number): EditState {
+  return { ...state, cursor: Math.max(0, Math.min(state.characters.length, cursor)) };
+}
+
+function cut(state: EditState, from: number, to: number): EditState {
+  const start = Math.max(0, from);
+  if (start >= to) return state;
+  return { characters: [...state.characters.slice(0, start), ...state.characters.slice(to)], cursor: start };
+}
+
+const isSpace = (character: string | undefined): boolean => character !== undefined && /^\s+$/u.test(character);
+
+function wordStart({ characters, cursor }: EditState): number {
+  let at = cursor;
+  while (at > 0 && isSpace(characters[at - 1])) at -= 1;
+  while (at > 0 && !isSpace(characters[at - 1])) at -= 1;
+  return at;
+}
+
+function wordEnd({ characters, cursor }: EditState): number {
+  let at = cursor;
+  while (at < characters.length && isSpace(characters[at])) at += 1;
+  while (at < characters.length && !isSpace(characters[at])) at += 1;
+  return at;
+}
+
+function lineStart({ characters, cursor }: EditState): number {
+  return characters.lastIndexOf('\n', cursor - 1) + 1 > cursor || cursor === 0
+    ? 0
+    : characters.lastIndexOf('\n', cursor - 1) + 1;
+}
+
+function lineEnd({ characters, cursor }: EditState): number {
+  const end = characters.indexOf('\n', cursor);
+  return end === -1 ? characters.length : end;
+}
+
+/** A line up or down in the same column; at the first and last line to their ends. */
+function moveLine(state: EditState, direction: -1 | 1): EditState {
+  const start = lineStart(state);
+  const column = state.cursor - start;
+  if (direction === -1) {
+    if (start === 0) return moveTo(state, 0);
+    const above = lineStart({ ...state, cursor: start - 1 });
+    return moveTo(state, Math.min(above + column, start - 1));
+  }
+  const end = lineEnd(state);
+  if (end === state.characters.length) return moveTo(state, end);
+  const below = end + 1;
+  return moveTo(state, Math.min(below + column, lineEnd({ ...state, cursor: below })));
+}

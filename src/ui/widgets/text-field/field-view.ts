@@ -1,0 +1,70 @@
+/** How a field's text is shown in the cells it has: one line that scrolls sideways, or lines that wrap. Pure. */
+import { displayWidth, fitCells, graphemes } from '../../../text/width.ts';
+import type { Style } from '../theme/theme.tsx';
+import type { EditState } from './editing.ts';
+
+export interface FieldView {
+  readonly lines: readonly string[];
+  /** The cursor's cell within the lines. */
+  readonly cursor: { readonly x: number; readonly y: number };
+}
+
+/** One line of `width` cells around the cursor. */
+export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
+  const shown = mask ? characters.map(() => '•') : characters;
+  let start = 0;
+  // The cell behind the last character belongs to the cursor.
+  while (displayWidth(shown.slice(start, cursor).join('')) > width - 1) start += 1;
+  return {
+    lines: [fitCells(shown.slice(start).join(''), width, 'left', { ellipsis: '' })],
+    cursor: { x: displayWidth(shown.slice(start, cursor).join('')), y: 0 },
+  };
+}
+
+/** At most `height` lines of `width` cells, the cursor's among them. */
+export function areaView({ characters, cursor }: EditState, width: number, height: number): FieldView {
+  const lines: string[] = [''];
+  let at = { x: 0, y: 0 };
+  let cells = 0;
+  for (const [index, character] of [...characters, ''].entries()) {
+    const size = character === '\n' ? 0 : displayWidth(character);
+    if (cells + Math.max(1, size) > width && character !== '\n') {
+      lines.push('');
+      cells = 0;
+    }
+    if (index === cursor) at = { x: cells, y: lines.length - 1 };
+    if (character === '\n') {
+      lines.push('');
+      cells = 0;
+      continue;
+    }
+    lines[lines.length - 1] += character;
+    cells += size;
+  }
+  const first = Math.max(
+    0,
+    Math.min(at.y - height + 1, lines.length - height),
+    lines.length <= height ? 0 : at.y - height + 1,
+  );
+  return {
+    lines: lines.slice(first, first + height).map(line => fitCells(line, width, 'left', { ellipsis: '' })),
+    cursor: { x: at.x, y: at.y - first },
+  };
+}
+
+/**
+ * A line of the view with the caret drawn in it. The caret is drawn and not the terminal's own cursor, so that moving it
+ * costs two cells and it looks the same over every line.
+ */
+export function withCaret(view: FieldView, line: number, caret: Style): string {
+  const text = view.lines[line] ?? '';
+  if (line !== view.cursor.y) return text;
+  let cells = 0;
+  let index = 0;
+  const characters = graphemes(text);
+  while (cells < view.cursor.x && index < characters.length) {
+    cells += displayWidth(characters[index] ?? '');
+    index += 1;
+  }
+  return `${characters.slice(0, index).join('')}${caret(characters[index] ?? ' ')}${characters.slice(index + 1).join('')}`;
+}

@@ -1,0 +1,249 @@
+import { render } from 'ink-testing-library';
+import { useState } from 'react';
+import { describe, expect, it, vi } from 'vitest';
+import { KeyRouter } from '../../../src/ui/keys/router.tsx';
+import { type Column, compareCells, fitColumns } from '../../../src/ui/widgets/table/column.ts';
+import { rowText } from '../../../src/ui/widgets/table/row-text.ts';
+import { type Arrangement, createArrange } from '../../../src/ui/widgets/table/rows.ts';
+import {
+  initialTableState,
+  type TableAction,
+  type TableState,
+  tableReducer,
+  windowOf,
+} from '../../../src/ui/widgets/table/table-state.ts';
+import { TableView } from '../../../src/ui/widgets/table/table-view.tsx';
+import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+
+interface Run {
+  id: string;
+  name: string;
+  mean: number | undefined;
+}
+const columns: readonly Column<Run>[] = [
+  { id: 'name', title: 'RUN', width: { min: 6, max: 30, grow: 1 }, value: row => row.name },
+  { id: 'mean', title: 'MEAN', width: 6, align: 'right', value: row => row.mean },
+  { id: 'note', title: 'NOTE', width: 10, wide: true, value: () => 'a note' },
+];
+const idOf = (row: Run) => row.id;
+const runs = (count: number): Run[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `r${index}`, name: `run ${index}`, mean: index / 10 }));
+
+describe('fitColumns', () => {
+  const widths = (room: number, choice = {}) =>
+    fitColumns(columns, room, choice).map(({ column, width }) => [column.id, width]);
+
+  it('shares spare room out to the columns that grow', () => {
+    expect(widths(20)).toEqual([
+      ['name', 12],
+      ['mean', 6],
+    ]);
+  });
+
+  it('brings wide columns in where there is room, and drops columns from the right where there is not', () => {
+    expect(widths(60)).toEqual([
+      ['name', 30],
+      ['mean', 6],
+      ['note', 10],
+    ]);
+    expect(widths(10)).toEqual([['name', 10]]);
+    expect(widths(3)).toEqual([['name', 3]]);
+  });
+
+  it('follows what the user chose', () => {
+    expect(widths(60, { note: false }).map(([id]) => id)).toEqual(['name', 'mean']);
+    expect(widths(30, { note: true, mean: false }).map(([id]) => id)).toEqual(['name', 'note']);
+  });
+});
+
+describe('createArrange', () => {
+  const arrange = createArrange(columns, idOf);
+  const plain: Arrangement = { filter: '', sort: undefined };
+  const names = (rows: readonly Run[], arrangement: Partial<Arrangement>) =>
+    arrange(rows, { ...plain, ...arrangement }).rows.map(row => row.name);
+
+  it('sorts numbers by size, texts naturally, and what is missing last', () => {
+    const rows: Run[] = [
+      { id: '1', name: 'run 10', mean: undefined },
+      { id: '2', name: 'run 9', mean: 2 },
+      { id: '3', name: 'Run 1', mean: 10 },
+    ];
+    expect(names(rows, { sort: { column: 'name', descending: false } })).toEqual(['Run 1', 'run 9', 'run 10']);
+    expect(names(rows, { sort: { column: 'mean', descending: true } })).toEqual(['Run 1', 'run 9', 'run 10']);
+    expect(names(rows, { sort: { column: 'mean', descending: false } })).toEqual(['run 9', 'Run 1', 'run 10']);
+    expect(compareCells(undefined, 1, true)).toBe(1);
+  });
+
+  it('filters in every language of the filter, and says what is wrong with one', () => {
+    const rows = runs(30);
+    expect(names(rows, { filter: 'run 2' })).toHaveLength(11);
+    expect(names(rows, { filter: '/^run 2\\d/' })).toHaveLength(10);
+    expect(names(rows, { filter: '!run 2' })).toHaveLength(19);
+    expect(arrange(rows, { ...plain, filter: '/(/' })).toMatchObject({ filter: undefined, notice: expect.any(String) });
+  });
+
+  it('finds the same by narrowing as from the start', () => {
+    const rows = runs(300);
+    const stepwise = ['r', 'run 1', 'run 12'].map(filter => names(rows, { filter })).at(-1);
+    expect(stepwise).toEqual(
+      createArrange(columns, idOf)(rows, { ...plain, filter: 'run 12' }).rows.map(row => row.name),
+    );
+  });
+
+  it('answers the same object while nothing changes', () => {
+    const rows = runs(5);
+    expect(arrange(rows, plain)).toBe(arrange(rows, plain));
+  });
+});
+
+describe('tableReducer', () => {
+  const arrange = createArrange(columns, idOf);
+  const height = 10;
+  const play = (state: TableState, rows: readonly Run[], ...actions: TableAction[]) =>
+    actions.reduce(
+      (at, action) => tableReducer(at, action, { arranged: arrangement => arrange(rows, arrangement), height }),
+      state,
+    );
+  const seen = (state: TableState, rows: readonly Run[]) => {
+    const { cursor, offset } = windowOf(state, arrange(rows, state), height);
+    return [arrange(rows, state).ids[cursor], cursor - offset];
+  };
+  const rows = runs(100);
+
+  it('scrolls at its edges only', () => {
+    const down = play(initialTableState, rows, { kind: 'move', by: 12 });
+    expect(seen(down, rows)).toEqual(['r12', 9]);
+    expect(seen(play(down, rows, { kind: 'move', by: -4 }), rows)).toEqual(['r8', 5]);
+    expect(seen(play(down, rows, { kind: 'move', by: -12 }), rows)).toEqual(['r0', 0]);
+  });
+
+  it('stops at both ends, by line and by page', () => {
+    expect(seen(play(initialTableState, rows, { kind: 'move', by: -1 }), rows)).toEqual(['r0', 0]);
+    expect(seen(play(initialTableState, rows, { kind: 'bottom' }, { kind: 'page', pages: 1 }), rows)).toEqual([
+      'r99',
+      9,
+    ]);
+    expect(seen(play(initialTableState, rows, { kind: 'page', pages: 1 }), rows)[0]).toBe('r9');
+  });
+
+  it('moves neither the cursor nor its row when rows come and go', () => {
+    const state = play(initialTableState, rows, { kind: 'move', by: 20 }, { kind: 'move', by: -3 });
+    expect(seen(state, rows)).toEqual(['r17', 6]);
+    const more = [...runs(5).map(run => ({ ...run, id: `new ${run.id}` })), ...rows];
+    expect(seen(state, more)).toEqual(['r17', 6]);
+    const fewer = rows.filter(row => row.id !== 'r17');
+    expect(seen(state, fewer)[0]).toBe('r18');
+  });
+
+  it('follows the first row until the user moves', () => {
+    const more = [{ id: 'new', name: 'new', mean: 1 }, ...rows];
+    expect(seen(initialTableState, more)).toEqual(['new', 0]);
+  });
+
+  it('keeps the row through sorting, and through a filter that it passes', () => {
+    const state = play(initialTableState, rows, { kind: 'move', by: 42 });
+    expect(seen(play(state, rows, { kind: 'reverse', columns: ['name'] }), rows)[0]).toBe('r42');
+    expect(seen(play(state, rows, { kind: 'filter', filter: 'run 4' }), rows)[0]).toBe('r42');
+    expect(seen(play(state, rows, { kind: 'filter', filter: 'run 7' }), rows)).toEqual(['r7', 0]);
+  });
+
+  it('sorts by the next column and after the last by none', () => {
+    const sorts = ['name', 'mean', undefined].map(
+      (_, index) =>
+        play(
+          initialTableState,
+          rows,
+          ...Array.from({ length: index + 1 }, () => ({ kind: 'sort-next' as const, columns: ['name', 'mean'] })),
+        ).sort?.column,
+    );
+    expect(sorts).toEqual(['name', 'mean', undefined]);
+  });
+
+  it('marks and goes on to the next', () => {
+    const state = play(initialTableState, rows, { kind: 'toggle-mark' }, { kind: 'toggle-mark' });
+    expect([[...state.marks], seen(state, rows)[0]]).toEqual([['r0', 'r1'], 'r2']);
+  });
+
+  it('survives an empty table', () => {
+    const state = play(initialTableState, [], { kind: 'move', by: 1 }, { kind: 'bottom' }, { kind: 'toggle-mark' });
+    expect(seen(state, [])).toEqual([undefined, -1]);
+  });
+});
+
+const opened: string[] = [];
+
+function Runs({ count }: { count: number }) {
+  const [rows] = useState(() => runs(count));
+  const table = useTable({ rows, columns, id: idOf, height: 8, onOpen: row => opened.push(row.id) });
+  return (
+    <TableView
+      table={table}
+      columns={columns}
+      id={idOf}
+      width={30}
+      focused
+      total={rows.length}
+      emptyWords="No runs yet"
+    />
+  );
+}
+
+describe('TableView', () => {
+  const open = (count: number) =>
+    render(
+      <KeyRouter>
+        <Runs count={count} />
+      </KeyRouter>,
+    );
+  const plain = (frame: string | undefined) => (frame ?? '').replace(/\u001b\[[\d;]*m/g, '');
+
+  it('moves 100 rows for 100 keys of one read, then opens the row it came to', async () => {
+    opened.length = 0;
+    const { stdin, lastFrame, unmount } = open(500);
+    stdin.write(`${'j'.repeat(100)}`);
+    stdin.write('\r');
+    await vi.waitFor(() => expect(opened).toEqual(['r100']));
+    expect(plain(lastFrame())).toContain('▸ run 100');
+    expect(plain(lastFrame())).toContain('101/500');
+    unmount();
+  });
+
+  it('filters as it is typed, keeps the filter on enter and gives it up on escape', async () => {
+    const { stdin, lastFrame, unmount } = open(500);
+    stdin.write('/run 49\r');
+    await vi.waitFor(() => expect(plain(lastFrame())).toContain('/run 49 '));
+    await vi.waitFor(() => expect(plain(lastFrame())).toContain('1/11 of 500'));
+    stdin.write('/');
+    await vi.waitFor(() => expect(lastFrame()).toContain('\u001b[7m'));
+    stdin.write('\u001b');
+    await vi.waitFor(() => expect(plain(lastFrame())).toContain('50/500'));
+    unmount();
+  });
+
+  it('shows an arrow at the column it is sorted by', async () => {
+    const { stdin, lastFrame, unmount } = open(3);
+    stdin.write('ssS');
+    await vi.waitFor(() => expect(plain(lastFrame())).toContain('MEAN▼'));
+    expect(plain(lastFrame()).split('\n')[1]).toContain('run 2');
+    unmount();
+  });
+
+  it('has words for an empty table', () => {
+    const { lastFrame, unmount } = open(0);
+    expect(plain(lastFrame())).toContain('No runs yet');
+    unmount();
+  });
+});
+
+it('shows no control character of a row', () => {
+  const hostile: readonly Column<Run>[] = [{ id: 'x', title: 'X', width: 10, value: () => '\u001b[2Jx\u202e' }];
+  const line = rowText(
+    fitColumns(hostile, 10),
+    runs(1)[0],
+    { underCursor: false, marked: false },
+    undefined,
+    createTheme('none'),
+  );
+  expect(line).toBe('  x         ');
+});
