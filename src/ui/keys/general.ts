@@ -34,6 +34,7 @@ export const scrollCommands = {
   search: { id: 'scroll.search', title: 'search', keys: ['/'], group: 'Search', hint: 'search' },
   next: { id: 'scroll.next', title: 'next match', keys: ['n'], group: 'Search' },
   previous: { id: 'scroll.previous', title: 'previous match', keys: ['N'], group: 'Search' },
+  clearSearch: { id: 'scroll.clear-search', title: 'clear the search', keys: ['esc'], group: 'Search', palette: false },
 } as const satisfies CommandTable;
 
 export const thingCommands = {
@@ -104,4 +105,31 @@ export const typingCommands = {
 export const overlayCommands = {
   close: { id: 'overlay.close', title: 'close', keys: ['esc'], group: 'Window', hint: 'close', palette: false },
   submit: { id: 'overlay.submit', title: 'do it', keys: ['enter'], group: 'Window', hint: 'ok', palette: false },
+  quit: { id: 'overlay.quit', title: 'close', keys: ['q'], group: 'Window', palette: false },
+} as const satisfies CommandTable;
+
+export const paletteCommands = {
+  up: { id: 'palette.up', title: 'the entry above', keys: ['up', 'ctrl-p'], ...move },
+  down: { id: 'palette.down', title: 'the entry below', keys: ['down', 'ctrl-n'], ...move },
+  complete: {
+    id: 'palette.complete',
+    title: 'complete what was typed',
+    keys: ['tab'],
+    group: 'Palette',
+    palette: false,
+  },
+} as const satisfies CommandTable;
+
+const form = { group: 'Form', palette: false } as const;
+
+export const formCommands = {
+  submit: { id: 'form.submit', title: 'send the form', keys: ['enter'], hint: 'send', ...form },
+  cancel: { id: 'form.cancel', title: 'close the form', keys: ['esc'], hint: 'cancel', ...form },
+  next: { id: 'form.next', title: 'next field', keys: ['tab'], hint: 'next field', ...form },
+  previous: { id: 'form.previous', title: 'previous field', keys: ['shift-tab'], ...form },
+  down: { id: 'form.down', title: 'field below', keys: ['down'], ...form },
+  up: { id: 'form.up', title: 'field above', keys: ['up'], ...form },
+  optionNext: { id: 'form.option-next', title: 'next option', keys: ['right', 'space'], ...form },
+  optionPrevious: { id: 'form.option-previous', title: 'previous option', keys: ['left'], ...form },
+  preview: { id: 'form.preview', title: 'show the request', keys: ['ctrl-p'], hint: 'request', ...form },
 } as const satisfies CommandTable;

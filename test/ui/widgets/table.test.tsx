@@ -240,7 +240,7 @@ it('shows no control character of a row', () => {
   const hostile: readonly Column<Run>[] = [{ id: 'x', title: 'X', width: 10, value: () => '\u001b[2Jx\u202e' }];
   const line = rowText(
     fitColumns(hostile, 10),
-    runs(1)[0],
+    { id: 'r', name: 'run', mean: 0 },
     { underCursor: false, marked: false },
     undefined,
     createTheme('none'),

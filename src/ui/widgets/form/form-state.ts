@@ -1,0 +1,127 @@
+/** A form being filled in: what each field holds, which one has the keys, and what is wrong. Pure. */
+import type { KeyPress } from '../../keys/key.ts';
+import { type EditState, edit, editStateOf, insert, textOf } from '../text-field/editing.ts';
+
+interface FieldBase {
+  readonly name: string;
+  readonly label: string;
+  /** What to know about the field, shown while it has the keys. */
+  readonly help?: string;
+  /** Says what is wrong with a value; nothing where it is right. */
+  readonly check?: (value: string) => string | undefined;
+}
+
+export interface TextFieldSpec extends FieldBase {
+  readonly kind: 'text';
+  readonly initial?: string;
+  readonly placeholder?: string;
+  /** Shows dots for what is typed. */
+  readonly mask?: boolean;
+  readonly multiline?: boolean;
+}
+
+export interface ChoiceFieldSpec extends FieldBase {
+  readonly kind: 'choice';
+  readonly options: readonly { readonly value: string; readonly label: string; readonly note?: string }[];
+  readonly initial?: string;
+}
+
+export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
+
+type FieldValue =
+  | { readonly kind: 'text'; readonly edit: EditState }
+  | { readonly kind: 'choice'; readonly index: number };
+
+export interface FormState {
+  readonly values: Readonly<Record<string, FieldValue>>;
+  /** Index of the field with the keys. */
+  readonly focus: number;
+  /** Fields that were changed or tried to be submitted: their faults are shown. */
+  readonly touched: ReadonlySet<string>;
+}
+
+export type FormAction =
+  | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'paste'; readonly text: string }
+  | { readonly kind: 'focus'; readonly by: number }
+  | { readonly kind: 'focus-fault' }
+  | { readonly kind: 'choose'; readonly by: number };
+
+export function initialFormState(fields: readonly FieldSpec[]): FormState {
+  const values = Object.fromEntries(
+    fields.map((field): [string, FieldValue] => {
+      if (field.kind === 'text') return [field.name, { kind: 'text', edit: editStateOf(field.initial ?? '') }];
+      const index = field.options.findIndex(option => option.value === field.initial);
+      return [field.name, { kind: 'choice', index: Math.max(0, index) }];
+    }),
+  );
+  return { values, focus: 0, touched: new Set() };
+}
+
+/** What a field holds. */
+export function fieldValue(state: FormState, field: FieldSpec): string {
+  const value = state.values[field.name];
+  if (!value) return '';
+  if (value.kind === 'text') return textOf(value.edit);
+  return field.kind === 'choice' ? (field.options[value.index]?.value ?? '') : '';
+}
+
+export function formValues(state: FormState, fields: readonly FieldSpec[]): Record<string, string> {
+  return Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
+}
+
+/** What is wrong, by field. */
+export function formFaults(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
+  const faults = new Map<string, string>();
+  for (const field of fields) {
+    const fault = field.check?.(fieldValue(state, field));
+    if (fault !== undefined) faults.set(field.name, fault);
+  }
+  return faults;
+}
+
+export function formReducer(state: FormState, action: FormAction, fields: readonly FieldSpec[]): FormState {
+  const field = fields[state.focus];
+  const value = field && state.values[field.name];
+  const change = (next: FieldValue): FormState =>
+    field
+      ? {
+          ...state,
+          values: { ...state.values, [field.name]: next },
+          touched: new Set([...state.touched, field.name]),
+        }
+      : state;
+  switch (action.kind) {
+    case 'press': {
+      if (field?.kind !== 'text' || value?.kind !== 'text') return state;
+      const next = edit(value.edit, action.press, { multiline: field.multiline ?? false });
+      return next ? change({ kind: 'text', edit: next }) : state;
+    }
+    case 'paste': {
+      if (field?.kind !== 'text' || value?.kind !== 'text') return state;
+      return change({ kind: 'text', edit: insert(value.edit, action.text, { multiline: field.multiline ?? false }) });
+    }
+    case 'choose': {
+      if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;
+      const count = field.options.length;
+      return change({ kind: 'choice', index: (((value.index + action.by) % count) + count) % count });
+    }
+    case 'focus':
+      return { ...state, focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length };
+    case 'focus-fault': {
+      const faults = formFaults(state, fields);
+      const first = fields.findIndex(candidate => faults.has(candidate.name));
+      return { ...state, focus: Math.max(0, first), touched: new Set(fields.map(({ name }) => name)) };
+    }
+  }
+}
+
+export function editOf(state: FormState, field: FieldSpec): EditState {
+  const value = state.values[field.name];
+  return value?.kind === 'text' ? value.edit : editStateOf('');
+}
+
+export function choiceOf(state: FormState, field: FieldSpec): number {
+  const value = state.values[field.name];
+  return value?.kind === 'choice' ? value.index : -1;
+}

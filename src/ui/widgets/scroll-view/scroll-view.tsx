@@ -1,0 +1,89 @@
+/** Lines on screen: the window that is shown, and a line that says where one is and what is searched for. */
+import { Box, Text } from 'ink';
+import { parseFilter } from '../../../text/filter.ts';
+import { displayWidth, fitCells } from '../../../text/width.ts';
+import { KeyScope } from '../../keys/router.tsx';
+import { lineView, withCaret } from '../text-field/field-view.ts';
+import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
+import { positionWords } from './scroll-state.ts';
+import type { Scroll } from './use-scroll.ts';
+
+export interface ScrollViewProps {
+  readonly scroll: Scroll;
+  /** Plain, safe text of a line. */
+  readonly textAt: (line: number) => string;
+  /** How a line looks; plain where it is missing. */
+  readonly styleAt?: (line: number) => Style | undefined;
+  readonly width: number;
+  readonly focused: boolean;
+  /** What stands at the left of the position. */
+  readonly words?: string;
+}
+
+/** Lines that the view needs besides those of the text. */
+export const scrollViewLines = 1;
+
+export function ScrollView({ scroll, textAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
+  const theme = useTheme();
+  const { offset, surroundings, state } = scroll;
+  const count = Math.max(0, Math.min(surroundings.height, surroundings.lineCount - offset));
+  const highlight = highlighter(state.query, theme);
+  const lines = Array.from({ length: count }, (_, index) => {
+    const line = offset + index;
+    const text = fitCells(textAt(line), width);
+    const style = styleAt?.(line);
+    return highlight(text, style);
+  });
+  return (
+    <KeyScope active={focused} {...scroll.handlers}>
+      <Box flexDirection="column" width={width} flexShrink={0}>
+        <Box flexDirection="column" height={surroundings.height} overflow="hidden">
+          {lines.map((line, index) => (
+            <Text key={index} wrap="truncate">
+              {line === '' ? ' ' : line}
+            </Text>
+          ))}
+        </Box>
+        <PositionLine scroll={scroll} width={width} words={words} theme={theme} />
+      </Box>
+    </KeyScope>
+  );
+}
+
+/** Marks what is searched for; the rest of the line keeps its style. */
+function highlighter(query: string, { styles }: Theme): (text: string, style: Style | undefined) => string {
+  const filter = query === '' ? undefined : parseFilter(query);
+  if (!filter?.ok || filter.kind === 'all' || filter.kind === 'inverse') return (text, style) => style?.(text) ?? text;
+  return (text, style = plain => plain) => {
+    const ranges = filter.matches(text);
+    if (!ranges || ranges.length === 0) return style(text);
+    let shown = '';
+    let from = 0;
+    for (const [start, end] of ranges) {
+      shown += style(text.slice(from, start)) + styles.match(text.slice(start, end));
+      from = end;
+    }
+    return shown + style(text.slice(from));
+  };
+}
+
+interface PositionLineProps {
+  readonly scroll: Scroll;
+  readonly width: number;
+  readonly words: string;
+  readonly theme: Theme;
+}
+
+function PositionLine({ scroll, width, words, theme: { styles } }: PositionLineProps) {
+  const { state, typing, surroundings } = scroll;
+  const missing = state.query !== '' && state.match < 0;
+  const position = missing ? 'no match' : positionWords(state, surroundings);
+  const room = Math.max(1, width - displayWidth(position) - 3);
+  const end = ` ${missing ? styles.warning(position) : styles.muted(position)} `;
+  if (typing) {
+    const view = lineView(typing, Math.max(1, room - 1));
+    return <Text wrap="truncate">{` ${styles.key('/')}${withCaret(view, 0, styles.caret)}${end}`}</Text>;
+  }
+  const left = fitCells(state.query === '' ? words : `/${state.query}`, room);
+  return <Text wrap="truncate">{` ${styles.muted(left)}${end}`}</Text>;
+}

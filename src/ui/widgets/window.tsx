@@ -1,0 +1,45 @@
+/** A window above the screen: a border, a title, and what is in it. Covers what is behind it. */
+import { Box, Text } from 'ink';
+import type { ReactNode } from 'react';
+import { displayWidth, truncate } from '../../text/width.ts';
+import { useTheme } from './theme/theme.tsx';
+
+export interface WindowProps {
+  readonly title: string;
+  /** Whole size, with the border. */
+  readonly width: number;
+  readonly height: number;
+  readonly danger?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Columns and lines that the border and its margin take. */
+export const windowMargin = { columns: 4, lines: 2 } as const;
+
+export function Window({ title, width, height, danger = false, children }: WindowProps) {
+  const { styles, glyphs } = useTheme();
+  const border = danger ? styles.danger : styles.accent;
+  const shown = truncate(title, width - 6);
+  const fill = glyphs.horizontal.repeat(Math.max(0, width - 5 - displayWidth(shown)));
+  const top = `${border(`${glyphs.topLeft}${glyphs.horizontal}`)} ${styles.title(shown)} ${border(`${fill}${glyphs.topRight}`)}`;
+  const middle = `${border(glyphs.vertical)}${' '.repeat(Math.max(0, width - 2))}${border(glyphs.vertical)}`;
+  const bottom = border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(Math.max(0, width - 2))}${glyphs.bottomRight}`);
+  const lines = [top, ...Array.from({ length: Math.max(0, height - 2) }, () => middle), bottom];
+  return (
+    <Box width={width} height={height} flexShrink={0}>
+      <Box position="absolute">
+        <Text>{lines.join('\n')}</Text>
+      </Box>
+      <Box
+        flexDirection="column"
+        marginLeft={2}
+        marginTop={1}
+        width={width - windowMargin.columns}
+        height={height - windowMargin.lines}
+        overflow="hidden"
+      >
+        {children}
+      </Box>
+    </Box>
+  );
+}

@@ -1,0 +1,73 @@
+import { render } from 'ink-testing-library';
+import { describe, expect, it, vi } from 'vitest';
+import { KeyRouter } from '../../../src/ui/keys/router.tsx';
+import { Form } from '../../../src/ui/widgets/form/form.tsx';
+import {
+  type FieldSpec,
+  type FormAction,
+  formFaults,
+  formReducer,
+  formValues,
+  initialFormState,
+} from '../../../src/ui/widgets/form/form-state.ts';
+
+const fields: readonly FieldSpec[] = [
+  {
+    kind: 'choice',
+    name: 'model',
+    label: 'Model',
+    options: [
+      { value: 'a/one', label: 'One' },
+      { value: 'b/two', label: 'Two' },
+    ],
+  },
+  {
+    kind: 'text',
+    name: 'display_name',
+    label: 'Name',
+    check: value => (value === '' ? 'Give it a name' : value.length > 5 ? 'At most 5 characters' : undefined),
+  },
+];
+const play = (...actions: FormAction[]) =>
+  actions.reduce((state, action) => formReducer(state, action, fields), initialFormState(fields));
+
+describe('formReducer', () => {
+  it('chooses, types and goes round', () => {
+    const state = play(
+      { kind: 'choose', by: -1 },
+      { kind: 'focus', by: 1 },
+      { kind: 'press', press: { name: 'x', text: 'x' } },
+      { kind: 'paste', text: 'y\nz' },
+      { kind: 'focus', by: 1 },
+    );
+    expect(formValues(state, fields)).toEqual({ model: 'b/two', display_name: 'xy z' });
+    expect(state.focus).toBe(0);
+  });
+
+  it('names what is wrong and goes there', () => {
+    const state = play({ kind: 'focus-fault' });
+    expect(state.focus).toBe(1);
+    expect([...formFaults(state, fields)]).toEqual([['display_name', 'Give it a name']]);
+  });
+});
+
+describe('Form', () => {
+  it('checks as one types, refuses to send what is wrong, and sends what is right', async () => {
+    const sent = vi.fn();
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Form fields={fields} width={40} busy={false} onSubmit={sent} onCancel={() => {}} />
+      </KeyRouter>,
+    );
+    const shown = () => (lastFrame() ?? '').replace(/\u001b\[[\d;]*m/g, '');
+    stdin.write('\r');
+    await vi.waitFor(() => expect(shown()).toContain('Give it a name'));
+    expect(sent).not.toHaveBeenCalled();
+    stdin.write('baseline');
+    await vi.waitFor(() => expect(shown()).toContain('At most 5 characters'));
+    for (let index = 0; index < 4; index += 1) stdin.write('\u007f');
+    stdin.write('\r');
+    await vi.waitFor(() => expect(sent).toHaveBeenCalledWith({ model: 'a/one', display_name: 'base' }));
+    unmount();
+  });
+});
