@@ -24,6 +24,14 @@ export const number = field(z.number());
 export const flag = field(z.boolean());
 export const freeForm = field(z.record(z.string(), z.unknown()));
 
+/** Reads a text; services that send a value instead have it written out as JSON, so that nothing is lost. */
+export const writtenText = field(
+  z.pipe(
+    z.unknown(),
+    z.transform((value: unknown) => (typeof value === 'string' || value == null ? value : JSON.stringify(value))),
+  ) as unknown as z.ZodMiniType<string, unknown>,
+);
+
 /**
  * Reads an object whose fields were renamed between generations of the service: where the document's name is missing,
  * the first other name that is present stands in for it.
@@ -34,8 +42,8 @@ export function renamed<Schema extends z.ZodMiniType>(names: Record<string, read
       if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
       const output: Record<string, unknown> = { ...input };
       for (const [name, others] of Object.entries(names)) {
-        if (output[name] !== undefined) continue;
-        const other = others.find(candidate => output[candidate] !== undefined);
+        if (output[name] != null) continue;
+        const other = others.find(candidate => output[candidate] != null);
         if (other !== undefined) output[name] = output[other];
       }
       return output;
@@ -128,6 +136,8 @@ export interface Endpoint<
   readonly capability?: boolean;
   /** True where an `Idempotency-Key` header is accepted, which makes a repeat harmless. */
   readonly idempotencyKey?: boolean;
+  /** True where a field of the body makes a repeat harmless. */
+  readonly repeatable?: boolean;
 }
 
 /** Declares an endpoint and keeps the types of its schemas. */

@@ -20,6 +20,22 @@ export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 export const usage = z.looseObject({ prompt_tokens: number, completion_tokens: number, total_tokens: number });
 export type Usage = z.output<typeof usage>;
 
+/** A piece of a tool call. Pieces are joined by `index`. */
+export const toolCallDelta = z.looseObject({
+  index: number,
+  id: text,
+  function: z.nullish(z.looseObject({ name: text, arguments: text })),
+});
+
+/** What a model says: whole in an answer, in pieces in a stream. Servers name the reasoning in one of two ways. */
+export const spoken = z.looseObject({
+  role: text,
+  content: text,
+  reasoning_content: text,
+  reasoning: text,
+  tool_calls: z.nullish(z.array(toolCallDelta)),
+});
+
 export const chatCompletion = z.looseObject({
   id: text,
   object: text,
@@ -28,7 +44,7 @@ export const chatCompletion = z.looseObject({
   choices: z.array(
     z.looseObject({
       index: number,
-      message: z.looseObject({ role: text, content: text }),
+      message: spoken,
       finish_reason: text,
     }),
   ),
@@ -46,7 +62,7 @@ export const chatChunk = z.looseObject({
     z.array(
       z.looseObject({
         index: number,
-        delta: z.nullish(z.looseObject({ role: text, content: text, reasoning_content: text, reasoning: text })),
+        delta: z.nullish(spoken),
         finish_reason: text,
       }),
     ),

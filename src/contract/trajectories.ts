@@ -1,6 +1,18 @@
 /** Trajectories: upload, detail with steps and messages, rewards, completion. */
 import * as z from 'zod/mini';
-import { endpoint, field, flag, freeForm, listQuery, number, openEnum, page, rows, text } from './common.ts';
+import {
+  endpoint,
+  field,
+  flag,
+  freeForm,
+  listQuery,
+  number,
+  openEnum,
+  page,
+  rows,
+  text,
+  writtenText,
+} from './common.ts';
 import { failure } from './errors.ts';
 
 /** Statuses are not shown by the document beyond the existence of terminal ones: these are the ones seen. */
@@ -20,11 +32,11 @@ export const terminationReasons = [
 export const message = z.looseObject({
   message_id: z.nullish(z.union([z.number(), z.string()])),
   role: text,
-  content: text,
+  content: writtenText,
   /** JSON as text. */
-  tool_calls: text,
-  tool_response: text,
-  reasoning: text,
+  tool_calls: writtenText,
+  tool_response: writtenText,
+  reasoning: writtenText,
   finish_reason: text,
   prompt_tokens: number,
   completion_tokens: number,
@@ -35,7 +47,7 @@ export const step = z.looseObject({
   step_index: number,
   reward: number,
   has_error: flag,
-  messages: z.optional(rows(message)),
+  messages: field(rows(message)),
 });
 export type TrajectoryStep = z.output<typeof step>;
 
@@ -57,7 +69,7 @@ export const trajectory = z.looseObject({
   num_steps: number,
   gcs_blob_uri: text,
   error: text,
-  steps: z.optional(rows(step)),
+  steps: field(rows(step)),
   // Not in the document; read where a service says which task and run a trajectory belongs to.
   task_id: text,
   eval_run_id: text,
@@ -139,6 +151,8 @@ export const trajectoryEndpoints = {
     auth: 'trajectoryToken',
     body: logRewardBody,
     response: logRewardResult,
+    // The same `reward_id` is the same reward.
+    repeatable: true,
   }),
   listTrajectories: endpoint({
     operation: 'listTrajectories',

@@ -1,0 +1,82 @@
+/** Connections that are kept and shared: how many, through which proxy, trusting which certificates. */
+import { readFile } from 'node:fs/promises';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import tls from 'node:tls';
+import { isLoopback } from '../config/address.ts';
+import { RequestError } from './errors.ts';
+
+export interface AgentPair {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+/** Calls share a few connections; streams and uploads, which hold theirs for long, never make a call wait. */
+export type AgentUse = 'call' | 'long';
+
+const callSockets = 8;
+
+export class Agents {
+  readonly #caFile: string | undefined;
+  readonly #pairs = new Map<string, Promise<AgentPair>>();
+
+  constructor(caFile: string | undefined) {
+    this.#caFile = caFile;
+  }
+
+  /** Agents for this address. Proxy variables count for everything but this machine itself. */
+  get(url: URL, use: AgentUse): Promise<AgentPair> {
+    const direct = isLoopback(url.hostname);
+    const key = `${use} ${direct ? 'direct' : 'proxied'}`;
+    const known = this.#pairs.get(key);
+    if (known) return known;
+    const pair = this.#create(use, direct);
+    this.#pairs.set(key, pair);
+    // A certificate file that could not be read may be there the next time.
+    pair.catch(() => this.#pairs.delete(key));
+    return pair;
+  }
+
+  async #create(use: AgentUse, direct: boolean): Promise<AgentPair> {
+    const ca = await readCertificates(this.#caFile);
+    const shared = {
+      keepAlive: true,
+      maxSockets: use === 'call' ? callSockets : Number.POSITIVE_INFINITY,
+      ...(direct ? {} : { proxyEnv: process.env }),
+    };
+    return {
+      http: new HttpAgent(shared),
+      // Written out so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
+      https: new HttpsAgent({ ...shared, rejectUnauthorized: true, ...(ca ? { ca } : {}) }),
+    };
+  }
+
+  /** Closes every connection, those in use as well. New ones are made when they are needed. */
+  async close(): Promise<void> {
+    const pairs = [...this.#pairs.values()];
+    this.#pairs.clear();
+    for (const pair of await Promise.allSettled(pairs)) {
+      if (pair.status === 'rejected') continue;
+      pair.value.http.destroy();
+      pair.value.https.destroy();
+    }
+  }
+}
+
+/** The usual roots and those of the profile's file, or nothing where there is no file. */
+async function readCertificates(caFile: string | undefined): Promise<string[] | undefined> {
+  if (caFile === undefined) return undefined;
+  try {
+    const own = await readFile(caFile, 'utf8');
+    // Older releases of Node do not tell which certificates they trust; those do not read NODE_EXTRA_CA_CERTS here.
+    const { getCACertificates }: Partial<typeof tls> = tls;
+    const usual = getCACertificates?.('default') ?? tls.rootCertificates;
+    return [...usual, own];
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new RequestError(
+      `The certificate file ${caFile} could not be read (${code}). Nothing was sent. Check caFile in the profile.`,
+      { code: 'ca_file_unreadable', param: 'caFile' },
+    );
+  }
+}

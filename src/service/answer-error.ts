@@ -1,0 +1,202 @@
+/** Makes an error of an answer that is not a success: envelope first, status only where the body is none. */
+import { STATUS_CODES } from 'node:http';
+import type { Auth } from '../contract/common.ts';
+import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
+import {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  type ErrorDetails,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from './errors.ts';
+import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './facts.ts';
+import { type Redact, redactDeep } from './redaction.ts';
+import { retryAfter } from './retry.ts';
+
+type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;
+
+/** What the two envelopes have in common, and what only one of them has. */
+export interface Envelope {
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly param: string | undefined;
+  readonly context: Record<string, unknown> | undefined;
+}
+
+/** Reads either envelope; undefined where the value is neither. */
+export function readEnvelope(body: unknown, redact: Redact): Envelope | undefined {
+  const clean = redactDeep(body, redact);
+  const own = errorEnvelope.safeParse(clean);
+  const read = own.success ? own : inferenceErrorEnvelope.safeParse(clean);
+  if (!read.success) return undefined;
+  const { type, code, message, param, context } = read.data.error;
+  return {
+    type: type ?? undefined,
+    code: code == null ? undefined : String(code),
+    message: message ?? undefined,
+    param: param ?? undefined,
+    context: isRecord(context) ? context : undefined,
+  };
+}
+
+const classOfCode: Readonly<Record<string, AnsweredClass>> = {
+  authentication_required: AuthenticationError,
+  invalid_api_key: AuthenticationError,
+  permission_denied: PermissionError,
+  validation_error: ValidationError,
+  rate_limited: RateLimitError,
+  internal_error: ServerError,
+  service_unavailable: ServerError,
+  invalid_trajectory_upload: ValidationError,
+  trajectory_upload_conflict: ConflictError,
+  trajectory_upload_failed: ServerError,
+  trajectory_already_terminal: ConflictError,
+};
+
+const classOfType: Readonly<Record<string, AnsweredClass>> = {
+  authentication_error: AuthenticationError,
+  permission_error: PermissionError,
+  not_found_error: NotFoundError,
+  conflict_error: ConflictError,
+  rate_limit_error: RateLimitError,
+  dependency_error: ServerError,
+  api_error: ServerError,
+  overloaded_error: ServerError,
+  invalid_request_error: ValidationError,
+};
+
+const classOfStatus: Readonly<Record<number, AnsweredClass>> = {
+  400: ValidationError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  408: ServerError,
+  409: ConflictError,
+  413: ValidationError,
+  415: ValidationError,
+  422: ValidationError,
+  429: RateLimitError,
+};
+
+function classOf(envelope: Envelope | undefined, status: number): AnsweredClass {
+  const { code, type } = envelope ?? {};
+  if (code !== undefined) {
+    const known = Object.hasOwn(classOfCode, code) ? classOfCode[code] : undefined;
+    if (known) return known;
+    if (/(^|_)not_found$/.test(code)) return NotFoundError;
+  }
+  const known = type !== undefined && Object.hasOwn(classOfType, type) ? classOfType[type] : undefined;
+  return known ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
+}
+
+const authAdvice: Readonly<Record<Auth, string>> = {
+  apiKey: 'Check the API key of this profile.',
+  shownWithout: 'Check the API key of this profile.',
+  inferenceToken: 'Check the inference token of this profile; where none is set, the API key is sent.',
+  trajectoryToken: 'Trajectory tokens are short-lived and good for one trajectory: get a new one.',
+};
+
+function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, details: ErrorDetails): string {
+  const wait = details.retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(details.retryAfterMs)}.`;
+  switch (Answered) {
+    case AuthenticationError:
+      return authAdvice[auth];
+    case PermissionError:
+      return 'This key may not do that: use one with more rights.';
+    case NotFoundError:
+      return isEnvelope
+        ? 'It may have been deleted, or belong to another organization.'
+        : 'Check the base URL of this profile.';
+    case ConflictError:
+      return 'Refresh to see its present state.';
+    case ValidationError:
+      return details.param ? `Mend ${details.param} and send it again.` : 'Mend what was sent and send it again.';
+    case RateLimitError:
+      return wait ?? 'Try again in a while.';
+    case ServerError:
+      return wait ?? 'The fault is on the side of the service: try again later.';
+    default:
+      return wait ?? '';
+  }
+}
+
+export interface ErrorAnswer {
+  readonly status: number;
+  /** What an error inside a successful answer would have had as its status. */
+  readonly impliedStatus?: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The parsed body, or undefined where it is no JSON. */
+  readonly body: unknown;
+}
+
+/** The error that an answer stands for. Its words come from the service and are not cleaned for a terminal. */
+export function errorOfAnswer(answer: ErrorAnswer, facts: CallFacts, now: number): ApiError {
+  const { status, headers } = answer;
+  const envelope = readEnvelope(answer.body, facts.redact);
+  const failures = readFailures(envelope?.context?.['failures']);
+  // A gateway that gave up says nothing of what the service behind it has done.
+  const gaveUp = facts.isWrite && !envelope && status >= 500 && status !== 501;
+  const outcomeUnknown = gaveUp || facts.mayHaveHappened;
+  const details: ErrorDetails = {
+    ...facts.details,
+    type: envelope?.type,
+    code: envelope?.code,
+    param: envelope?.param,
+    context: envelope?.context,
+    failures,
+    status,
+    requestId: requestIdOf(headers),
+    retryAfterMs: retryAfter(headers, now),
+    outcomeUnknown,
+  };
+  const said = envelope?.message ?? plainMessage(answer, facts.redact);
+  const Answered = classOf(envelope, answer.impliedStatus ?? status);
+  const words = [
+    sentence(said),
+    firstFailure(failures),
+    advice(Answered, facts.auth, envelope !== undefined, details),
+    outcomeUnknown ? outcomeAdvice : '',
+  ];
+  return new Answered(words.filter(Boolean).join(' '), details);
+}
+
+/** The request id as the service gave it, if it is one. */
+export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
+  const id = headers['x-request-id'];
+  return id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined;
+}
+
+function readFailures(value: unknown): Failure[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap(item => {
+    const read = failure.safeParse(item);
+    return read.success ? [read.data] : [];
+  });
+}
+
+function firstFailure(failures: readonly Failure[]): string {
+  const [first] = failures;
+  if (!first) return '';
+  const which = first.item_index == null ? '' : `item ${first.item_index}: `;
+  const count = failures.length === 1 ? 'The fault' : `The first of ${failures.length} faults`;
+  return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;
+}
+
+/** Words for a body that is no envelope: what other frameworks send, the title of a page, or the status alone. */
+function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
+  const fallback = `The service answered ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
+  const said = typeof candidate === 'string' ? candidate : title;
+  return said ? `${fallback}: ${redact(said)}` : fallback;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

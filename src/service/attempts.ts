@@ -1,0 +1,104 @@
+/** Makes a request until it succeeds, may not be repeated, or its time is over. */
+import type { Method } from '../contract/common.ts';
+import type { ServiceError } from './errors.ts';
+import { deadlineReached } from './http.ts';
+import type { Clock } from './options.ts';
+import type { Logger, LogLine } from './redaction.ts';
+import { decideRetry, type Outcome, type RetryBudget } from './retry.ts';
+
+/** How one attempt ended. Without an `outcome` there is no other one. */
+export type AttemptResult<Value> = { readonly status?: number | undefined; readonly requestId?: string | undefined } & (
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly error: ServiceError;
+      readonly outcome: Outcome | undefined;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+);
+
+export interface AttemptPlan<Value> {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly host: string;
+  /** The request carries an idempotency key, or a body whose repeat is harmless. */
+  readonly repeatable: boolean;
+  readonly time: TimeLimit;
+  readonly budget: RetryBudget;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+  /** Makes the attempt of this number; the first is 1. */
+  readonly run: (attempt: number) => Promise<AttemptResult<Value>>;
+}
+
+/** @throws ServiceError of the last attempt */
+export async function withRetries<Value>(plan: AttemptPlan<Value>): Promise<Value> {
+  const { operation, method, path, host, clock, time, budget } = plan;
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = clock.now();
+    const result = await plan.run(attempt);
+    const { status, requestId } = result;
+    const line: LogLine = { operation, method, path, attempt, ms: clock.now() - startedAt, status, requestId };
+    if (result.ok) {
+      budget.succeeded(host);
+      plan.logger?.(line);
+      return result.value;
+    }
+    const retryInMs = delayBefore(plan, attempt, result);
+    plan.logger?.({ ...line, error: result.error.kind, retryInMs });
+    if (retryInMs === undefined) throw result.error;
+    await clock.sleep(retryInMs, time.signal);
+    // Whoever stopped the call meanwhile is told so by the next attempt, which sends nothing then.
+  }
+}
+
+function delayBefore<Value>(
+  { method, repeatable, time, budget, host, clock }: AttemptPlan<Value>,
+  attempt: number,
+  { outcome, headers }: Extract<AttemptResult<Value>, { ok: false }>,
+): number | undefined {
+  if (!outcome) return undefined;
+  const now = clock.now();
+  const decision = decideRetry({ attempt, method, repeatable, outcome, headers, random: clock.random(), now });
+  if (!decision.retry || now + decision.delayMs >= time.endsAt) return undefined;
+  return budget.take(host) ? decision.delayMs : undefined;
+}
+
+/** The signal of a call: it aborts when the caller's does, or with `deadlineReached` when the time is over. */
+export interface TimeLimit {
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
+  /** From here on only the caller's signal counts. */
+  readonly lift: () => void;
+  /** Lets go of the caller's signal and the timer. */
+  readonly end: () => void;
+}
+
+export function limitTime(caller: AbortSignal | undefined, ms: number | undefined, now: number): TimeLimit {
+  const controller = new AbortController();
+  const cancel = () => controller.abort();
+  if (caller?.aborted) cancel();
+  caller?.addEventListener('abort', cancel, { once: true });
+  const timer = ms === undefined ? undefined : setTimeout(() => controller.abort(deadlineReached), ms);
+  return {
+    signal: controller.signal,
+    endsAt: ms === undefined ? Number.POSITIVE_INFINITY : now + ms,
+    lift: () => clearTimeout(timer),
+    end: () => {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+/** Waits by a timer. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,233 @@
+/**
+ * Chat completions, whole or as they are written. The stream is read in the OpenAI chunk form with the differences that
+ * servers are known to have; the document leaves its shape open.
+ */
+import type { z } from 'zod/mini';
+import {
+  type ChatCompletion,
+  type ChatCompletionBody,
+  chatChunk,
+  chatCompletion,
+  inferenceEndpoints,
+  type Usage,
+} from '../contract/inference.ts';
+import { errorOfAnswer } from './answer-error.ts';
+import { BodyTooLarge, parseJson, readBody } from './body.ts';
+import type { Caller, OpenAnswer } from './caller.ts';
+import { NetworkError, ResponseError, ValidationError } from './errors.ts';
+import type { CallFacts } from './facts.ts';
+import { WireFailure } from './http.ts';
+import { type CallOptions, defaultMaxBytes } from './options.ts';
+import { misunderstood, tooLarge } from './response-error.ts';
+import { EventStreamFault, readEvents } from './sse.ts';
+
+/** A request for a completion; whether it streams is decided by the function that sends it. */
+export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
+
+/** What a stream tells. `index` is that of the choice; a request for one answer has only 0. */
+export type ChatEvent =
+  | { readonly kind: 'start'; readonly id: string | undefined; readonly model: string | undefined }
+  | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
+  /** A piece of a tool call: the name comes once, the arguments in pieces to be joined by `call`. */
+  | {
+      readonly kind: 'tool_call';
+      readonly index: number;
+      readonly call: number;
+      readonly id?: string;
+      readonly name?: string;
+      readonly arguments?: string;
+    }
+  | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
+  /** Token counts so far; the last ones count. */
+  | { readonly kind: 'usage'; readonly usage: Usage };
+
+type ChatChunk = z.output<typeof chatChunk>;
+type Delta = NonNullable<NonNullable<ChatChunk['choices']>[number]['delta']>;
+
+const endpoint = inferenceEndpoints.createChatCompletion;
+
+/** A model may be loaded, and think, before it says its first word. */
+const patience = { silenceMs: 120_000, deadlineMs: undefined } as const;
+const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
+
+export class Chat {
+  readonly #caller: Caller;
+  #usageRefused = false;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /**
+   * One answer, once it is complete.
+   *
+   * @throws ServiceError
+   */
+  complete(request: ChatRequest, options: CallOptions = {}): Promise<ChatCompletion> {
+    return this.#caller.call(endpoint, { body: { ...request, stream: false } }, { ...wholeAnswerPatience, ...options });
+  }
+
+  /**
+   * The answer as it is written. Leaving the loop, or aborting the signal, closes the connection, so that the service
+   * stops as well. An error holds what had arrived in `partial`.
+   *
+   * @throws ServiceError
+   */
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatEvent, void> {
+    const open = await this.#open(request, { ...patience, ...options });
+    let content = '';
+    let reasoning = '';
+    const facts = () => {
+      const partial = content || reasoning ? { content, reasoning } : undefined;
+      return { ...open.facts, details: { ...open.facts.details, partial } };
+    };
+    try {
+      for await (const event of readAnswer(open, facts, this.#caller.clock.now)) {
+        if (event.kind === 'delta' && event.index === 0) {
+          content += event.content ?? '';
+          reasoning += event.reasoning ?? '';
+        }
+        yield event;
+      }
+    } catch (error) {
+      if (error instanceof WireFailure) throw open.failed(error, facts());
+      if (error instanceof EventStreamFault) throw notUnderstood(open, facts());
+      throw error;
+    } finally {
+      open.end();
+    }
+  }
+
+  /** Asks for the token counts unless the service has refused to be asked. */
+  async #open(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
+    const caller = this.#caller;
+    const asksUsage = caller.assumptions.is('streamUsage') && !this.#usageRefused;
+    const usage = asksUsage ? { stream_options: { include_usage: true } } : {};
+    try {
+      return await caller.open(endpoint, { body: { ...body, stream: true, ...usage } }, options);
+    } catch (error) {
+      const refused = error instanceof ValidationError && `${error.param} ${error.message}`.includes('stream_options');
+      if (!asksUsage || !refused) throw error;
+      this.#usageRefused = true;
+      return caller.open(endpoint, { body: { ...body, stream: true } }, options);
+    }
+  }
+}
+
+type Facts = () => CallFacts;
+
+async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
+  const { answer } = open;
+  const type = answer.headers['content-type'];
+  if (type !== undefined && !/^text\/event-stream\b/i.test(type)) {
+    yield* readWhole(open, facts, now);
+    return;
+  }
+  let started = false;
+  let finished = false;
+  for await (const { event, data } of readEvents(answer.chunks())) {
+    const text = data.trim();
+    if (text === '') continue;
+    if (text === '[DONE]') return;
+    const body = parseJson(text);
+    if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
+    const chunk = chatChunk.safeParse(body);
+    if (!chunk.success) {
+      // Half an event is what a cut leaves behind; a whole one of another form is a fault of the service.
+      if (body === undefined) throw cutOff(open, facts());
+      throw misunderstood({ ...answer, text, body }, facts(), chunk.error.issues);
+    }
+    if (!started) yield { kind: 'start', id: chunk.data.id ?? undefined, model: chunk.data.model ?? undefined };
+    started = true;
+    for (const told of eventsOf(chunk.data)) {
+      finished ||= told.kind === 'finish';
+      yield told;
+    }
+  }
+  if (!finished) throw cutOff(open, facts());
+}
+
+function* eventsOf({ choices, usage }: ChatChunk): Generator<ChatEvent, void> {
+  for (const { index, delta, finish_reason } of choices ?? []) {
+    const choice = index ?? 0;
+    if (delta) yield* deltaEvents(choice, delta);
+    if (finish_reason) yield { kind: 'finish', index: choice, reason: finish_reason };
+  }
+  if (usage) yield { kind: 'usage', usage };
+}
+
+function* deltaEvents(index: number, delta: Delta): Generator<ChatEvent, void> {
+  const { content } = delta;
+  const reasoning = delta.reasoning_content || delta.reasoning;
+  if (content || reasoning) {
+    yield { kind: 'delta', index, ...(content ? { content } : {}), ...(reasoning ? { reasoning } : {}) };
+  }
+  for (const [position, call] of (delta.tool_calls ?? []).entries()) {
+    const { id } = call;
+    const { name, arguments: pieces } = call.function ?? {};
+    yield {
+      kind: 'tool_call',
+      index,
+      call: call.index ?? position,
+      ...(id ? { id } : {}),
+      ...(name ? { name } : {}),
+      ...(pieces ? { arguments: pieces } : {}),
+    };
+  }
+}
+
+/** A service that does not stream answers whole, or with an error at status 200. */
+async function* readWhole(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
+  const { answer } = open;
+  const text = await readBody(answer, defaultMaxBytes).catch((error: unknown) => {
+    throw error instanceof BodyTooLarge ? tooLarge(answer, facts(), defaultMaxBytes) : error;
+  });
+  const body = parseJson(text);
+  if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
+  const read = chatCompletion.safeParse(body);
+  if (!read.success) throw misunderstood({ ...answer, text, body }, facts(), read.error.issues);
+  const { id, model, choices, usage } = read.data;
+  yield { kind: 'start', id: id ?? undefined, model: model ?? undefined };
+  for (const { index, message, finish_reason } of choices) {
+    yield* eventsOf({ choices: [{ index, delta: message, finish_reason }] });
+  }
+  if (usage) yield { kind: 'usage', usage };
+}
+
+function hasError(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'error' in body && body.error != null;
+}
+
+/** An error that came where the answer should have gone on. Servers wrap it, or not, or send words alone. */
+function streamedError(
+  { answer }: OpenAnswer,
+  facts: CallFacts,
+  event: string | undefined,
+  body: unknown,
+  text: string,
+  now: number,
+) {
+  const inner = hasError(body)
+    ? (body as { readonly error: unknown }).error
+    : event === 'error'
+      ? (body ?? text)
+      : body;
+  const error = typeof inner === 'object' && inner !== null ? inner : { message: String(inner) };
+  const code = 'code' in error ? Number(error.code) : Number.NaN;
+  const impliedStatus = code >= 400 && code < 600 ? code : 500;
+  return errorOfAnswer({ ...answer, impliedStatus, text, body: { error } }, facts, now);
+}
+
+function cutOff({ answer }: OpenAnswer, facts: CallFacts): NetworkError {
+  return new NetworkError(
+    `The answer from ${facts.host} broke off before its end. What had arrived is kept; ask again for the rest.`,
+    { ...facts.details, code: 'stream_cut', status: answer.status },
+  );
+}
+
+function notUnderstood({ answer }: OpenAnswer, facts: CallFacts): ResponseError {
+  return new ResponseError(
+    `${facts.host} sends a stream that is none of a chat. What had arrived is kept. Check the inference address.`,
+    { ...facts.details, code: 'stream_not_understood', status: answer.status },
+  );
+}

@@ -1,0 +1,241 @@
+/**
+ * Everything that can go wrong with the service, as one family. An error holds what helps a person or support and
+ * nothing else: never the request, its headers or a library's error object, which carry credentials.
+ */
+import type { Failure } from '../contract/errors.ts';
+
+export type ErrorKind =
+  | 'api'
+  | 'authentication'
+  | 'permission'
+  | 'not_found'
+  | 'conflict'
+  | 'validation'
+  | 'rate_limit'
+  | 'server'
+  | 'network'
+  | 'timeout'
+  | 'response'
+  | 'request'
+  | 'upload_url'
+  | 'cancelled'
+  | 'capability_missing';
+
+/** Written out, because a bundler may shorten the names of classes. */
+const errorNames: Record<ErrorKind, string> = {
+  api: 'ApiError',
+  authentication: 'AuthenticationError',
+  permission: 'PermissionError',
+  not_found: 'NotFoundError',
+  conflict: 'ConflictError',
+  validation: 'ValidationError',
+  rate_limit: 'RateLimitError',
+  server: 'ServerError',
+  network: 'NetworkError',
+  timeout: 'TimeoutError',
+  response: 'ResponseError',
+  request: 'RequestError',
+  upload_url: 'UploadUrlError',
+  cancelled: 'CancelledError',
+  capability_missing: 'CapabilityMissingError',
+};
+
+/** What had arrived of a chat answer when it broke off. */
+export interface PartialAnswer {
+  readonly content: string;
+  readonly reasoning: string;
+}
+
+export interface ErrorDetails {
+  /** `type` and `code` as the service named them, or a code of ours (`ECONNREFUSED`, `redirected`…). */
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  /** The field or setting that was refused. */
+  readonly param?: string | undefined;
+  /** Free-form detail that the service sent along. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** Faults of the items of a batch. */
+  readonly failures?: readonly Failure[] | undefined;
+  /** HTTP status of the last answer. */
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Requests made for this call; 0 where none left this machine. */
+  readonly attempts?: number | undefined;
+  /** How long the service asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /** Name of the endpoint, e.g. `startEval`. */
+  readonly operation?: string | undefined;
+  /** True for a write whose answer was lost: it may have happened. */
+  readonly outcomeUnknown?: boolean | undefined;
+  /** Key that the request carried: sent again with the same key, a start cannot happen twice. */
+  readonly idempotencyKey?: string | undefined;
+  readonly partial?: PartialAnswer | undefined;
+}
+
+/** Anything the service layer throws. `message` says what happened and what to do about it. */
+export class ServiceError extends Error {
+  readonly kind: ErrorKind;
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  readonly param: string | undefined;
+  readonly context: Readonly<Record<string, unknown>> | undefined;
+  readonly failures: readonly Failure[];
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly attempts: number;
+  readonly retryAfterMs: number | undefined;
+  readonly operation: string | undefined;
+  readonly outcomeUnknown: boolean;
+  readonly idempotencyKey: string | undefined;
+  readonly partial: PartialAnswer | undefined;
+
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message);
+    this.name = errorNames[kind];
+    this.kind = kind;
+    this.type = details.type;
+    this.code = details.code;
+    this.param = details.param;
+    this.context = details.context;
+    this.failures = details.failures ?? [];
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.attempts = details.attempts ?? 0;
+    this.retryAfterMs = details.retryAfterMs;
+    this.operation = details.operation;
+    this.outcomeUnknown = details.outcomeUnknown ?? false;
+    this.idempotencyKey = details.idempotencyKey;
+    this.partial = details.partial;
+  }
+
+  /** The error as data; `JSON.stringify` leaves out what is not there. */
+  toJSON(): ErrorDetails & { readonly name: string; readonly kind: ErrorKind; readonly message: string } {
+    const { name, kind, message, type, code, param, context, failures, status, requestId } = this;
+    const { attempts, retryAfterMs, operation, outcomeUnknown, idempotencyKey, partial } = this;
+    return {
+      name,
+      kind,
+      message,
+      type,
+      code,
+      param,
+      context,
+      failures: failures.length > 0 ? failures : undefined,
+      status,
+      requestId,
+      attempts,
+      retryAfterMs,
+      operation,
+      outcomeUnknown: outcomeUnknown || undefined,
+      idempotencyKey,
+      partial,
+    };
+  }
+}
+
+/** The service answered with an error. The classes below name the common kinds. */
+export class ApiError extends ServiceError {
+  constructor(message: string, details: ErrorDetails, kind: ErrorKind = 'api') {
+    super(kind, message, details);
+  }
+}
+
+/** No credential, or one that the service does not know. */
+export class AuthenticationError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'authentication');
+  }
+}
+
+/** The credential is known but may not do this. */
+export class PermissionError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'permission');
+  }
+}
+
+/** The thing does not exist, or belongs to another organization. */
+export class NotFoundError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'not_found');
+  }
+}
+
+/** The thing's state does not allow this. */
+export class ConflictError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'conflict');
+  }
+}
+
+/** The service refused what was sent. */
+export class ValidationError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'validation');
+  }
+}
+
+export class RateLimitError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'rate_limit');
+  }
+}
+
+/** The fault is the service's or that of something it depends on. */
+export class ServerError extends ApiError {
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details, 'server');
+  }
+}
+
+/** The connection could not be made or was lost. */
+export class NetworkError extends ServiceError {
+  constructor(message: string, details: ErrorDetails) {
+    super('network', message, details);
+  }
+}
+
+/** No connection, no sign of life or no whole answer within the time set for it. */
+export class TimeoutError extends ServiceError {
+  constructor(message: string, details: ErrorDetails) {
+    super('timeout', message, details);
+  }
+}
+
+/** An answer came that is not what the contract says. */
+export class ResponseError extends ServiceError {
+  constructor(message: string, details: ErrorDetails) {
+    super('response', message, details);
+  }
+}
+
+/** Nothing was sent: the request or a setting is wrong. */
+export class RequestError extends ServiceError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super('request', message, details);
+  }
+}
+
+/** A signed upload address has expired or is refused: ask for a new one. */
+export class UploadUrlError extends ServiceError {
+  constructor(message: string, details: ErrorDetails) {
+    super('upload_url', message, details);
+  }
+}
+
+/** The caller aborted the call. */
+export class CancelledError extends ServiceError {
+  constructor(message: string, details: ErrorDetails = {}) {
+    super('cancelled', message, details);
+  }
+}
+
+/** This service does not offer the endpoint. Not a fault: work without it. */
+export class CapabilityMissingError extends ServiceError {
+  constructor(operation: string, details: ErrorDetails = {}) {
+    super('capability_missing', `This service does not offer ${operation}; benchtop goes on without it.`, {
+      ...details,
+      operation,
+    });
+  }
+}

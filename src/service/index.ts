@@ -1,0 +1,60 @@
+/** The service: every endpoint of the contract as a function, and what this session has learnt about it. */
+import { Caller } from './caller.ts';
+import type { Capabilities } from './capabilities.ts';
+import { Chat } from './chat.ts';
+import type { ServiceOptions } from './options.ts';
+import { benchmarkResource } from './resources/benchmarks.ts';
+import { datasetResource } from './resources/datasets.ts';
+import { deploymentResource } from './resources/deployments.ts';
+import { evaluationResource } from './resources/evaluations.ts';
+import { modelResource } from './resources/models.ts';
+import { secretResource } from './resources/secrets.ts';
+import { trainingResource } from './resources/training.ts';
+import { trajectoryResource } from './resources/trajectories.ts';
+import { type PutUpload, uploader } from './uploads.ts';
+
+export interface Service {
+  /** Where the service is; holds no credential. */
+  readonly baseUrl: string;
+  readonly benchmarks: ReturnType<typeof benchmarkResource>;
+  readonly evaluations: ReturnType<typeof evaluationResource>;
+  readonly trajectories: ReturnType<typeof trajectoryResource>;
+  readonly datasets: ReturnType<typeof datasetResource>;
+  readonly training: ReturnType<typeof trainingResource>;
+  readonly models: ReturnType<typeof modelResource>;
+  readonly deployments: ReturnType<typeof deploymentResource>;
+  readonly secrets: ReturnType<typeof secretResource>;
+  readonly chat: Chat;
+  readonly putUpload: PutUpload;
+  /** Which endpoints beyond the document this service has shown to lack. */
+  readonly capabilities: Capabilities;
+  /**
+   * Closes every connection; calls under way fail. The service stays usable: new calls connect anew, which is what a
+   * machine wants that has slept.
+   */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Makes a service of a profile. Nothing is sent yet.
+ *
+ * @throws RequestError where an address or an assumption of the profile is wrong
+ */
+export function createService(options: ServiceOptions): Service {
+  const caller = new Caller(options);
+  return {
+    baseUrl: caller.base.href,
+    benchmarks: benchmarkResource(caller),
+    evaluations: evaluationResource(caller),
+    trajectories: trajectoryResource(caller),
+    datasets: datasetResource(caller),
+    training: trainingResource(caller),
+    models: modelResource(caller),
+    deployments: deploymentResource(caller),
+    secrets: secretResource(caller),
+    chat: new Chat(caller),
+    putUpload: uploader(caller, options),
+    capabilities: caller.capabilities,
+    close: () => caller.agents.close(),
+  };
+}

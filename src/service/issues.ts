@@ -1,0 +1,59 @@
+/** Puts the findings of a schema into words. Never shows the value that was refused: it may be a secret. */
+import type * as z from 'zod/mini';
+
+type Issue = z.core.$ZodIssue;
+
+const shown = 3;
+
+/** One line such as `limit must be at most 200; unknown field: lable`. */
+export function describeIssues(issues: readonly Issue[]): string {
+  const leaves = issues.flatMap(leavesOf);
+  const lines = leaves.slice(0, shown).map(describe);
+  if (leaves.length > shown) lines.push(`and ${leaves.length - shown} more`);
+  return lines.join('; ');
+}
+
+/** Path of the first finding, e.g. `messages[0].role`. */
+export function firstPath(issues: readonly Issue[]): string | undefined {
+  const [first] = issues.flatMap(leavesOf);
+  if (!first) return undefined;
+  return pathOf(first.path) || (first.code === 'unrecognized_keys' ? first.keys[0] : undefined);
+}
+
+/** The findings of the alternative of a union that came nearest, or the union itself where none did. */
+function leavesOf(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const inner = issue.errors.find(alternative => alternative.some(({ path }) => path.length > 0));
+  return inner?.flatMap(leavesOf).map(leaf => ({ ...leaf, path: [...issue.path, ...leaf.path] })) ?? [issue];
+}
+
+function describe(issue: Issue): string {
+  const path = pathOf(issue.path) || 'the whole';
+  switch (issue.code) {
+    case 'too_small':
+      return `${path} must ${sizeOf(issue.origin)} at least ${issue.minimum}`;
+    case 'too_big':
+      return `${path} must ${sizeOf(issue.origin)} at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `${path} must be one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_type':
+      return `${path} must be ${issue.expected}`;
+    case 'unrecognized_keys': {
+      const where = issue.path.length > 0 ? ` in ${path}` : '';
+      return `unknown field${where}: ${issue.keys.join(', ')}`;
+    }
+    default:
+      return `${path} has the wrong form`;
+  }
+}
+
+function sizeOf(origin: string): string {
+  return origin === 'string' || origin === 'array' ? 'have a length of' : 'be';
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    return text === '' ? String(key) : `${text}.${String(key)}`;
+  }, '');
+}

@@ -1,0 +1,70 @@
+/** What a service is made with, and what a single call may be told. All times are in milliseconds. */
+import type { Logger } from './redaction.ts';
+import type { RetryBudget } from './retry.ts';
+
+export interface Timeouts {
+  /** For the lookup of the name, the connection and TLS together. */
+  readonly connectMs: number;
+  /** Without any sign of life. */
+  readonly silenceMs: number;
+  /** For the whole call with its retries; undefined for no limit. */
+  readonly deadlineMs: number | undefined;
+}
+
+/** Time and chance, so that tests need not wait. */
+export interface Clock {
+  readonly now: () => number;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** Waits; ends early, without an error, once the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly baseUrl: string;
+  /** Where chat completions go, if not to `baseUrl`. */
+  readonly inferenceUrl?: string | undefined;
+  /** The organization API key, asked for at each call. Empty for none. */
+  readonly apiKey: () => Promise<string>;
+  /** The bearer token of inference, asked for at each call. Empty for none. */
+  readonly inferenceToken: () => Promise<string>;
+  /** A PEM file of certificates to trust beside the usual ones. */
+  readonly caFile?: string | undefined;
+  /** Allows http over a network. Without it, http is for this machine's own addresses. */
+  readonly allowInsecureHttp?: boolean | undefined;
+  /** What this service calls differently, by the names of `defaultAssumptions`. */
+  readonly assumptions?: Readonly<Record<string, string>> | undefined;
+  readonly userAgent: string;
+  readonly logger?: Logger | undefined;
+  /** Shared by services of the same process; by default each service has its own. */
+  readonly retryBudget?: RetryBudget | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export interface CallOptions extends Partial<Timeouts> {
+  readonly signal?: AbortSignal | undefined;
+  /** Largest answer that is read, in bytes. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** Options of a call that starts something. */
+export interface StartOptions extends CallOptions {
+  /** Sent as `Idempotency-Key`; made up where it is not given. Give the same one again to repeat a start safely. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Options of a call that acts on one trajectory. */
+export interface TrajectoryOptions extends CallOptions {
+  /** Access token of this trajectory; without one, the organization's key is sent. */
+  readonly token?: string | undefined;
+}
+
+const defaultTimeouts: Timeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };
+/** The timeouts of a call: its own where it names them, else the service's, else the defaults. */
+export function timeoutsOf(service: Partial<Timeouts> | undefined, call: Partial<Timeouts>): Timeouts {
+  const named = (['connectMs', 'silenceMs', 'deadlineMs'] as const).filter(name => name in call);
+  return { ...defaultTimeouts, ...service, ...Object.fromEntries(named.map(name => [name, call[name]])) };
+}
+
+export const defaultMaxBytes = 64 * 1024 * 1024;

@@ -1,0 +1,11 @@
+/** Models that can be trained. */
+import { modelEndpoints as endpoints } from '../../contract/models.ts';
+import type { Caller } from '../caller.ts';
+import type { CallOptions } from '../options.ts';
+
+export function modelResource(caller: Caller) {
+  return {
+    listSupportedTrainingModels: (options?: CallOptions) =>
+      caller.call(endpoints.listSupportedTrainingModels, {}, options),
+  };
+}

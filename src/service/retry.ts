@@ -1,0 +1,137 @@
+/** When a request is made again, and after how long: one pure decision. All times are in milliseconds. */
+import type { Method } from '../contract/common.ts';
+
+/** How an attempt ended, other than well. */
+export type Outcome =
+  | { readonly kind: 'answer'; readonly status: number }
+  /** The connection failed. `sent` is false where it was never made, so that the service cannot have seen the request. */
+  | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
+  | { readonly kind: 'timeout'; readonly sent: boolean }
+  /** An answer came, but is not what the contract says. */
+  | { readonly kind: 'not_understood' };
+
+export interface RetrySituation {
+  /** The attempt that has just ended; the first is 1. */
+  readonly attempt: number;
+  readonly method: Method;
+  /** The request carries an idempotency key, or a body whose repeat is harmless. */
+  readonly repeatable: boolean;
+  readonly outcome: Outcome;
+  /** Headers of the answer, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A number in [0, 1). */
+  readonly random: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+export type NoRetryReason = 'attempts' | 'service_says_no' | 'final' | 'not_repeatable' | 'wait_too_long';
+export type RetryDecision =
+  | { readonly retry: true; readonly delayMs: number }
+  | { readonly retry: false; readonly why: NoRetryReason };
+
+export const maximumRetries = 2;
+/** A longer wait than this is the user's to decide. */
+export const longestWait = 60_000;
+const firstBackoff = 500;
+const longestBackoff = 8_000;
+const jitterShare = 0.25;
+
+const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
+
+export function decideRetry(situation: RetrySituation): RetryDecision {
+  const { attempt, method, repeatable, outcome, headers, random, now } = situation;
+  if (attempt > maximumRetries) return { retry: false, why: 'attempts' };
+  const word = serviceWord(headers);
+  if (word === false) return { retry: false, why: 'service_says_no' };
+  if (word === undefined) {
+    if (!isPassing(outcome)) return { retry: false, why: 'final' };
+    const neverSent = outcome.kind !== 'answer' && outcome.kind !== 'not_understood' && !outcome.sent;
+    if (!repeatable && !neverSent && !repeatableMethods.has(method)) return { retry: false, why: 'not_repeatable' };
+  }
+  const asked = retryAfter(headers, now);
+  if (asked !== undefined && asked > longestWait) return { retry: false, why: 'wait_too_long' };
+  return { retry: true, delayMs: asked ?? backoff(attempt, random) };
+}
+
+/** Whether the same request may well succeed later. A conflict (409) is an answer, not an accident. */
+function isPassing(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'answer':
+      return outcome.status === 408 || outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501);
+    case 'network':
+      return !outcome.final;
+    case 'timeout':
+      return true;
+    case 'not_understood':
+      return false;
+  }
+}
+
+/** Whether the service may have done what was asked although no good answer came. */
+export function mayHaveWorked(outcome: Outcome | undefined): boolean {
+  if (!outcome) return false;
+  if (outcome.kind === 'answer') return outcome.status >= 500 && outcome.status !== 501;
+  return outcome.kind === 'not_understood' || outcome.sent;
+}
+
+/**
+ * What the service itself says about a retry. Deployments brand the header (`Service-Should-Retry`), so any name that
+ * ends in `-should-retry` counts; where several contradict each other, the careful one wins.
+ */
+function serviceWord(headers: Readonly<Record<string, string>>): boolean | undefined {
+  const words = Object.entries(headers)
+    .filter(([name]) => name.endsWith('-should-retry'))
+    .map(([, value]) => value.trim().toLowerCase());
+  if (words.includes('false')) return false;
+  return words.includes('true') ? true : undefined;
+}
+
+/** The wait that an answer asks for: `Retry-After-Ms`, or `Retry-After` as seconds or as an HTTP date. */
+export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const milliseconds = amount(headers['retry-after-ms']);
+  if (milliseconds !== undefined) return milliseconds;
+  const text = headers['retry-after'];
+  const seconds = amount(text);
+  if (seconds !== undefined) return seconds * 1_000;
+  // Date.parse also takes "-5" and other stray numbers for years; an HTTP date names its weekday or month.
+  const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function amount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
+}
+
+function backoff(attempt: number, random: number): number {
+  const whole = Math.min(longestBackoff, firstBackoff * 2 ** (attempt - 1));
+  return Math.round(whole * (1 - jitterShare + jitterShare * random));
+}
+
+/**
+ * How many retries one host gets beyond its successes, over all callers: a service in trouble is not made worse by
+ * everything that polls it. A retry costs 1, a success gives back a part (as in the gRPC retry throttling design).
+ */
+export class RetryBudget {
+  readonly #capacity: number;
+  readonly #refund: number;
+  readonly #tokens = new Map<string, number>();
+
+  constructor({ capacity = 10, refund = 0.2 }: { readonly capacity?: number; readonly refund?: number } = {}) {
+    this.#capacity = capacity;
+    this.#refund = refund;
+  }
+
+  /** Takes one retry for this host, or says that there is none left. */
+  take(host: string): boolean {
+    const tokens = this.#tokens.get(host) ?? this.#capacity;
+    if (tokens < 1) return false;
+    this.#tokens.set(host, tokens - 1);
+    return true;
+  }
+
+  succeeded(host: string): void {
+    const tokens = this.#tokens.get(host);
+    if (tokens !== undefined) this.#tokens.set(host, Math.min(this.#capacity, tokens + this.#refund));
+  }
+}

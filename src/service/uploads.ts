@@ -1,0 +1,208 @@
+/**
+ * Uploads to signed addresses. The address itself is the credential: nothing of the profile goes along, and its query
+ * is never shown.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { redactor } from '../config/redaction.ts';
+import type { UploadUrl } from '../contract/benchmarks.ts';
+import { requireTls } from './address.ts';
+import { errorOfAnswer } from './answer-error.ts';
+import { type AttemptResult, limitTime, withRetries } from './attempts.ts';
+import { readErrorBody } from './body.ts';
+import type { Caller } from './caller.ts';
+import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
+import { type CallFacts, sentence } from './facts.ts';
+import { exchange, WireFailure } from './http.ts';
+import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
+
+import { redirected } from './response-error.ts';
+import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+
+/** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
+export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
+
+export interface UploadOptions extends CallOptions {
+  /** When the address ceases to be good, as the service said it (`expires_at`). */
+  readonly expiresAt?: string | null | undefined;
+  /** Told the bytes sent so far and in all. Begins anew where an attempt is repeated. */
+  readonly onProgress?: ((sent: number, total: number) => void) | undefined;
+}
+
+export type PutUpload = (target: UploadUrl, source: UploadSource, options?: UploadOptions) => Promise<void>;
+
+const operation = 'putUpload';
+const chunkSize = 64 * 1024;
+/** A large file over a slow line takes as long as it takes: only silence ends it. */
+const patience = { deadlineMs: undefined } as const;
+/** Codes with which object storage says that the signature has had its time. */
+const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
+
+/** The file was changed while it was read. */
+class FileChanged extends Error {}
+
+export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
+  /**
+   * Sends one file to its signed address.
+   *
+   * @throws UploadUrlError where the address has expired or is refused: ask for a new one and try again
+   * @throws ServiceError
+   */
+  return async (target, source, options = {}) => {
+    const url = checkedAddress(target, service.allowInsecureHttp ?? false);
+    const { clock } = caller;
+    const size = source instanceof Uint8Array ? source.byteLength : source.size;
+    const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
+    const headers = uploadHeaders(target.headers ?? {}, size, service.userAgent);
+    const agents = await caller.agents.get(url, 'long');
+    const time = limitTime(options.signal, timeouts.deadlineMs, clock.now());
+
+    const run = async (attempt: number): Promise<AttemptResult<void>> => {
+      const facts = factsOf(url, attempt);
+      if (hasExpired(options.expiresAt, clock.now())) {
+        return {
+          ok: false,
+          outcome: undefined,
+          headers: {},
+          error: urlError('upload_url_expired', `The upload address of ${target.path} has expired.`, facts.details),
+        };
+      }
+      let changed = false;
+      const body = bodyOf(source, () => {
+        changed = true;
+      });
+      let status: number | undefined;
+      try {
+        const answer = await exchange({
+          method: 'PUT',
+          url,
+          headers,
+          body,
+          agents,
+          ...timeouts,
+          signal: time.signal,
+          onSent: sent => options.onProgress?.(Math.min(sent, size), size),
+        });
+        status = answer.status;
+        if (status >= 200 && status < 300) {
+          // Read to its end, so that the connection serves the next file.
+          await readErrorBody(answer);
+          return { ok: true, status, value: undefined };
+        }
+        const outcome = { kind: 'answer', status } as const;
+        if (status < 400) {
+          answer.close();
+          return { ok: false, status, outcome, headers: {}, error: redirected(answer, facts, url) };
+        }
+        const text = await readErrorBody(answer);
+        const error = refusal(target.path, { status, headers: answer.headers, text }, facts, clock.now());
+        return { ok: false, status, outcome, headers: answer.headers, error };
+      } catch (error) {
+        if (!(error instanceof WireFailure)) throw error;
+        if (changed) {
+          const message = `${target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
+          const fault = new RequestError(message, { ...facts.details, code: 'file_changed' });
+          return { ok: false, status, outcome: undefined, headers: {}, error: fault };
+        }
+        const failure = errorOfFailure(error, facts, timeouts);
+        return { ok: false, status, outcome: outcomeOfFailure(error), headers: {}, error: failure };
+      }
+    };
+
+    try {
+      const { pathname: path, host } = url;
+      const { budget } = caller;
+      const { logger } = service;
+      await withRetries({ operation, method: 'PUT', path, host, repeatable: true, time, budget, clock, logger, run });
+    } finally {
+      time.end();
+    }
+  };
+}
+
+function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boolean): URL {
+  const refuse = (what: string) =>
+    new RequestError(`The upload address of ${path} ${what}. Nothing was sent.`, {
+      code: 'upload_url_invalid',
+      operation,
+    });
+  if (!URL.canParse(text)) throw refuse('is no address');
+  const url = new URL(text);
+  if (url.username || url.password) throw refuse('holds a user name');
+  requireTls(url, `the upload address of ${path}`, allowInsecureHttp);
+  return url;
+}
+
+/** The headers that were signed, as they were given. The length is that of what is really sent. */
+function uploadHeaders(given: Readonly<Record<string, string>>, size: number, userAgent: string) {
+  const signed = Object.entries(given)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name]) => name !== 'content-length' && name !== 'transfer-encoding' && name !== 'host');
+  return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
+}
+
+function factsOf(url: URL, attempt: number): CallFacts {
+  return {
+    method: 'PUT',
+    // Sent twice, the same file is the same file.
+    isWrite: false,
+    mayHaveHappened: false,
+    path: url.pathname,
+    host: url.host,
+    auth: 'shownWithout',
+    redact: redactor([url.search.slice(1)]),
+    details: { operation, attempts: attempt },
+  };
+}
+
+function hasExpired(expiresAt: string | null | undefined, now: number): boolean {
+  const time = Date.parse(expiresAt ?? '');
+  return !Number.isNaN(time) && time <= now;
+}
+
+/** Says no more of a storage's answer than its code: the rest repeats the signature. */
+function refusal(
+  path: string,
+  answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
+  facts: CallFacts,
+  now: number,
+) {
+  const code = /<Code>(\w{1,64})<\/Code>/.exec(answer.text)?.[1];
+  const details = { ...facts.details, status: answer.status };
+  if (answer.status === 403 || (answer.status === 400 && code !== undefined && expiredCode.test(code))) {
+    return urlError(
+      'upload_url_refused',
+      `The upload address of ${path} was refused${code ? ` (${code})` : ''}.`,
+      details,
+    );
+  }
+  const message = `Storage refused ${path}${code ? ` (${code})` : ''}`;
+  return errorOfAnswer({ ...answer, body: { error: { message: sentence(message) } } }, facts, now);
+}
+
+function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {
+  return new UploadUrlError(`${what} Nothing was stored. Ask for a new address and send it again.`, {
+    ...details,
+    code,
+  });
+}
+
+function bodyOf(source: UploadSource, onChanged: () => void): Uint8Array | Readable {
+  if (source instanceof Uint8Array) return source;
+  if (source.size === 0) return new Uint8Array();
+  return Readable.from(readFile(source.handle, source.size, onChanged), { objectMode: false });
+}
+
+/** Reads by position, so that an attempt can be repeated and nothing else that reads the file is disturbed. */
+async function* readFile(handle: FileHandle, size: number, onChanged: () => void): AsyncGenerator<Buffer, void> {
+  for (let position = 0; position < size; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkSize, size - position));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, position);
+    if (bytesRead === 0) {
+      onChanged();
+      throw new FileChanged();
+    }
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}

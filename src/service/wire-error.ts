@@ -1,0 +1,96 @@
+/** Makes an error of a connection that failed: by its code, never by the words of a library. */
+import {
+  CancelledError,
+  type ErrorDetails,
+  NetworkError,
+  RequestError,
+  type ServiceError,
+  TimeoutError,
+} from './errors.ts';
+import { type CallFacts, inSeconds, outcomeAdvice } from './facts.ts';
+import type { WireFailure } from './http.ts';
+import type { Timeouts } from './options.ts';
+import type { Outcome } from './retry.ts';
+
+const tlsCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
+
+const unreached: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refuses connections',
+  ENOTFOUND: 'is not known to the name service',
+  EAI_AGAIN: 'could not be looked up: the name service does not answer',
+  ENETUNREACH: 'cannot be reached: there is no network that leads to it',
+  EHOSTUNREACH: 'cannot be reached',
+  ERR_PROXY_TUNNEL: 'cannot be reached through the proxy',
+};
+
+/** What an attempt came to when its connection failed; undefined where nobody waits for another one. */
+export function outcomeOfFailure({ fault, code, sent }: WireFailure): Outcome | undefined {
+  if (fault === 'aborted' || fault === 'deadline') return undefined;
+  return fault === 'network' ? { kind: 'network', sent, final: isFinal(code) } : { kind: 'timeout', sent };
+}
+
+/** Whether trying again cannot help: the certificate and the header stay as they are. */
+function isFinal(code: string | undefined): boolean {
+  return code !== undefined && (tlsCode.test(code) || isRefusedHere(code));
+}
+
+/** Node refused to send a header. */
+function isRefusedHere(code: string): boolean {
+  return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
+}
+
+/**
+ * @param answered HTTP status where the head of an answer had come
+ */
+export function errorOfFailure(
+  failure: WireFailure,
+  facts: CallFacts,
+  limits: Timeouts,
+  answered?: { readonly status: number; readonly requestId: string | undefined },
+): ServiceError {
+  const { fault, sent } = failure;
+  const code = failure.code ?? (fault === 'network' ? 'CONNECTION_LOST' : fault);
+  const outcomeUnknown = (facts.isWrite && sent) || facts.mayHaveHappened;
+  const details: ErrorDetails = { ...facts.details, ...answered, code, outcomeUnknown };
+  const after = outcomeUnknown ? outcomeAdvice : sent ? 'Nothing was changed.' : 'Nothing was sent.';
+  const { host } = facts;
+  switch (fault) {
+    case 'aborted':
+      return new CancelledError(`Cancelled. ${after}`, details);
+    case 'connect_timeout':
+      return new TimeoutError(
+        `${host} did not take a connection within ${inSeconds(limits.connectMs)}. ${after} Check the network and the base URL.`,
+        details,
+      );
+    case 'silence':
+      return new TimeoutError(
+        `${host} was silent for ${inSeconds(limits.silenceMs)}${answered ? ' in the middle of its answer' : ''}. ${after}`,
+        details,
+      );
+    case 'deadline':
+      return new TimeoutError(
+        `${host} gave no whole answer within ${limits.deadlineMs === undefined ? 'the time set' : inSeconds(limits.deadlineMs)}. ${after}`,
+        details,
+      );
+    case 'network':
+      break;
+  }
+  if (isRefusedHere(code)) {
+    return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
+  }
+  if (tlsCode.test(code)) {
+    return new NetworkError(
+      `${host} could not prove who it is (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it speaks no TLS, the base URL is wrong.`,
+      details,
+    );
+  }
+  if (!sent) {
+    const what = Object.hasOwn(unreached, code) ? unreached[code] : 'cannot be reached';
+    return new NetworkError(
+      `${host} ${what} (${code}). ${after} Check the network, the proxy settings and the base URL.`,
+      details,
+    );
+  }
+  const when = answered ? 'in the middle of the answer' : 'before an answer came';
+  return new NetworkError(`The connection to ${host} was lost ${when} (${code}). ${after}`, details);
+}

@@ -1,0 +1,472 @@
+/** The service layer against a server that does everything wrong. */
+import { createServer as createRawServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CancelledError, NetworkError, RequestError, ResponseError, ServiceError } from '../../src/service/errors.ts';
+import {
+  type Behaviour,
+  errorOf,
+  hostileServer,
+  json,
+  open,
+  refusal,
+  resetAfter,
+  resetAtOnce,
+  serviceAt,
+  silent,
+  text,
+} from './hostile-server.ts';
+
+const emptyPage = json({ items: [], has_more: false, next_cursor: null });
+const aStart = json({ eval_run_id: 'evr_1' });
+const start = { display_name: 'baseline', model_slug: 'acme/small' };
+
+describe('rate limits and overload', () => {
+  it.each([
+    [429, { 'retry-after': '2' }, [2_000]],
+    [503, { 'retry-after': '1.5' }, [1_500]],
+    [429, { 'retry-after-ms': '70' }, [70]],
+    [503, { 'retry-after': 'nonsense' }, [438]],
+    [429, {}, [438]],
+  ])('%i with %o is tried again after what it asks', async (status, headers, expected) => {
+    const server = await hostileServer(refusal(status, 'rate_limit_error', 'rate_limited', {}, headers), emptyPage);
+    const { service, waits } = serviceAt(server.url);
+    await service.benchmarks.list();
+    expect(waits).toEqual(expected);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('reads Retry-After as a date', async () => {
+    const date = new Date(Date.now() + 30_000).toUTCString();
+    const server = await hostileServer(
+      refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': date }),
+      emptyPage,
+    );
+    const { service, waits } = serviceAt(server.url);
+    await service.benchmarks.list();
+    expect(waits[0]).toBeGreaterThan(20_000);
+    expect(waits[0]).toBeLessThanOrEqual(30_000);
+  });
+
+  it('gives up at once where the wait is longer than a minute, and tells it', async () => {
+    const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '3600' }));
+    const { service } = serviceAt(server.url);
+    await expect(service.benchmarks.list()).rejects.toMatchObject({
+      kind: 'rate_limit',
+      retryAfterMs: 3_600_000,
+      attempts: 1,
+      message: 'it says rate_limited. Try again in 60 min.',
+    });
+  });
+
+  it('tries three times in all', async () => {
+    const server = await hostileServer(refusal(500, 'api_error', 'internal_error'));
+    const { service, waits, log } = serviceAt(server.url);
+    await expect(service.benchmarks.list()).rejects.toMatchObject({ kind: 'server', attempts: 3, status: 500 });
+    expect(server.requests).toHaveLength(3);
+    expect(waits).toEqual([438, 875]);
+    expect(log.map(({ attempt, error, retryInMs }) => [attempt, error, retryInMs])).toEqual([
+      [1, 'server', 438],
+      [2, 'server', 875],
+      [3, 'server', undefined],
+    ]);
+  });
+
+  it('does as the service says about retries, both ways', async () => {
+    const no = await hostileServer(
+      refusal(503, 'api_error', 'service_unavailable', {}, { 'service-should-retry': 'false' }),
+    );
+    await errorOf(serviceAt(no.url).service.benchmarks.list());
+    expect(no.requests).toHaveLength(1);
+    const yes = await hostileServer(
+      refusal(400, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),
+      json({ secret: { secret_id: 's' } }),
+    );
+    await serviceAt(yes.url).service.secrets.create({ name: 'a', value: 'b' });
+    expect(yes.requests).toHaveLength(2);
+  });
+
+  it('stops adding retries once the budget of the host is spent', async () => {
+    const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable'));
+    const { service } = serviceAt(server.url);
+    for (let call = 0; call < 6; call += 1) await errorOf(service.benchmarks.list());
+    // Ten retries, for six calls that would have made twelve.
+    expect(server.requests).toHaveLength(16);
+  });
+
+  it('does not wait past the deadline', async () => {
+    const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': '50' }));
+    const { service, waits } = serviceAt(server.url);
+    await expect(service.benchmarks.list({}, { deadlineMs: 20_000 })).rejects.toMatchObject({
+      attempts: 1,
+      retryAfterMs: 50_000,
+    });
+    expect(waits).toEqual([]);
+  });
+});
+
+describe('lost connections', () => {
+  it('reads again after a reset before the answer', async () => {
+    const server = await hostileServer(resetAtOnce, emptyPage);
+    await serviceAt(server.url).service.benchmarks.list();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('reads again after a reset in the middle of the answer', async () => {
+    const server = await hostileServer(resetAfter('{"items": ['), emptyPage);
+    await serviceAt(server.url).service.benchmarks.list();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('tells where it was lost', async () => {
+    const before = await hostileServer(resetAtOnce);
+    await expect(serviceAt(before.url).service.benchmarks.list()).rejects.toMatchObject({
+      name: 'NetworkError',
+      code: 'ECONNRESET',
+      attempts: 3,
+      outcomeUnknown: false,
+      message: expect.stringContaining('was lost before an answer came'),
+    });
+    const during = await hostileServer(resetAfter('{', { 'x-request-id': 'req_7' }));
+    await expect(serviceAt(during.url).service.benchmarks.list()).rejects.toMatchObject({
+      kind: 'network',
+      status: 200,
+      requestId: 'req_7',
+      message: expect.stringContaining('in the middle of the answer'),
+    });
+  });
+
+  it('does not repeat a write whose answer was lost, and says that it may have happened', async () => {
+    const server = await hostileServer(resetAtOnce);
+    const error = await errorOf(serviceAt(server.url).service.secrets.create({ name: 'TOKEN', value: 'hunter2' }));
+    expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
+    expect((error as Error).message).toContain('look before doing it again');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('repeats a start, with the same key', async () => {
+    const server = await hostileServer(resetAtOnce, resetAfter('{'), aStart);
+    await serviceAt(server.url).service.evaluations.start('b1', start);
+    const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toHaveLength(3);
+    expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('keeps the doubt about a start when a later attempt does not get through', async () => {
+    const server = await hostileServer(
+      resetAtOnce,
+      refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'x-should-retry': 'false' }),
+    );
+    const error = await errorOf(
+      serviceAt(server.url).service.evaluations.start('b1', start, { idempotencyKey: 'mine' }),
+    );
+    expect(error).toMatchObject({ kind: 'rate_limit', outcomeUnknown: true, idempotencyKey: 'mine', attempts: 2 });
+  });
+
+  it('takes a 404 on the second deletion for the success of the first', async () => {
+    const gone = refusal(404, 'invalid_request_error', 'resource_not_found');
+    const server = await hostileServer(resetAtOnce, gone);
+    const result = await serviceAt(server.url).service.evaluations.delete('b1', 'evr_1');
+    expect(result).toEqual({ bench_id: 'b1', eval_run_id: 'evr_1' });
+    // Where nothing had been sent before, it is what it says.
+    const never = await hostileServer(gone);
+    await expect(serviceAt(never.url).service.evaluations.delete('b1', 'evr_1')).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+    const limited = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited'), gone);
+    await expect(serviceAt(limited.url).service.evaluations.delete('b1', 'evr_1')).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+  });
+
+  it('tells a refused connection, tried again because nothing was sent', async () => {
+    const { service, waits } = serviceAt('http://127.0.0.1:1');
+    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: 'ECONNREFUSED', attempts: 3, outcomeUnknown: false });
+    expect((error as Error).message).toBe(
+      '127.0.0.1:1 refuses connections (ECONNREFUSED). Nothing was sent. Check the network, the proxy settings and the base URL.',
+    );
+    expect(waits).toHaveLength(2);
+  });
+
+  it('keeps its connections', async () => {
+    const server = await hostileServer(emptyPage);
+    const { service } = serviceAt(server.url);
+    for (let call = 0; call < 5; call += 1) await service.benchmarks.list();
+    expect(server.connections()).toBe(1);
+    await service.close();
+    await service.benchmarks.list();
+    expect(server.connections()).toBe(2);
+  });
+
+  it('makes at most eight connections for calls, and streams do not wait for them', async () => {
+    const held = Promise.withResolvers<void>();
+    const wait: Behaviour = async (response, request) => {
+      if (request.url.startsWith('/v1/')) return open(['data: [DONE]\n\n'])(response, request);
+      await held.promise;
+      return emptyPage(response, request);
+    };
+    const server = await hostileServer(wait);
+    const { service } = serviceAt(server.url);
+    const calls = Array.from({ length: 12 }, () => service.benchmarks.list());
+    await expect.poll(() => server.connections()).toBe(8);
+    const chat = service.chat.stream({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    expect((await chat.next()).done).toBe(true);
+    expect(server.connections()).toBe(9);
+    held.resolve();
+    await Promise.all(calls);
+    expect(server.requests).toHaveLength(13);
+  });
+});
+
+describe('silence', () => {
+  const brief = { timeouts: { silenceMs: 60 } };
+
+  it('gives up on a server that takes the request and says nothing', async () => {
+    const server = await hostileServer(silent);
+    await expect(serviceAt(server.url, brief).service.benchmarks.list()).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'silence',
+      attempts: 3,
+      message: expect.stringContaining('was silent for 60 ms. Nothing was changed.'),
+    });
+    await Promise.all(server.requests.map(({ closed }) => closed));
+  });
+
+  it('gives up on a trickle that stops', async () => {
+    const server = await hostileServer(open(['{"items"', ': ['], { 'content-type': 'application/json' }));
+    await expect(serviceAt(server.url, brief).service.benchmarks.list()).rejects.toMatchObject({
+      code: 'silence',
+      message: expect.stringContaining('in the middle of its answer'),
+    });
+  });
+
+  it('bears a trickle that goes on for longer than the silence allowed, and ends it at the deadline', async () => {
+    const trickle =
+      (parts: number): Behaviour =>
+      response => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"items": [], "has_more": false');
+        let left = parts;
+        const timer = setInterval(() => {
+          response.write(' ');
+          left -= 1;
+          if (left === 0) response.end('}');
+        }, 20);
+        response.once('close', () => clearInterval(timer));
+      };
+    const patient = { timeouts: { silenceMs: 500 } };
+    const server = await hostileServer(trickle(40));
+    await expect(serviceAt(server.url, patient).service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    const endless = await hostileServer(trickle(10_000));
+    await expect(
+      serviceAt(endless.url, patient).service.benchmarks.list({}, { deadlineMs: 150 }),
+    ).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'deadline',
+      attempts: 1,
+    });
+  });
+
+  it('gives up on a connection that is never made', async () => {
+    // Takes the connection, and never says a word of TLS.
+    const sockets = new Set<{ destroy: () => void }>();
+    const mute = createRawServer(socket => void sockets.add(socket));
+    await new Promise<void>(resolve => mute.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      mute.close();
+    });
+    const address = mute.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const { service } = serviceAt(`https://127.0.0.1:${port}`, { timeouts: { connectMs: 50 } });
+    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    expect(error).toMatchObject({ name: 'TimeoutError', code: 'connect_timeout', outcomeUnknown: false, attempts: 3 });
+  });
+});
+
+describe('answers that are none', () => {
+  it.each<[string, Behaviour, string, string]>([
+    [
+      'HTML instead of JSON',
+      text('<!doctype html><title>Sign in</title>'),
+      'answer_not_json',
+      'is a web page, not JSON',
+    ],
+    ['truncated JSON', text('{"items": [{"bench_id": "b1", "lab'), 'answer_not_json', 'is not whole JSON'],
+    ['a wrong type', json({ items: 'none', has_more: false }), 'answer_unexpected', 'items must be array'],
+    ['nothing at all', text(''), 'answer_unexpected', 'is not what this program knows'],
+    ['a bare word', json('ok'), 'answer_unexpected', 'is not what this program knows'],
+  ])('%s', async (_, behaviour, code, words) => {
+    const server = await hostileServer(behaviour);
+    const error = await errorOf(serviceAt(server.url).service.benchmarks.list());
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({ code, status: 200, attempts: 1, outcomeUnknown: false });
+    expect((error as Error).message).toContain('The answer to GET /api/v1/benchmarks');
+    expect((error as Error).message).toContain(words);
+  });
+
+  it('says of a write that it was accepted all the same', async () => {
+    const server = await hostileServer(text('{"secret": {"sec', 201));
+    await expect(serviceAt(server.url).service.secrets.create({ name: 'a', value: 'b' })).rejects.toMatchObject({
+      kind: 'response',
+      outcomeUnknown: true,
+      status: 201,
+    });
+  });
+
+  it('reads an empty answer as the ids of the request', async () => {
+    const server = await hostileServer(response => void response.writeHead(204).end());
+    await expect(serviceAt(server.url).service.deployments.undeploy('dep_1')).resolves.toEqual({
+      deployment_id: 'dep_1',
+    });
+  });
+
+  it('keeps unknown statuses and extra fields, and the good rows beside a bad one', async () => {
+    const run = { eval_run_id: 'evr_1', status: 'hibernating', mood: { good: true } };
+    const server = await hostileServer(json({ items: [run, { status: 'no id' }, 7], has_more: false }));
+    const { service } = serviceAt(server.url);
+    const [first, ...others] = await service.evaluations.listRuns('b1');
+    expect(first).toMatchObject(run);
+    expect(others).toEqual([]);
+    const list = await hostileServer(json({ items: [{ bench_id: 'b1' }, { bench_id: 7 }], has_more: false }));
+    await expect(serviceAt(list.url).service.benchmarks.list()).resolves.toMatchObject({
+      items: [{ bench_id: 'b1' }],
+      dropped: 1,
+    });
+  });
+
+  it('reads ten megabytes', async () => {
+    const content = 'x'.repeat(10 * 1024 * 1024);
+    const server = await hostileServer(json({ trajectory_id: 't', steps: [{ messages: [{ content }] }] }));
+    const trajectory = await serviceAt(server.url).service.trajectories.get('t');
+    expect(trajectory.steps?.[0]?.messages?.[0]?.content).toHaveLength(content.length);
+  });
+
+  it('reads no more than the limit, announced or not, compressed or not', async () => {
+    const large = JSON.stringify({ trajectory_id: 't', error: 'x'.repeat(300_000) });
+    const packed = gzipSync(large);
+    const behaviours: Behaviour[] = [
+      text(large),
+      response => void response.writeHead(200, { 'content-length': large.length }).end(large),
+      response => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
+    ];
+    expect(packed.length).toBeLessThan(10_000);
+    for (const behaviour of behaviours) {
+      const server = await hostileServer(behaviour);
+      const error = await errorOf(serviceAt(server.url).service.trajectories.get('t', {}, { maxBytes: 100_000 }));
+      expect(error).toMatchObject({ kind: 'response', code: 'answer_too_large', attempts: 1 });
+    }
+  });
+
+  it('is not brought down by deep nesting in an error', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const server = await hostileServer(
+      text(`{"error": {"type": "api_error", "message": "no", "context": {"a": ${deep}}}}`, 400),
+    );
+    await expect(serviceAt(server.url).service.benchmarks.list()).rejects.toMatchObject({ kind: 'server' });
+  });
+});
+
+describe('redirects', () => {
+  it.each([301, 302, 303, 307, 308])('%i to another origin carries nothing there', async status => {
+    const elsewhere = await hostileServer(emptyPage);
+    const target = `${elsewhere.url}/stolen?signature=abc`;
+    const server = await hostileServer(response => void response.writeHead(status, { location: target }).end());
+    const { service } = serviceAt(server.url);
+    for (const call of [
+      () => service.benchmarks.list(),
+      () => service.evaluations.start('b1', start),
+      () => service.chat.complete({ model: 'm', messages: [{ role: 'user', content: 'x' }] }),
+      () => service.chat.stream({ model: 'm', messages: [{ role: 'user', content: 'x' }] }).next(),
+      () => service.putUpload({ path: 'a', url: `${server.url}/up`, headers: {} }, new Uint8Array(3)),
+    ]) {
+      const error = await errorOf(call());
+      expect(error).toMatchObject({ kind: 'response', code: 'redirected', status, attempts: 1 });
+      expect((error as Error).message).toContain(`to ${elsewhere.url}. `);
+      expect((error as Error).message).not.toContain('signature');
+    }
+    expect(elsewhere.requests).toEqual([]);
+    expect(elsewhere.connections()).toBe(0);
+  });
+});
+
+describe('cancelling', () => {
+  it('sends nothing where it is cancelled already', async () => {
+    const server = await hostileServer(emptyPage);
+    const error = await errorOf(serviceAt(server.url).service.benchmarks.list({}, { signal: AbortSignal.abort() }));
+    expect(error).toBeInstanceOf(CancelledError);
+    expect((error as Error).message).toBe('Cancelled. Nothing was sent.');
+    expect(server.connections()).toBe(0);
+  });
+
+  it('closes the connection of a call under way', async () => {
+    const server = await hostileServer(silent);
+    const { service } = serviceAt(server.url);
+    const controller = new AbortController();
+    const call = errorOf(service.secrets.create({ name: 'a', value: 'b' }, { signal: controller.signal }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    controller.abort();
+    expect(await call).toMatchObject({ kind: 'cancelled', outcomeUnknown: true });
+    await server.requests[0]?.closed;
+  });
+
+  it('ends the wait between two attempts', async () => {
+    const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': '30' }));
+    const controller = new AbortController();
+    const { service } = serviceAt(server.url, { clock: undefined });
+    const call = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    setImmediate(() => controller.abort());
+    expect(await call).toMatchObject({ kind: 'cancelled' });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('what is refused before anything is sent', () => {
+  it('is what the contract does not allow, in words', async () => {
+    const server = await hostileServer(emptyPage);
+    const { service } = serviceAt(server.url);
+    const wrong: [Promise<unknown>, string | undefined, string][] = [
+      [service.benchmarks.list({ limit: 201 }), 'limit', 'limit must be at most 200'],
+      [service.benchmarks.listRuntimes({ limit: 0 }), 'limit', 'limit must be at least 1'],
+      [service.evaluations.start('b', { display_name: '' }), 'display_name', 'must have a length of at least 1'],
+      [service.evaluations.start('b', { display_name: 'x'.repeat(257) }), 'display_name', 'at most 256'],
+      [service.evaluations.start('b', { display_name: 'x', label: 'y' } as never), 'label', 'unknown field: label'],
+      [service.evaluations.get(''), 'eval_run_id', 'eval_run_id is missing'],
+      [service.evaluations.get('..'), 'eval_run_id', 'cannot be a eval_run_id'],
+    ];
+    for (const [call, param, words] of wrong) {
+      const error = await errorOf(call);
+      expect(error).toBeInstanceOf(RequestError);
+      expect(error).toMatchObject({ code: 'invalid_request', param, attempts: 0 });
+      expect((error as Error).message).toContain(words);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is a credential that cannot be read or sent', async () => {
+    const server = await hostileServer(emptyPage);
+    const broken = serviceAt(server.url, { apiKey: async () => Promise.reject(new Error('the command failed.')) });
+    await expect(broken.service.benchmarks.list()).rejects.toMatchObject({
+      kind: 'request',
+      code: 'credential_unavailable',
+      message: 'Nothing was sent, because the API key could not be read: the command failed.',
+    });
+    const odd = serviceAt(server.url, { apiKey: async () => 'a\r\nx-evil: 1' });
+    await expect(odd.service.benchmarks.list()).rejects.toMatchObject({ kind: 'request', code: 'credential_invalid' });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+it('throws nothing but its own errors, each with the name of the operation', async () => {
+  const server = await hostileServer(resetAtOnce, text('<html>', 502), json({}, 404), text('nope', 418));
+  const { service } = serviceAt(server.url, { retryBudget: undefined });
+  for (let call = 0; call < 4; call += 1) {
+    const error = await errorOf(service.models.listSupportedTrainingModels());
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ operation: 'listSupportedTrainingModels' });
+  }
+});
