@@ -21,7 +21,7 @@ export interface Layout {
 export const smallest = { columns: 60, rows: 15 } as const;
 
 /** Lines taken by the frame: the top border, the rule above the hints, the hints, the bottom border. */
-const frameLines = 4;
+export const frameLines = 4;
 const sectionsWidth = 17;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;

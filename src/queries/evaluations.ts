@@ -1,0 +1,107 @@
+/** What the screens ask about evaluation runs. */
+import type { EvalProgress, EvalRun, RolloutStatistics, TrajectoryReward } from '../contract/evaluations.ts';
+import type { Service } from '../service/index.ts';
+import type { ListData } from './list.ts';
+import type { Activity } from './polling.ts';
+import type { ListSource } from './use-list.ts';
+import type { LiveQuery } from './use-live.ts';
+
+export const evaluationKeys = {
+  all: ['evaluations'],
+  everyRun: ['evaluations', 'runs'],
+  runsOf: (benchId: string) => ['evaluations', 'runs', benchId],
+  one: (runId: string) => ['evaluations', 'one', runId],
+  progress: (runId: string) => ['evaluations', 'progress', runId],
+  statistics: (runId: string) => ['evaluations', 'statistics', runId],
+  rewards: (runId: string) => ['evaluations', 'rewards', runId],
+} as const;
+
+const endedStatuses = new Set(['completed', 'succeeded', 'failed', 'cancelled']);
+
+/** Whether a run with this status will not change any more. An unknown status is not an end. */
+export function hasEnded(status: string | null | undefined): boolean {
+  return status != null && endedStatuses.has(status);
+}
+
+function activityOf(status: string | null | undefined): Activity {
+  return hasEnded(status) ? 'settled' : 'running';
+}
+
+function activityOfRuns(rows: readonly EvalRun[]): Activity {
+  return rows.some(row => !hasEnded(row.status)) ? 'running' : 'open';
+}
+
+function page<Row>(items: Row[]) {
+  return { items, has_more: false, next_cursor: null, dropped: 0 };
+}
+
+export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
+  return {
+    key: evaluationKeys.runsOf(benchId),
+    id: row => row.eval_run_id,
+    readPage: async (service, _query, signal) => page(await service.evaluations.listRuns(benchId, { signal })),
+    activity: activityOfRuns,
+  };
+}
+
+/** At most this many benchmarks are asked for their runs at once; no service lists the runs of an organization. */
+const askedBenchmarks = 50;
+const askedAtOnce = 4;
+
+async function readEveryRun(service: Service, signal: AbortSignal): Promise<EvalRun[]> {
+  const { items } = await service.benchmarks.list({ limit: askedBenchmarks }, { signal });
+  // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
+  const waiting = items.filter(item => item.eval_run_count !== 0).map(item => item.bench_id);
+  const runs: EvalRun[] = [];
+  const askNext = async (): Promise<void> => {
+    for (let benchId = waiting.shift(); benchId !== undefined; benchId = waiting.shift()) {
+      runs.push(...(await service.evaluations.listRuns(benchId, { signal })));
+    }
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, askNext));
+  return runs.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+}
+
+/** The runs of every benchmark, newest first. */
+export const everyRun: ListSource<EvalRun> = {
+  key: evaluationKeys.everyRun,
+  id: row => row.eval_run_id,
+  readPage: async (service, _query, signal) => page(await readEveryRun(service, signal)),
+  activity: activityOfRuns,
+};
+
+export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
+  return {
+    key: evaluationKeys.one(runId),
+    activity: run => activityOf(run?.status),
+    read: (service, signal) => service.evaluations.get(runId, { signal }),
+  };
+}
+
+export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
+  return {
+    key: evaluationKeys.progress(runId),
+    activity: progress => activityOf(progress?.status),
+    read: (service, signal) => service.evaluations.progress(runId, { signal }),
+  };
+}
+
+/** Statistics of a run, asked for again while `ended` is false. */
+export function rolloutStatisticsQuery(runId: string, ended: boolean): LiveQuery<RolloutStatistics> {
+  return {
+    key: evaluationKeys.statistics(runId),
+    activity: () => (ended ? 'settled' : 'running'),
+    read: (service, signal) => service.evaluations.statistics(runId, { signal }),
+  };
+}
+
+/** Rewards of a run's trajectories, asked for again while `ended` is false. */
+export function trajectoryRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrajectoryReward[]> {
+  return {
+    key: evaluationKeys.rewards(runId),
+    activity: () => (ended ? 'settled' : 'running'),
+    read: async (service, signal) => (await service.evaluations.rewards(runId, { signal })).trajectory_rewards,
+  };
+}
+
+export type EvalRunList = ListData<EvalRun>;

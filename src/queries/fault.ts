@@ -1,0 +1,42 @@
+/** What a screen says of an error: in words, with what the user can do and what support will ask for. */
+import { ServiceError } from '../service/errors.ts';
+
+export interface Fault {
+  /** What happened and what to do about it. */
+  readonly message: string;
+  /** Kind of error, e.g. `rate_limit_error`, where the service named one. */
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  /** The request field that was refused. */
+  readonly param?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Free-form detail that the service sent along; often the only thing that helps. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** The service does not offer this at all: a quiet note, not an error. */
+  readonly unlisted: boolean;
+  /** The answer to a write was lost: it may have happened. */
+  readonly outcomeUnknown: boolean;
+}
+
+/** Describes anything that was thrown. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof ServiceError) {
+    return {
+      message: error.message,
+      type: error.type,
+      code: error.code,
+      param: error.param,
+      requestId: error.requestId,
+      context: error.context,
+      retryAfterMs: error.retryAfterMs,
+      unlisted: error.kind === 'capability_missing',
+      outcomeUnknown: error.outcomeUnknown,
+    };
+  }
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    unlisted: false,
+    outcomeUnknown: false,
+  };
+}

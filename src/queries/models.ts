@@ -1,0 +1,14 @@
+/** What the screens ask about models. */
+import type { SupportedModel } from '../contract/models.ts';
+import type { ListSource } from './use-list.ts';
+
+export const modelKeys = { list: ['models'] } as const;
+
+export const modelList: ListSource<SupportedModel> = {
+  key: modelKeys.list,
+  id: row => row.model_slug,
+  readPage: async (service, _query, signal) => {
+    const items = await service.models.listSupportedTrainingModels({ signal });
+    return { items, has_more: false, next_cursor: null, dropped: 0 };
+  },
+};

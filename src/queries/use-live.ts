@@ -1,0 +1,76 @@
+/** One thing, kept live: asked for as often as it deserves, with its age and what went wrong. */
+import { type Query, useQuery } from '@tanstack/react-query';
+import { useCallback } from 'react';
+import type { Service } from '../service/index.ts';
+import { type Fault, faultOf } from './fault.ts';
+import { type Freshness, freshnessOf } from './freshness.ts';
+import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
+import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
+
+/** What may be asked: a key, how to ask, and what the answer says about asking again. */
+export interface LiveQuery<Data> {
+  readonly key: readonly unknown[];
+  /** Asks the service. `known` is what the last answer was, for queries that build on it. */
+  readonly read: (service: Service, signal: AbortSignal, known: Data | undefined) => Promise<Data>;
+  readonly activity: (data: Data | undefined) => Activity;
+}
+
+export interface Live<Data> {
+  readonly data: Data | undefined;
+  readonly freshness: Freshness;
+  readonly fault: Fault | undefined;
+  /** Asks now. */
+  readonly refresh: () => void;
+}
+
+function delayOf<Data>(
+  workbench: Workbench,
+  query: LiveQuery<Data>,
+  attention: Attention,
+  asked: Query,
+): number | false {
+  if (workbench.paused) return false;
+  const { data, error, dataUpdateCount, errorUpdateCount } = asked.state;
+  const delay = pollDelay({
+    activity: query.activity(data as Data | undefined),
+    attention,
+    failures: workbench.failures.get(asked.queryHash) ?? 0,
+    retryAfterMs: error ? faultOf(error).retryAfterMs : undefined,
+    chance: chanceOf(`${asked.queryHash} ${dataUpdateCount} ${errorUpdateCount}`),
+  });
+  return delay ?? false;
+}
+
+/** Keeps the answer to `query` live while the caller is on screen. */
+export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
+  const workbench = useWorkbench();
+  const paused = usePaused();
+  const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
+    queryKey: query.key,
+    enabled: attention !== 'hidden',
+    structuralSharing: true,
+    refetchInterval: asked => delayOf(workbench, query, attention, asked as unknown as Query),
+    queryFn: async ({ signal, queryKey }) => {
+      const hash = JSON.stringify(queryKey);
+      try {
+        const known = workbench.cache.getQueryData<Data>(queryKey);
+        const answer = await query.read(await workbench.service(), signal, known);
+        workbench.failures.delete(hash);
+        return answer;
+      } catch (failure) {
+        if (!signal.aborted) workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
+        throw failure;
+      }
+    },
+  });
+  const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
+  const delay = asked ? delayOf(workbench, query, attention, asked) : false;
+  const freshness = freshnessOf({
+    dataAt: dataUpdatedAt || undefined,
+    failedAt: error ? errorUpdatedAt : undefined,
+    intervalMs: delay === false ? undefined : delay,
+    paused,
+  });
+  const refresh = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
+  return { data, freshness, fault: error ? faultOf(error) : undefined, refresh };
+}

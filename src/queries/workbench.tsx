@@ -1,0 +1,98 @@
+/** What the screens stand on: the service they ask, the cache of what it answered, and whether polling goes on. */
+import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import type { Service } from '../service/index.ts';
+
+// In Node react-query believes that it renders on a server, where it never polls and never retries.
+environmentManager.setIsServer(() => false);
+
+/** What answers after this long without a reader is forgotten. */
+const forgetAfterMs = 10 * 60_000;
+
+export interface WorkbenchOptions {
+  /** Gives the service, loading and connecting it the first time. */
+  readonly service: () => Promise<Service>;
+  /** Name of the profile, for the frame. */
+  readonly profile: string;
+  /** Hides and refuses everything that writes. */
+  readonly readOnly?: boolean;
+}
+
+/** One connection of the screen to a service. */
+export class Workbench {
+  readonly service: () => Promise<Service>;
+  readonly profile: string;
+  readonly readOnly: boolean;
+  readonly cache = new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: false,
+        gcTime: forgetAfterMs,
+        staleTime: 1_000,
+        refetchOnWindowFocus: true,
+        refetchOnReconnect: false,
+        networkMode: 'always',
+      },
+      mutations: { retry: false, networkMode: 'always', gcTime: 0 },
+    },
+  });
+  /** Failures since the last success, by query. */
+  readonly failures = new Map<string, number>();
+  #paused = false;
+  readonly #listeners = new Set<() => void>();
+
+  constructor({ service, profile, readOnly = false }: WorkbenchOptions) {
+    this.service = service;
+    this.profile = profile;
+    this.readOnly = readOnly;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Stops the polling, or lets it go on. Asking by hand works all the same. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Asks nothing while the program is suspended. On return everything on screen is asked for once. */
+  setSuspended(suspended: boolean): void {
+    focusManager.setFocused(!suspended);
+  }
+
+  /** Lets the process end. */
+  close(): void {
+    this.cache.clear();
+  }
+}
+
+export type { Service };
+
+const WorkbenchContext = createContext<Workbench | undefined>(undefined);
+
+export function WorkbenchProvider({ workbench, children }: { workbench: Workbench; children: ReactNode }) {
+  return (
+    <WorkbenchContext value={workbench}>
+      <QueryClientProvider client={workbench.cache}>{children}</QueryClientProvider>
+    </WorkbenchContext>
+  );
+}
+
+export function useWorkbench(): Workbench {
+  const workbench = useContext(WorkbenchContext);
+  if (!workbench) throw new Error('useWorkbench needs a WorkbenchProvider above it');
+  return workbench;
+}
+
+/** Whether the user has stopped the polling. */
+export function usePaused(): boolean {
+  const workbench = useWorkbench();
+  return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
+}

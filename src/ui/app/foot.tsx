@@ -1,0 +1,39 @@
+/** The lines below the panes: a rule, then crumbs and hints or what the program has to say, then the border. */
+import { Box, Text } from 'ink';
+import { displayWidth, truncate } from '../../text/width.ts';
+import { useOffered, useRouter } from '../keys/router.tsx';
+import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
+import { bottomLine, footLine, hintsFor, ruleLine } from './frame-lines.ts';
+import type { Layout } from './layout.ts';
+import type { Toast } from './shell-context.tsx';
+
+export interface FootProps {
+  readonly columns: number;
+  readonly layout: Layout;
+  readonly crumbs: readonly string[];
+  readonly toast: Toast | undefined;
+}
+
+export function Foot({ columns, layout, crumbs, toast }: FootProps) {
+  const theme = useTheme();
+  const router = useRouter();
+  const offered = useOffered();
+  const line = toast
+    ? toastLine(columns, toast, theme)
+    : footLine(columns, crumbs, room => hintsFor(offered, binding => router.keysOf(binding.command), room), theme);
+  return (
+    <Box flexDirection="column" flexShrink={0}>
+      <Text wrap="truncate">{ruleLine(layout, theme)}</Text>
+      <Text wrap="truncate">{line}</Text>
+      <Text wrap="truncate">{bottomLine(columns, theme)}</Text>
+    </Box>
+  );
+}
+
+function toastLine(columns: number, { kind, text }: Toast, { styles, glyphs }: Theme): string {
+  const marks = { info: glyphs.bullet, success: glyphs.check, warning: glyphs.warning, danger: glyphs.cross } as const;
+  const shown = truncate(text, columns - 6);
+  const gap = ' '.repeat(Math.max(0, columns - 6 - displayWidth(shown)));
+  const border = styles.border(glyphs.vertical);
+  return `${border} ${styles[kind](`${marks[kind]} ${shown}`)}${gap} ${border}`;
+}

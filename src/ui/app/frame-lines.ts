@@ -1,0 +1,106 @@
+/** The lines around the panes, as plain text in and styled text out. Pure. */
+
+import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
+import { age } from '../../text/time.ts';
+import { truncate, displayWidth as width } from '../../text/width.ts';
+import { keyLabel } from '../keys/key.ts';
+import type { Binding } from '../keys/router.tsx';
+import type { Theme } from '../widgets/theme/theme.tsx';
+import type { Layout } from './layout.ts';
+
+/** How fresh the main pane is, in words. Says the interval while all is well: an age would change every second. */
+export function freshnessWords(freshness: Freshness, now: number): string {
+  const state = freshnessAt(freshness, now);
+  switch (state.kind) {
+    case 'loading':
+      return 'loading';
+    case 'fresh':
+      return state.intervalMs === undefined ? 'final' : `live ${Math.round(state.intervalMs / 1000)}s`;
+    case 'stale':
+      return `stale, ${age(now - state.at)} old`;
+    case 'failing': {
+      const shown = state.at === undefined ? '' : `, ${age(now - state.at)} old`;
+      const wait = state.retryAt === undefined ? undefined : Math.max(0, state.retryAt - now);
+      return `failing${shown}${wait === undefined ? '' : `, again in ${age(wait)}`}`;
+    }
+    case 'paused':
+      return state.at === undefined ? 'paused' : `paused, ${age(now - state.at)} old`;
+  }
+}
+
+/** The style and the glyph that go with the words; the words alone say it all. */
+export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
+  const state = freshnessAt(freshness, now);
+  const marks = {
+    loading: styles.muted(glyphs.circle),
+    fresh: styles.success(glyphs.dot),
+    stale: styles.warning(glyphs.circle),
+    failing: styles.danger(glyphs.cross),
+    paused: styles.warning(glyphs.pause),
+  } as const;
+  return marks[state.kind];
+}
+
+/** A border line with a title at its left and words at its right, as wide as the terminal. */
+export function titleLine(columns: number, title: string, right: string, rightMark: string, theme: Theme): string {
+  const { styles, glyphs } = theme;
+  const room = columns - 4;
+  const rightText = right === '' ? '' : ` ${rightMark} ${right} `;
+  const rightWidth = right === '' ? 0 : width(right) + 4;
+  const shownRight = rightWidth < room - 12 ? rightText : '';
+  const shownTitle = truncate(title, room - (shownRight === '' ? 0 : rightWidth) - 3);
+  const fill = room - width(shownTitle) - 2 - (shownRight === '' ? 0 : rightWidth);
+  return (
+    styles.border(`${glyphs.topLeft}${glyphs.horizontal}`) +
+    styles.title(` ${shownTitle} `) +
+    styles.border(glyphs.horizontal.repeat(Math.max(0, fill))) +
+    shownRight +
+    styles.border(`${glyphs.horizontal}${glyphs.topRight}`)
+  );
+}
+
+/** The rule below the panes, with a foot under each separator. */
+export function ruleLine(layout: Layout, { styles, glyphs }: Theme): string {
+  const widths = Object.values(layout.panes).map(pane => pane.width);
+  const runs = widths.map(paneWidth => glyphs.horizontal.repeat(paneWidth));
+  return styles.border(`${glyphs.teeRight}${runs.join(glyphs.teeUp)}${glyphs.teeLeft}`);
+}
+
+export function bottomLine(columns: number, { styles, glyphs }: Theme): string {
+  return styles.border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(columns - 2)}${glyphs.bottomRight}`);
+}
+
+/** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
+export function hintsFor(offered: readonly Binding[], keysOf: (binding: Binding) => readonly string[], room: number) {
+  const hints: { key: string; word: string }[] = [];
+  let used = 0;
+  for (const binding of offered) {
+    const key = keysOf(binding)[0];
+    const word = binding.command.hint;
+    if (key === undefined || word === undefined || hints.some(hint => hint.word === word)) continue;
+    const size = width(keyLabel(key)) + width(word) + 5;
+    if (used + size > room) break;
+    used += size;
+    hints.push({ key: keyLabel(key), word });
+  }
+  return hints;
+}
+
+/** Where the user is, then what the keys do; a border on either side. */
+export function footLine(
+  columns: number,
+  crumbs: readonly string[],
+  hints: (room: number) => readonly { key: string; word: string }[],
+  { styles, glyphs }: Theme,
+): string {
+  const room = columns - 4;
+  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), Math.max(12, Math.floor(room / 2)));
+  const shown = hints(room - width(trail) - 2);
+  const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');
+  const hintWidth =
+    shown.reduce((sum, { key, word }) => sum + width(key) + width(word) + 3, 0) + 2 * Math.max(0, shown.length - 1);
+  const gap = ' '.repeat(Math.max(1, room - width(trail) - hintWidth));
+  const line =
+    shown.length > 0 ? `${trail}${gap}${hintText}` : `${trail}${' '.repeat(Math.max(0, room - width(trail)))}`;
+  return `${styles.border(glyphs.vertical)} ${line} ${styles.border(glyphs.vertical)}`;
+}

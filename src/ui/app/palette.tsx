@@ -1,0 +1,171 @@
+/** The command palette: views by name and alias, ids, and everything that the keys would do here. */
+import { Box, Text } from 'ink';
+import { useReducer, useState } from 'react';
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { displayWidth, fitCells, truncate } from '../../text/width.ts';
+import { overlayCommands, paletteCommands } from '../keys/general.ts';
+import type { KeyPress } from '../keys/key.ts';
+import { keyLabel } from '../keys/key.ts';
+import { KeyScope, useRouter } from '../keys/router.tsx';
+import { type PaletteEntry, rankEntries } from '../navigation/palette.ts';
+import { type EditState, edit, editStateOf, insert, textOf } from '../widgets/text-field/editing.ts';
+import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
+import { type Shell, useShell } from './shell-context.tsx';
+import { locateId, type ViewRegistry } from './view-definition.ts';
+
+/** Commands run from the palette in this session, the newest first. */
+const recent: string[] = [];
+const remembered = 8;
+
+interface PaletteState {
+  readonly typed: EditState;
+  readonly cursor: number;
+}
+
+type PaletteAction =
+  | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'paste'; readonly text: string }
+  | { readonly kind: 'complete'; readonly text: string }
+  | { readonly kind: 'move'; readonly by: number };
+
+const oneLine = { multiline: false } as const;
+
+function paletteReducer(state: PaletteState, action: PaletteAction): PaletteState {
+  switch (action.kind) {
+    case 'press':
+      return { typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
+    case 'paste':
+      return { typed: insert(state.typed, action.text, oneLine), cursor: 0 };
+    case 'complete':
+      return { typed: editStateOf(action.text), cursor: 0 };
+    case 'move':
+      return { ...state, cursor: Math.max(0, state.cursor + action.by) };
+  }
+}
+
+function viewEntries(registry: ViewRegistry, navigate: Shell['navigate']): PaletteEntry[] {
+  return registry
+    .filter(view => view.section)
+    .map(view => ({
+      id: `view.${view.name}`,
+      title: view.title,
+      words: [view.name, ...view.aliases],
+      note: view.aliases
+        .slice(0, 2)
+        .map(alias => `:${alias}`)
+        .join(' '),
+      run: () => navigate({ kind: 'go', trail: [{ view: view.name, params: {} }] }),
+    }));
+}
+
+/** A pasted or typed id opens what it is; `run evr_1` says what it is where the id alone does not. */
+function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigate']): PaletteEntry[] {
+  const words = typed.trim().split(/\s+/);
+  const id = words.at(-1) ?? '';
+  const named =
+    words.length === 2
+      ? registry.find(view => view.opens && (view.name === words[0] || view.aliases.includes(words[0] ?? '')))
+      : undefined;
+  const trail = named?.opens
+    ? [{ view: named.name, params: { [named.opens.param]: id } }]
+    : words.length === 1
+      ? locateId(registry, id)
+      : undefined;
+  if (!trail) return [];
+  return [
+    {
+      id: `id.${id}`,
+      title: `open ${id}`,
+      words: [],
+      note: trail.at(-1)?.view ?? '',
+      run: () => navigate({ kind: 'go', trail }),
+    },
+  ];
+}
+
+export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
+  const { layout, navigate } = useShell();
+  const { readOnly } = useWorkbench();
+  const router = useRouter();
+  const { styles, glyphs } = useTheme();
+  const [commands] = useState(() =>
+    router
+      .offered()
+      .filter(({ command }) => command.palette !== false && !(readOnly && command.writes))
+      .map((binding): PaletteEntry => {
+        const key = router.keysOf(binding.command)[0] ?? '';
+        return {
+          id: binding.command.id,
+          title: binding.command.title,
+          words: [binding.command.id],
+          note: keyLabel(key),
+          run: () => binding.run({ name: key, text: '' }),
+        };
+      }),
+  );
+  const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
+  const typed = textOf(state.typed);
+  const entries = [
+    ...idEntry(typed, registry, navigate),
+    ...rankEntries(typed, [...viewEntries(registry, navigate), ...commands], recent),
+  ];
+  const width = Math.min(layout.columns - 4, 72);
+  const inner = width - windowMargin.columns;
+  const height = Math.min(layout.rows - 4, 18);
+  const lines = height - windowMargin.lines - 1;
+  const cursor = Math.min(state.cursor, entries.length - 1);
+  const offset = Math.max(0, cursor - lines + 1);
+
+  const accept = (): void => {
+    const entry = entries[cursor];
+    onClose();
+    if (!entry) return;
+    recent.splice(0, recent.length, ...[entry.id, ...recent.filter(id => id !== entry.id)].slice(0, remembered));
+    entry.run();
+  };
+
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: paletteCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
+        { command: paletteCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        {
+          command: paletteCommands.complete,
+          run: () => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed }),
+        },
+        { command: overlayCommands.submit, run: accept },
+        { command: overlayCommands.close, run: onClose },
+      ]}
+      onText={press => {
+        if (press.text === '' && !edit(state.typed, press, oneLine)) return false;
+        dispatch({ kind: 'press', press });
+        return true;
+      }}
+      onPaste={text => {
+        dispatch({ kind: 'paste', text });
+        return true;
+      }}
+    >
+      <Window title="Go to, or do" width={width} height={height}>
+        <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
+        <Box flexDirection="column">
+          {entries.slice(offset, offset + lines).map((entry, index) => {
+            const underCursor = offset + index === cursor;
+            const note = truncate(entry.note, 20);
+            const title = fitCells(entry.title, inner - 3 - displayWidth(note));
+            const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
+            return (
+              <Text key={entry.id} wrap="truncate">
+                {`${marker} ${underCursor ? styles.selected(title) : title} ${styles.muted(note)}`}
+              </Text>
+            );
+          })}
+          {entries.length === 0 ? <Text>{styles.muted('  nothing of that name')}</Text> : null}
+        </Box>
+      </Window>
+    </KeyScope>
+  );
+}

@@ -1,0 +1,71 @@
+/** The list of sections at the left. */
+import { Box, Text } from 'ink';
+import type { Dispatch } from 'react';
+import { useListCount } from '../../queries/use-count.ts';
+import { displayWidth, truncate } from '../../text/width.ts';
+import { listCommands } from '../keys/general.ts';
+import { KeyScope } from '../keys/router.tsx';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import type { Size } from './layout.ts';
+import type { ShellAction } from './shell-state.ts';
+import type { ViewDefinition } from './view-definition.ts';
+
+export interface SectionsProps {
+  readonly sections: readonly ViewDefinition[];
+  readonly size: Size;
+  readonly focused: boolean;
+  readonly cursor: number;
+  /** Name of the section that is shown. */
+  readonly shown: string;
+  readonly dispatch: Dispatch<ShellAction>;
+}
+
+export function Sections({ sections, size, focused, cursor, shown, dispatch }: SectionsProps) {
+  const move = (by: number) => () => dispatch({ kind: 'move-section', by, count: sections.length });
+  return (
+    <KeyScope
+      active={focused}
+      bindings={[
+        { command: listCommands.up, run: move(-1) },
+        { command: listCommands.down, run: move(1) },
+        { command: listCommands.top, run: move(-sections.length) },
+        { command: listCommands.bottom, run: move(sections.length) },
+        {
+          command: listCommands.open,
+          run: () => dispatch({ kind: 'open-section', sections: sections.map(section => section.name) }),
+        },
+      ]}
+    >
+      <Box width={size.width} height={size.height} flexDirection="column" flexShrink={0} overflow="hidden">
+        {sections.slice(0, size.height).map((section, index) => (
+          <Section
+            key={section.name}
+            section={section}
+            width={size.width}
+            underCursor={focused && index === cursor}
+            isShown={section.name === shown}
+          />
+        ))}
+      </Box>
+    </KeyScope>
+  );
+}
+
+interface SectionProps {
+  readonly section: ViewDefinition;
+  readonly width: number;
+  readonly underCursor: boolean;
+  readonly isShown: boolean;
+}
+
+function Section({ section, width, underCursor, isShown }: SectionProps) {
+  const { styles, glyphs } = useTheme();
+  const count = useListCount(section.listKey) ?? '';
+  const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
+  const room = width - 3 - displayWidth(count);
+  const title = truncate(section.title, room);
+  const gap = ' '.repeat(Math.max(0, room - displayWidth(title)));
+  return (
+    <Text wrap="truncate">{`${marker} ${isShown ? styles.selected(title) : title}${gap}${styles.muted(count)} `}</Text>
+  );
+}

@@ -1,0 +1,60 @@
+/** What the program around them offers to the views: going places, saying things, asking before acting. */
+import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import type { Freshness } from '../../queries/freshness.ts';
+import type { HistoryAction } from '../navigation/history.ts';
+import type { Location } from '../navigation/location.ts';
+import type { Layout, PaneName } from './layout.ts';
+import type { TerminalPort } from './terminal-port.ts';
+
+export type ToastKind = 'info' | 'success' | 'warning' | 'danger';
+
+export interface Toast {
+  readonly kind: ToastKind;
+  /** One line, already safe for a terminal. */
+  readonly text: string;
+}
+
+/** A window above the panes; it has the keys until it is closed. */
+export interface Overlay {
+  readonly id: string;
+  readonly render: (close: () => void) => ReactNode;
+}
+
+export interface Shell {
+  readonly layout: Layout;
+  readonly focus: PaneName;
+  readonly navigate: (action: HistoryAction) => void;
+  /** Opens something below what is shown. */
+  readonly open: (location: Location) => void;
+  readonly setFocus: (pane: PaneName) => void;
+  readonly setHasInspector: (value: boolean) => void;
+  readonly toast: (toast: Toast) => void;
+  readonly showOverlay: (overlay: Overlay) => void;
+  /** Says how fresh the thing in the main pane is, for the frame. */
+  readonly reportFreshness: (freshness: Freshness | undefined) => void;
+  readonly terminal: TerminalPort;
+}
+
+const ShellContext = createContext<Shell | undefined>(undefined);
+
+export const ShellProvider = ShellContext;
+
+export function useShell(): Shell {
+  const shell = useContext(ShellContext);
+  if (!shell) throw new Error('useShell needs the shell above it');
+  return shell;
+}
+
+/** Shows in the frame how fresh the view's main data is. */
+export function useFreshnessReport(freshness: Freshness): void {
+  const { reportFreshness } = useShell();
+  const { kind } = freshness;
+  // Told only when the words in the frame change: every poll makes a new object that says the same.
+  const at = 'at' in freshness && kind !== 'fresh' ? freshness.at : undefined;
+  const intervalMs = kind === 'fresh' ? freshness.intervalMs : undefined;
+  const retryAt = kind === 'failing' ? freshness.retryAt : undefined;
+  const told = JSON.stringify({ kind, at, intervalMs, retryAt });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `told` stands for what matters of `freshness`
+  useEffect(() => reportFreshness(freshness), [reportFreshness, told]);
+  useEffect(() => () => reportFreshness(undefined), [reportFreshness]);
+}

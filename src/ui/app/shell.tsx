@@ -1,0 +1,169 @@
+/** The program around the views: frame, sections, the view that is shown, windows above it, and the general commands. */
+import { Box, Text, useWindowSize } from 'ink';
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import type { Freshness } from '../../queries/freshness.ts';
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { globalCommands } from '../keys/general.ts';
+import { type Binding, KeyScope } from '../keys/router.tsx';
+import { type HistoryAction, startAt } from '../navigation/history.ts';
+import { type Location, locationKey } from '../navigation/location.ts';
+import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
+import { Foot } from './foot.tsx';
+import { FrameTitle } from './frame-title.tsx';
+import { HelpOverlay } from './help.tsx';
+import { frameLines, layoutOf, smallest } from './layout.ts';
+import { PaletteOverlay } from './palette.tsx';
+import { Separator } from './panes.tsx';
+import { Sections } from './sections.tsx';
+import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
+import { currentLocation, sectionOf, shellReducer } from './shell-state.ts';
+import type { TerminalPort } from './terminal-port.ts';
+import { findView, type ViewRegistry } from './view-definition.ts';
+
+export interface ShellProps {
+  readonly registry: ViewRegistry;
+  readonly terminal: TerminalPort;
+  /** Where the program opens; the first section where it is missing. */
+  readonly start?: Location;
+}
+
+const toastMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
+
+export function ShellScreen({ registry, terminal, start }: ShellProps) {
+  const workbench = useWorkbench();
+  const { columns, rows } = useWindowSize();
+  const sections = useMemo(() => registry.filter(view => view.section), [registry]);
+  const [state, dispatch] = useReducer(shellReducer, undefined, () => {
+    const location = start ?? { view: sections[0]?.name ?? '', params: {} };
+    const section = sections.findIndex(view => view.name === location.view);
+    return { history: startAt(location), focus: 'main' as const, section: Math.max(0, section), hasInspector: false };
+  });
+  const [freshness, reportFreshness] = useState<Freshness>();
+  const [toast, setToast] = useState<Toast>();
+  const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
+  const memory = useRef<Memory>(new Map());
+
+  useEffect(() => {
+    if (!toast) return;
+    const timer = setTimeout(() => setToast(undefined), toastMs[toast.kind]);
+    return () => clearTimeout(timer);
+  }, [toast]);
+
+  const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
+  const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
+  const location = currentLocation(state);
+  const closeOverlay = useCallback(
+    (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
+    [],
+  );
+  const shell = useMemo<Omit<Shell, 'layout' | 'focus'>>(
+    () => ({
+      navigate,
+      open: target => navigate({ kind: 'open', location: target }),
+      setFocus: pane => dispatch({ kind: 'focus', pane }),
+      setHasInspector: value => dispatch({ kind: 'has-inspector', value }),
+      toast: shown => setToast({ ...shown, text: sanitiseLine(shown.text) }),
+      showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
+      reportFreshness,
+      terminal,
+    }),
+    [navigate, terminal],
+  );
+
+  const bindings: Binding[] = [
+    { command: globalCommands.left, run: () => dispatch({ kind: 'move-focus', direction: -1 }) },
+    { command: globalCommands.right, run: () => dispatch({ kind: 'move-focus', direction: 1 }) },
+    {
+      command: globalCommands.back,
+      run: () => (state.focus === 'inspector' ? dispatch({ kind: 'focus', pane: 'main' }) : navigate({ kind: 'up' })),
+    },
+    { command: globalCommands.last, run: () => navigate({ kind: 'last' }) },
+    { command: globalCommands.historyBack, run: () => navigate({ kind: 'back' }) },
+    { command: globalCommands.historyForward, run: () => navigate({ kind: 'forward' }) },
+    {
+      command: globalCommands.palette,
+      run: () =>
+        shell.showOverlay({ id: 'palette', render: close => <PaletteOverlay registry={registry} onClose={close} /> }),
+    },
+    {
+      command: globalCommands.help,
+      run: () =>
+        shell.showOverlay({ id: 'help', render: close => <HelpOverlay registry={registry} onClose={close} /> }),
+    },
+    {
+      command: globalCommands.pause,
+      run: () => {
+        workbench.setPaused(!workbench.paused);
+        setToast({
+          kind: 'info',
+          text: workbench.paused ? 'Polling is stopped; r asks by hand, P goes on' : 'Polling goes on',
+        });
+      },
+    },
+    { command: globalCommands.repaint, run: terminal.repaint },
+    { command: globalCommands.suspend, run: terminal.suspend },
+    { command: globalCommands.quit, run: () => terminal.quit() },
+  ];
+
+  const view = findView(registry, location.view);
+  const crumbs = state.history.present.trail.map(place => {
+    const known = findView(registry, place.view);
+    return sanitiseLine(known?.crumb?.(place.params) ?? known?.title ?? place.view);
+  });
+
+  return (
+    <KeyScope bindings={bindings}>
+      {layout && view ? (
+        <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
+          <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
+            <FrameTitle columns={columns} freshness={freshness} />
+            <Box height={rows - frameLines} flexShrink={0}>
+              <Separator height={rows - frameLines} />
+              {layout.panes.sections ? (
+                <Sections
+                  sections={sections}
+                  size={layout.panes.sections}
+                  focused={state.focus === 'sections'}
+                  cursor={state.section}
+                  shown={sectionOf(state)}
+                  dispatch={dispatch}
+                />
+              ) : null}
+              <MemoryProvider memory={memory.current} place={locationKey(location)}>
+                <view.component key={locationKey(location)} location={location} />
+              </MemoryProvider>
+              <Separator height={rows - frameLines} />
+            </Box>
+            <Foot columns={columns} layout={layout} crumbs={crumbs} toast={toast} />
+          </Box>
+          {overlays.map(overlay => (
+            <Box
+              key={overlay.id}
+              position="absolute"
+              width={columns}
+              height={rows}
+              justifyContent="center"
+              alignItems="center"
+            >
+              {overlay.render(() => closeOverlay(overlay.id))}
+            </Box>
+          ))}
+        </ShellProvider>
+      ) : (
+        <TooSmall columns={columns} rows={rows} missing={view ? undefined : location.view} />
+      )}
+    </KeyScope>
+  );
+}
+
+function TooSmall({ columns, rows, missing }: { columns: number; rows: number; missing: string | undefined }) {
+  const message = missing
+    ? `There is no view named ${sanitiseLine(missing)}. Press - to go back.`
+    : `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press q.`;
+  return (
+    <Box width={columns} height={rows} overflow="hidden">
+      <Text wrap="wrap">{message}</Text>
+    </Box>
+  );
+}

@@ -1,0 +1,13 @@
+/** What the screens may ask of the terminal beyond drawing, so that they can be tested without one. */
+export interface TerminalPort {
+  /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing what is shown. */
+  readonly writeRaw: (sequence: string) => void;
+  /** Leaves the full screen, runs a program on the terminal, comes back. Resolves with its exit code. */
+  readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
+  /** Stops the program as the shell's ctrl-z does, until it is continued. */
+  readonly suspend: () => void;
+  /** Ends the program. */
+  readonly quit: (code?: number) => void;
+  /** Draws everything anew. */
+  readonly repaint: () => void;
+}
