@@ -42,3 +42,27 @@ export const datasetList: ListSource<Dataset> = {
   id: row => row.dataset_id,
   readPage: (service, query, signal) => service.datasets.list(query, { signal }),
 };
+
+/**
+ * The trajectories of an evaluation run. Where the service does not list trajectories, the rewards of the run stand in for
+ * them: those leave out the rollouts that failed.
+ */
+export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Trajectory> {
+  const filter = { eval_run_id: runId };
+  return {
+    key: trajectoryKeys.list(filter),
+    id: row => row.trajectory_id,
+    readPage: async (service, query, signal) => {
+      if (service.capabilities.has('listTrajectories')) {
+        try {
+          return await service.trajectories.list({ ...query, ...filter }, { signal });
+        } catch (error) {
+          if (service.capabilities.has('listTrajectories')) throw error;
+        }
+      }
+      const { trajectory_rewards } = await service.evaluations.rewards(runId, { signal });
+      return { items: trajectory_rewards, has_more: false, next_cursor: null, dropped: 0 };
+    },
+    activity: () => (ended ? 'settled' : 'running'),
+  };
+}

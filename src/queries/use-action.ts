@@ -1,5 +1,6 @@
 /** Something the user does to the service: started once, reported once, never repeated by itself. */
-import { useCallback, useReducer } from 'react';
+import { randomUUID } from 'node:crypto';
+import { useCallback, useReducer, useRef } from 'react';
 import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -45,4 +46,16 @@ export function useAction<Result>(): Action<Result> {
   );
   const reset = useCallback(() => setState({ kind: 'idle' }), []);
   return { state, start, reset };
+}
+
+/**
+ * A key that makes repeating a start harmless: the same as long as what is sent stays the same, so that trying again after
+ * a lost answer cannot start it twice.
+ */
+export function useIdempotencyKey(): (content: string) => string {
+  const last = useRef<{ content: string; key: string }>(undefined);
+  return useCallback(content => {
+    if (last.current?.content !== content) last.current = { content, key: randomUUID() };
+    return last.current.key;
+  }, []);
 }

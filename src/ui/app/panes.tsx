@@ -2,54 +2,68 @@
 import { Box, Text } from 'ink';
 import { type ReactNode, useLayoutEffect } from 'react';
 import type { Attention } from '../../queries/polling.ts';
-import { KeyScope } from '../keys/router.tsx';
+import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
-import type { Size } from './layout.ts';
+import type { PaneName, Size } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 
-/** What a pane knows of itself when it draws. */
-export interface PaneProps extends Size {
+/** What a view knows of one of its panes. */
+export interface Pane extends Size {
+  readonly shown: boolean;
+  /** Whether the pane has the keys. */
   readonly focused: boolean;
   readonly attention: Attention;
 }
 
-export interface PanesProps {
-  readonly main: (pane: PaneProps) => ReactNode;
-  readonly inspector?: (pane: PaneProps) => ReactNode;
+/** The size that a pane without room is given: it is not shown, but its state and its data stay alive. */
+const unseen: Size = { width: 40, height: 10 };
+
+export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
+  const { layout, focus } = useShell();
+  const size = layout.panes[name];
+  const focused = focus === name;
+  return { ...(size ?? unseen), shown: size !== undefined, focused, attention: focused ? 'focused' : 'visible' };
 }
 
-export function Panes({ main, inspector }: PanesProps) {
+export interface PanesProps {
+  readonly main: ReactNode;
+  readonly inspector?: ReactNode;
+  /** What the keys do in either pane. */
+  readonly bindings?: readonly Binding[];
+}
+
+const noBindings: readonly Binding[] = [];
+
+export function Panes({ main, inspector, bindings = noBindings }: PanesProps) {
   const { layout, focus, setHasInspector } = useShell();
+  const mainPane = usePane('main');
+  const inspectorPane = usePane('inspector');
   const hasInspector = inspector !== undefined;
   useLayoutEffect(() => setHasInspector(hasInspector), [setHasInspector, hasInspector]);
   return (
-    <>
-      {(['main', 'inspector'] as const).map(name => {
-        const size = layout.panes[name];
-        const render = name === 'main' ? main : inspector;
-        if (!render || (!size && name === 'inspector')) return null;
-        const first = name === 'main' ? !layout.panes.sections : !layout.panes.main;
-        return (
-          <Box key={name} flexShrink={0} display={size ? 'flex' : 'none'}>
-            {first || !size ? null : <Separator height={size.height} />}
-            <Pane size={size ?? unseen} focused={focus === name} render={render} />
-          </Box>
-        );
-      })}
-    </>
+    <KeyScope active={focus !== 'sections'} bindings={bindings}>
+      <PaneBox pane={mainPane} separated={layout.panes.sections !== undefined}>
+        {main}
+      </PaneBox>
+      {inspectorPane.shown && hasInspector ? (
+        <PaneBox pane={inspectorPane} separated={mainPane.shown}>
+          {inspector}
+        </PaneBox>
+      ) : null}
+    </KeyScope>
   );
 }
 
-/** The size that a main pane without room is given: it is not shown, but its state and its data stay alive. */
-const unseen: Size = { width: 40, height: 10 };
-
-function Pane({ size, focused, render }: { size: Size; focused: boolean; render: (pane: PaneProps) => ReactNode }) {
+function PaneBox({ pane, separated, children }: { pane: Pane; separated: boolean; children: ReactNode }) {
   return (
-    <KeyScope active={focused}>
-      <Box width={size.width} height={size.height} flexShrink={0} flexDirection="column" overflow="hidden">
-        {render({ ...size, focused, attention: focused ? 'focused' : 'visible' })}
-      </Box>
-    </KeyScope>
+    <Box flexShrink={0} display={pane.shown ? 'flex' : 'none'}>
+      {separated ? <Separator height={pane.height} /> : null}
+      <KeyScope active={pane.focused}>
+        <Box width={pane.width} height={pane.height} flexShrink={0} flexDirection="column" overflow="hidden">
+          {children}
+        </Box>
+      </KeyScope>
+    </Box>
   );
 }
 

@@ -133,3 +133,15 @@ export const formCommands = {
   optionPrevious: { id: 'form.option-previous', title: 'previous option', keys: ['left'], ...form },
   preview: { id: 'form.preview', title: 'show the request', keys: ['ctrl-p'], hint: 'request', ...form },
 } as const satisfies CommandTable;
+
+export const confirmCommands = {
+  yes: { id: 'confirm.yes', title: 'do it', keys: ['y'], group: 'Confirmation', hint: 'yes', palette: false },
+  no: {
+    id: 'confirm.no',
+    title: 'leave it',
+    keys: ['esc', 'n', 'enter', 'q'],
+    group: 'Confirmation',
+    hint: 'no',
+    palette: false,
+  },
+} as const satisfies CommandTable;

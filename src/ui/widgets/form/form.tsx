@@ -1,6 +1,6 @@
 /** A form on screen: its fields, what is wrong with them, and its keys. What was typed stays until it is done. */
 import { Box, Text } from 'ink';
-import { useReducer } from 'react';
+import { useEffect, useReducer } from 'react';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
@@ -34,12 +34,13 @@ export interface FormProps {
 
 const areaHeight = 4;
 
-export function Form({ fields, width, busy, onSubmit, onCancel, bindings = [] }: FormProps) {
+export function Form({ fields, width, busy, onSubmit, onCancel, onChange, bindings = [] }: FormProps) {
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
     fields,
     initialFormState,
   );
+  useEffect(() => onChange?.(formValues(state, fields)), [state, fields, onChange]);
   const faults = formFaults(state, fields);
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';

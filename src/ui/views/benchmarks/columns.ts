@@ -1,0 +1,42 @@
+/** How a benchmark reads as a row. */
+import type { Benchmark } from '../../../contract/benchmarks.ts';
+import { count } from '../../../text/numbers.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ageOf, instant } from '../shared/ages.ts';
+
+export const benchmarkColumns: readonly Column<Benchmark>[] = [
+  {
+    id: 'label',
+    title: 'BENCHMARK',
+    width: { min: 12, max: 60, grow: 3 },
+    value: row => row.label ?? row.bench_id,
+  },
+  { id: 'family', title: 'FAMILY', width: { min: 6, max: 16, grow: 1 }, value: row => row.family ?? undefined },
+  {
+    id: 'runs',
+    title: 'RUNS',
+    width: 6,
+    align: 'right',
+    value: row => row.eval_run_count ?? 0,
+    text: row => count(row.eval_run_count ?? 0),
+  },
+  {
+    id: 'updated',
+    title: 'UPDATED',
+    width: 8,
+    align: 'right',
+    value: row => instant(row.updated_at),
+    text: row => ageOf(row.updated_at),
+  },
+  {
+    id: 'created',
+    title: 'CREATED',
+    width: 8,
+    align: 'right',
+    wide: true,
+    value: row => instant(row.created_at),
+    text: row => ageOf(row.created_at),
+  },
+  { id: 'visibility', title: 'VISIBILITY', width: 10, wide: true, value: row => row.visibility ?? 'private' },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
+];

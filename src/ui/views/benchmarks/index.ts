@@ -1,0 +1,26 @@
+import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { BenchmarkView } from './benchmark.tsx';
+import { benchmarkCommands } from './commands.ts';
+import { BenchmarksView } from './list.tsx';
+
+export const benchmarksView: ViewDefinition = {
+  name: 'benchmarks',
+  title: 'Benchmarks',
+  aliases: ['benchmark', 'bench', 'b'],
+  section: true,
+  listKey: benchmarkKeys.list,
+  component: BenchmarksView,
+  commands: Object.values(benchmarkCommands),
+};
+
+export const benchmarkView: ViewDefinition = {
+  name: 'benchmark',
+  title: 'Benchmark',
+  aliases: [],
+  opens: { id: /^(bench|bm)[_-]/, param: 'bench_id' },
+  under: 'benchmarks',
+  crumb: params => params['label'] ?? params['bench_id'] ?? 'Benchmark',
+  component: BenchmarkView,
+  commands: [],
+};

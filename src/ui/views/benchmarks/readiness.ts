@@ -1,0 +1,21 @@
+/** What keeps a benchmark from being launched, in words. Pure. */
+import type { Readiness } from '../../../contract/benchmarks.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+
+/** A line for the verdict and one for each blocker, with what lifts it. */
+export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme): string[] {
+  if (!readiness) return [styles.muted('readiness not known yet')];
+  if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`)];
+  const secrets = (readiness.missing_secret_names ?? []).map(name =>
+    styles.warning(`${glyphs.warning} secret ${sanitiseLine(name)} is missing: create it under Secrets`),
+  );
+  const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
+    styles.warning(
+      `${glyphs.warning} ${count} image${count === 1 ? '' : 's'} ${sanitiseLine(status)}${status === 'building' ? '' : ': b builds them'}`,
+    ),
+  );
+  const blockers = [...secrets, ...images];
+  const reason = blockers.length > 0 ? blockers : [styles.muted('the service names no blocker')];
+  return [styles.warning(`${glyphs.cross} not ready`), ...reason];
+}

@@ -1,0 +1,36 @@
+/** How a model reads as a row. */
+import type { SupportedModel } from '../../../contract/models.ts';
+import { none } from '../../../text/numbers.ts';
+import type { Column } from '../../widgets/table/column.ts';
+
+/** The document does not show the unit of a price: the number is shown as it came. */
+export const price = (value: number | null | undefined): string => (value == null ? none : String(value));
+
+export const modelColumns: readonly Column<SupportedModel>[] = [
+  { id: 'slug', title: 'MODEL', width: { min: 16, max: 48, grow: 2 }, value: row => row.model_slug },
+  { id: 'name', title: 'NAME', width: { min: 10, max: 40, grow: 2 }, value: row => row.model_name ?? undefined },
+  {
+    id: 'input',
+    title: 'INPUT',
+    width: 8,
+    align: 'right',
+    value: row => row.pricing?.input ?? undefined,
+    text: row => price(row.pricing?.input),
+  },
+  {
+    id: 'output',
+    title: 'OUTPUT',
+    width: 8,
+    align: 'right',
+    value: row => row.pricing?.output ?? undefined,
+    text: row => price(row.pricing?.output),
+  },
+  {
+    id: 'cached',
+    title: 'CACHED',
+    width: 8,
+    align: 'right',
+    value: row => row.pricing?.cached_input ?? undefined,
+    text: row => price(row.pricing?.cached_input),
+  },
+];

@@ -1,0 +1,35 @@
+/** What the inspector says of a run, and where it opens. */
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import { reward } from '../../../text/numbers.ts';
+import type { Location } from '../../navigation/location.ts';
+import type { Fact } from '../../widgets/facts.ts';
+import { ageOf } from '../shared/ages.ts';
+
+export function runFacts(run: EvalRun): readonly Fact[] {
+  return [
+    { label: 'name', value: run.display_name },
+    { label: 'id', value: run.eval_run_id },
+    { label: 'status', value: run.status ?? 'unknown' },
+    { label: 'mean', value: reward(run.reward_mean) },
+    { label: 'model', value: run.base_model_slug },
+    { label: 'checkpoint', value: run.parent_checkpoint_id },
+    { label: 'training', value: run.training_run_id },
+    { label: 'step', value: run.step },
+    { label: 'benchmark', value: run.bench_id },
+    { label: 'started', value: ageOf(run.created_at) },
+    { label: 'failed', value: run.failure?.message },
+    { label: 'code', value: run.failure?.code },
+    { label: 'context', value: run.failure?.context ? JSON.stringify(run.failure.context) : undefined },
+  ];
+}
+
+export function runPlace(run: EvalRun): Location {
+  return {
+    view: 'run',
+    params: {
+      eval_run_id: run.eval_run_id,
+      ...(run.display_name ? { name: run.display_name } : {}),
+      ...(run.bench_id ? { bench_id: run.bench_id } : {}),
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { evaluationKeys } from '../../../queries/evaluations.ts';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { runCommands } from './commands.ts';
+import { RunsView } from './list.tsx';
+import { RunView } from './run.tsx';
+
+export const runsView: ViewDefinition = {
+  name: 'runs',
+  title: 'Runs',
+  aliases: ['eval', 'evals', 'evaluations', 'r'],
+  section: true,
+  listKey: evaluationKeys.everyRun,
+  component: RunsView,
+  commands: Object.values(runCommands),
+};
+
+export const runView: ViewDefinition = {
+  name: 'run',
+  title: 'Run',
+  aliases: [],
+  opens: { id: /^evr[_-]/, param: 'eval_run_id' },
+  under: 'runs',
+  crumb: params => params['name'] ?? params['eval_run_id'] ?? 'Run',
+  component: RunView,
+  commands: [],
+};

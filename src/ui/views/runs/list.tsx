@@ -1,0 +1,20 @@
+/** The evaluation runs of every benchmark. */
+import { everyRun } from '../../../queries/evaluations.ts';
+import { ResourceList } from '../shared/resource-list.tsx';
+import { runColumns } from './columns.ts';
+import { runFacts, runPlace } from './facts.ts';
+import { useRunActions } from './use-run-actions.tsx';
+
+export function RunsView() {
+  const actions = useRunActions();
+  return (
+    <ResourceList
+      source={everyRun}
+      columns={runColumns}
+      emptyWords="No runs yet: open a benchmark and evaluate a model on it"
+      open={runPlace}
+      facts={runFacts}
+      actions={actions}
+    />
+  );
+}

@@ -1,0 +1,53 @@
+/** Rollout statistics as lines: one per stage and knob, over all of its snapshots. Pure. */
+import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
+import { count, reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { type Summary, summarise } from '../../../text/statistics.ts';
+import { fitCells } from '../../../text/width.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+
+export interface KnobStatistics {
+  readonly stage: string;
+  readonly knob: string;
+  readonly unit: string;
+  readonly summary: Summary | undefined;
+  /** Mean of each snapshot in their order in time. */
+  readonly means: readonly number[];
+}
+
+/** Gathers the snapshots by stage and knob, in the order in which they first came. */
+export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStatistics[] {
+  const ordered = [...snapshots].sort((left, right) => (left.created_at ?? '').localeCompare(right.created_at ?? ''));
+  const groups = new Map<string, RolloutSnapshot[]>();
+  for (const snapshot of ordered) {
+    const key = JSON.stringify([snapshot.stage, snapshot.knob_name, snapshot.unit]);
+    groups.set(key, [...(groups.get(key) ?? []), snapshot]);
+  }
+  return [...groups.values()].map(group => {
+    const samples = group.flatMap(snapshot => snapshot.samples ?? []);
+    return {
+      stage: sanitiseLine(group[0]?.stage ?? ''),
+      knob: sanitiseLine(group[0]?.knob_name ?? ''),
+      unit: sanitiseLine(group[0]?.unit ?? ''),
+      summary: summarise(samples),
+      means: group.flatMap(snapshot => summarise(snapshot.samples ?? [])?.mean ?? []),
+    };
+  });
+}
+
+const numberWidth = 8;
+
+/** A heading and a line for each knob: count, mean, p50, p95. */
+export function statisticsLines(statistics: readonly KnobStatistics[], width: number, { styles }: Theme): string[] {
+  if (statistics.length === 0) return [styles.muted('no statistics yet')];
+  const nameWidth = Math.max(10, width - 4 * numberWidth);
+  const cells = (texts: readonly string[]): string => texts.map(text => fitCells(text, numberWidth, 'right')).join('');
+  const head = fitCells('STATISTICS', nameWidth) + cells(['COUNT', 'MEAN', 'P50', 'P95']);
+  const lines = statistics.map(({ stage, knob, unit, summary }) => {
+    const name = fitCells(`${stage} ${knob}${unit ? ` (${unit})` : ''}`, nameWidth);
+    return (
+      name + cells([count(summary?.count ?? 0), reward(summary?.mean), reward(summary?.p50), reward(summary?.p95)])
+    );
+  });
+  return [styles.header(head), ...lines];
+}

@@ -1,0 +1,75 @@
+/** The actions of evaluation runs, wherever they are shown. */
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import { evaluationKeys, hasEnded } from '../../../queries/evaluations.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { Confirm } from '../shared/windows.tsx';
+import { runCommands } from './commands.ts';
+
+/** Named in full up to so many; the rest is counted. */
+const named = 6;
+
+function namesOf(runs: readonly EvalRun[]): string {
+  const names = runs.slice(0, named).map(run => run.display_name ?? run.eval_run_id);
+  return runs.length > named ? `${names.join(', ')} and ${runs.length - named} more` : names.join(', ');
+}
+
+export interface RunActionsOptions {
+  /** Called after runs were deleted, e.g. to leave the view of one. */
+  readonly onDeleted?: () => void;
+}
+
+export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: readonly EvalRun[]) => readonly Binding[] {
+  const shell = useShell();
+  return runs => {
+    const running = runs.filter(run => !hasEnded(run.status));
+    const deletable = runs.flatMap(run => (run.bench_id ? [{ ...run, bench_id: run.bench_id }] : []));
+    const names = namesOf(runs);
+    return [
+      {
+        command: runCommands.cancel,
+        enabled: running.length > 0,
+        run: () =>
+          shell.showOverlay({
+            id: 'confirm',
+            render: close => (
+              <Confirm
+                title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
+                question={`${namesOf(running)} stops where it is. The rollouts that have ended are kept.`}
+                verb="cancel"
+                work={service => Promise.all(running.map(run => service.evaluations.cancel(run.eval_run_id)))}
+                touches={[evaluationKeys.all]}
+                onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${namesOf(running)}` })}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+      {
+        command: runCommands.delete,
+        enabled: deletable.length > 0 && deletable.length === runs.length,
+        run: () =>
+          shell.showOverlay({
+            id: 'confirm',
+            render: close => (
+              <Confirm
+                title={runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`}
+                question={`${names}: the record, its rewards and statistics go. This cannot be undone.`}
+                verb="delete"
+                work={service =>
+                  Promise.all(deletable.map(run => service.evaluations.delete(run.bench_id, run.eval_run_id)))
+                }
+                touches={[evaluationKeys.all, benchmarkKeys.all]}
+                onDone={() => {
+                  shell.toast({ kind: 'success', text: `Deleted ${names}` });
+                  onDeleted?.();
+                }}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+    ];
+  };
+}

@@ -1,0 +1,26 @@
+import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { readerCommands } from './commands.ts';
+import { TrajectoriesView } from './list.tsx';
+import { TrajectoryView } from './trajectory.tsx';
+
+export const trajectoriesView: ViewDefinition = {
+  name: 'trajectories',
+  title: 'Trajectories',
+  aliases: ['traj', 'trajectory', 't'],
+  section: true,
+  listKey: trajectoryKeys.list({}),
+  component: TrajectoriesView,
+  commands: [],
+};
+
+export const trajectoryView: ViewDefinition = {
+  name: 'trajectory',
+  title: 'Trajectory',
+  aliases: [],
+  opens: { id: /^(traj|trj)[_-]/, param: 'trajectory_id' },
+  under: 'trajectories',
+  crumb: params => params['task'] ?? params['trajectory_id'] ?? 'Trajectory',
+  component: TrajectoryView,
+  commands: Object.values(readerCommands),
+};

@@ -1,0 +1,51 @@
+/** Shares and distributions drawn with block characters. Pure. */
+import type { Bin } from '../../text/statistics.ts';
+import { padEnd, padStart } from '../../text/width.ts';
+import type { Theme } from './theme/theme.tsx';
+
+/** A bar of `width` cells, filled to `share` (0 to 1) in eighths of a cell. */
+export function bar(share: number, width: number, { glyphs }: Theme): string {
+  const filled = Math.max(0, Math.min(1, share)) * width;
+  const whole = Math.floor(filled);
+  const part = Math.floor((filled - whole) * 8);
+  const edge = whole < width && part > 0 ? (glyphs.eighths[part - 1] ?? '') : '';
+  return padEnd(glyphs.full.repeat(whole) + edge, width);
+}
+
+/** A bar with its track, for progress. */
+export function progressBar(share: number, width: number, theme: Theme): string {
+  const { glyphs } = theme;
+  const whole = Math.round(Math.max(0, Math.min(1, share)) * width);
+  return theme.styles.accent(glyphs.full.repeat(whole)) + theme.styles.muted(glyphs.empty.repeat(width - whole));
+}
+
+/** Bins as lines: range, bar, count. */
+export function histogramLines(
+  bins: readonly Bin[],
+  width: number,
+  format: (value: number) => string,
+  theme: Theme,
+): string[] {
+  const most = Math.max(1, ...bins.map(bin => bin.count));
+  const ranges = bins.map(({ low, high }) => (low === high ? format(low) : `${format(low)}–${format(high)}`));
+  const rangeWidth = Math.max(0, ...ranges.map(range => range.length));
+  const countWidth = String(most).length;
+  const room = Math.max(4, width - rangeWidth - countWidth - 2);
+  return bins.map(({ count }, index) => {
+    const range = padStart(ranges[index] ?? '', rangeWidth);
+    // A bin that holds anything shows something.
+    const share = count === 0 ? 0 : Math.max(1 / (8 * room), count / most);
+    return `${theme.styles.muted(range)} ${theme.styles.accent(bar(share, room, theme))} ${padStart(String(count), countWidth)}`;
+  });
+}
+
+/** Values as one line of levels, the newest at the right. */
+export function sparkline(values: readonly number[], width: number, { glyphs }: Theme): string {
+  const shown = values.slice(-width);
+  const low = Math.min(...shown);
+  const span = Math.max(...shown) - low;
+  const last = glyphs.levels.length - 1;
+  return shown
+    .map(value => glyphs.levels[span === 0 ? Math.floor(last / 2) : Math.round(((value - low) / span) * last)])
+    .join('');
+}
