@@ -151,7 +151,7 @@ export function errorOfAnswer(answer: ErrorAnswer, facts: CallFacts, now: number
     context: envelope?.context,
     failures,
     status,
-    requestId: requestIdOf(headers),
+    requestId: requestIdOf(headers, facts.redact),
     retryAfterMs: retryAfter(headers, now),
     outcomeUnknown,
   };
@@ -167,9 +167,9 @@ export function errorOfAnswer(answer: ErrorAnswer, facts: CallFacts, now: number
 }
 
 /** The request id as the service gave it, if it is one. */
-export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
+export function requestIdOf(headers: Readonly<Record<string, string>>, redact: Redact): string | undefined {
   const id = headers['x-request-id'];
-  return id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? id : undefined;
+  return id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? redact(id) : undefined;
 }
 
 function readFailures(value: unknown): Failure[] {

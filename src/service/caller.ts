@@ -65,6 +65,8 @@ export class Caller {
   readonly capabilities = new Capabilities();
   readonly #inferenceBase: URL;
   readonly #options: ServiceOptions;
+  /** Credentials sent in this session: a service may repeat one in its answer to another call. */
+  readonly #credentials = new Set<string>();
 
   /** @throws RequestError where an address or an assumption of the profile is wrong */
   constructor(options: ServiceOptions) {
@@ -119,7 +121,7 @@ export class Caller {
     try {
       return await this.#attempts(call, time, true, async (answer, facts) => {
         time.lift();
-        const head = { status: answer.status, requestId: requestIdOf(answer.headers) };
+        const head = { status: answer.status, requestId: requestIdOf(answer.headers, facts.redact) };
         return {
           answer,
           facts,
@@ -157,7 +159,8 @@ export class Caller {
       ...(body ? { 'content-type': 'application/json' } : {}),
       ...(idempotencyKey === undefined ? {} : { [this.assumptions.idempotencyHeader.toLowerCase()]: idempotencyKey }),
     };
-    const redact = redactor([...credential.values, ...(input.sensitive ?? [])]);
+    for (const value of credential.values) this.#credentials.add(value);
+    const redact = redactor([...this.#credentials, ...(input.sensitive ?? [])]);
     const agents = await this.agents.get(url, auth === 'inferenceToken' ? 'long' : 'call');
     return {
       endpoint,
@@ -220,7 +223,7 @@ export class Caller {
     try {
       const answer = await exchange(request);
       const { status, headers } = answer;
-      head = { status, requestId: requestIdOf(headers) };
+      head = { status, requestId: requestIdOf(headers, facts.redact) };
       if (status >= 200 && status < 300) return { ...head, ok: true, value: await read(answer, facts) };
       const outcome: Outcome = { kind: 'answer', status };
       if (status < 400) {

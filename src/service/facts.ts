@@ -7,6 +7,8 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something at the service. */
   readonly isWrite: boolean;
+  /** What is said where the answer was lost and the call changes nothing. */
+  readonly lostAdvice?: string;
   /** Path without the query. */
   readonly path: string;
   /** Host and port. */

@@ -156,14 +156,14 @@ function watchConnection(
 ): void {
   outgoing.once('socket', socket => {
     if (!socket.connecting) return onConnected();
-    const connected = after(connectMs, onTimeout);
+    const callOff = after(connectMs, onTimeout);
     const isTls = (candidate: object): candidate is TLSSocket => 'encrypted' in candidate;
     socket.once(isTls(socket) ? 'secureConnect' : 'connect', () => {
-      connected();
+      callOff();
       onConnected();
     });
-    socket.once('close', connected);
-    outgoing.once('close', connected);
+    socket.once('close', callOff);
+    outgoing.once('close', callOff);
   });
 }
 

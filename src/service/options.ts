@@ -61,6 +61,11 @@ export interface TrajectoryOptions extends CallOptions {
 }
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };
+/** For calls that do much before they answer. */
+export const slowAnswer: Partial<Timeouts> = { silenceMs: 120_000, deadlineMs: 300_000 };
+/** For calls that send or get much: over a slow line they take long without being silent. */
+export const muchData: Partial<Timeouts> = { deadlineMs: 900_000 };
+
 /** The timeouts of a call: its own where it names them, else the service's, else the defaults. */
 export function timeoutsOf(service: Partial<Timeouts> | undefined, call: Partial<Timeouts>): Timeouts {
   const named = (['connectMs', 'silenceMs', 'deadlineMs'] as const).filter(name => name in call);

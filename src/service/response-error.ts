@@ -14,20 +14,25 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
     ...facts.details,
     code,
     status,
-    requestId: requestIdOf(headers),
+    requestId: requestIdOf(headers, facts.redact),
     outcomeUnknown,
   });
 }
 
 /** A redirect is not followed: the credential would go along. Only the origin is named, for an address may be a key. */
-export function redirected(answer: Head, facts: CallFacts, from: URL): ResponseError {
+export function redirected(
+  answer: Head,
+  facts: CallFacts,
+  from: URL,
+  advice = 'If it is the right address, set it as the base URL.',
+): ResponseError {
   const location = answer.headers['location'] ?? '';
-  const target = URL.canParse(location, from.href) ? new URL(location, from.href).origin : 'nowhere';
+  const target = URL.canParse(location, from.href) ? facts.redact(new URL(location, from.href).origin) : 'nowhere';
   return responseError(
     answer,
     facts,
     'redirected',
-    `${facts.host} sends elsewhere, to ${target}. That was not followed, so that no credential goes there. If it is the right address, set it as the base URL.`,
+    `${facts.host} sends elsewhere, to ${target}. That was not followed, so that no credential goes there. ${advice}`,
   );
 }
 

@@ -11,12 +11,13 @@ import { errorOfAnswer } from './answer-error.ts';
 import { type AttemptResult, limitTime, withRetries } from './attempts.ts';
 import { readErrorBody } from './body.ts';
 import type { Caller } from './caller.ts';
-import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
+import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { type CallFacts, sentence } from './facts.ts';
-import { exchange, WireFailure } from './http.ts';
+import { exchange, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
 
 import { redirected } from './response-error.ts';
+import type { Outcome } from './retry.ts';
 import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
@@ -29,6 +30,12 @@ export interface UploadOptions extends CallOptions {
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 
+/**
+ * Sends one file to its signed address.
+ *
+ * @throws UploadUrlError where the address has expired or is refused: ask for a new one and send the file again
+ * @throws ServiceError
+ */
 export type PutUpload = (target: UploadUrl, source: UploadSource, options?: UploadOptions) => Promise<void>;
 
 const operation = 'putUpload';
@@ -42,82 +49,68 @@ const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|Signatur
 class FileChanged extends Error {}
 
 export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
-  /**
-   * Sends one file to its signed address.
-   *
-   * @throws UploadUrlError where the address has expired or is refused: ask for a new one and try again
-   * @throws ServiceError
-   */
   return async (target, source, options = {}) => {
+    const { clock, budget } = caller;
+    const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
-    const { clock } = caller;
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
-    const headers = uploadHeaders(target.headers ?? {}, size, service.userAgent);
+    const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
     const agents = await caller.agents.get(url, 'long');
     const time = limitTime(options.signal, timeouts.deadlineMs, clock.now());
+    const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
+    const wire = { method: 'PUT', url, headers, agents, ...timeouts, signal: time.signal, onSent } as const;
 
     const run = async (attempt: number): Promise<AttemptResult<void>> => {
       const facts = factsOf(url, attempt);
       if (hasExpired(options.expiresAt, clock.now())) {
-        return {
-          ok: false,
-          outcome: undefined,
-          headers: {},
-          error: urlError('upload_url_expired', `The upload address of ${target.path} has expired.`, facts.details),
-        };
+        return failed(
+          urlError('upload_url_expired', `The upload address of ${target.path} has expired.`, facts.details),
+        );
       }
-      let changed = false;
+      let shorter = false;
       const body = bodyOf(source, () => {
-        changed = true;
+        shorter = true;
       });
-      let status: number | undefined;
       try {
-        const answer = await exchange({
-          method: 'PUT',
-          url,
-          headers,
-          body,
-          agents,
-          ...timeouts,
-          signal: time.signal,
-          onSent: sent => options.onProgress?.(Math.min(sent, size), size),
-        });
-        status = answer.status;
-        if (status >= 200 && status < 300) {
-          // Read to its end, so that the connection serves the next file.
-          await readErrorBody(answer);
-          return { ok: true, status, value: undefined };
-        }
-        const outcome = { kind: 'answer', status } as const;
-        if (status < 400) {
-          answer.close();
-          return { ok: false, status, outcome, headers: {}, error: redirected(answer, facts, url) };
-        }
-        const text = await readErrorBody(answer);
-        const error = refusal(target.path, { status, headers: answer.headers, text }, facts, clock.now());
-        return { ok: false, status, outcome, headers: answer.headers, error };
+        return await judge(await exchange({ ...wire, body }), target.path, facts, url, clock.now());
       } catch (error) {
         if (!(error instanceof WireFailure)) throw error;
-        if (changed) {
-          const message = `${target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
-          const fault = new RequestError(message, { ...facts.details, code: 'file_changed' });
-          return { ok: false, status, outcome: undefined, headers: {}, error: fault };
-        }
-        const failure = errorOfFailure(error, facts, timeouts);
-        return { ok: false, status, outcome: outcomeOfFailure(error), headers: {}, error: failure };
+        if (!shorter) return failed(errorOfFailure(error, facts, timeouts), outcomeOfFailure(error));
+        const message = `${target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
+        return failed(new RequestError(message, { ...facts.details, code: 'file_changed' }));
       }
     };
-
     try {
       const { pathname: path, host } = url;
-      const { budget } = caller;
-      const { logger } = service;
       await withRetries({ operation, method: 'PUT', path, host, repeatable: true, time, budget, clock, logger, run });
     } finally {
       time.end();
     }
   };
+}
+
+function failed(error: ServiceError, outcome?: Outcome, headers: WireAnswer['headers'] = {}): AttemptResult<void> {
+  return { ok: false, error, outcome, headers, status: error.status };
+}
+
+/** What the answer of the storage means. */
+async function judge(
+  answer: WireAnswer,
+  path: string,
+  facts: CallFacts,
+  url: URL,
+  now: number,
+): Promise<AttemptResult<void>> {
+  const { status, headers } = answer;
+  if (status >= 300 && status < 400) {
+    answer.close();
+    return failed(redirected(answer, facts, url, 'Ask for a new address.'));
+  }
+  // A success is read to its end as well, so that the connection serves the next file.
+  const text = await readErrorBody(answer);
+  if (status >= 200 && status < 300) return { ok: true, status, value: undefined };
+  return failed(refusal(path, { status, headers, text }, facts, now), { kind: 'answer', status }, headers);
 }
 
 function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boolean): URL {
@@ -146,6 +139,7 @@ function factsOf(url: URL, attempt: number): CallFacts {
     method: 'PUT',
     // Sent twice, the same file is the same file.
     isWrite: false,
+    lostAdvice: 'Sending it again is harmless.',
     mayHaveHappened: false,
     path: url.pathname,
     host: url.host,

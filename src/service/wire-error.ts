@@ -52,7 +52,11 @@ export function errorOfFailure(
   const code = failure.code ?? (fault === 'network' ? 'CONNECTION_LOST' : fault);
   const outcomeUnknown = (facts.isWrite && sent) || facts.mayHaveHappened;
   const details: ErrorDetails = { ...facts.details, ...answered, code, outcomeUnknown };
-  const after = outcomeUnknown ? outcomeAdvice : sent ? 'Nothing was changed.' : 'Nothing was sent.';
+  const after = outcomeUnknown
+    ? outcomeAdvice
+    : sent
+      ? (facts.lostAdvice ?? 'Nothing was changed.')
+      : 'Nothing was sent.';
   const { host } = facts;
   switch (fault) {
     case 'aborted':

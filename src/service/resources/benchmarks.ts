@@ -3,7 +3,7 @@ import type { z } from 'zod/mini';
 import { type createUploadBody, benchmarkEndpoints as endpoints } from '../../contract/benchmarks.ts';
 import type { ListQuery } from '../../contract/common.ts';
 import type { Caller } from '../caller.ts';
-import type { CallOptions } from '../options.ts';
+import { type CallOptions, slowAnswer } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
 export type CreateUploadBody = z.input<typeof createUploadBody>;
@@ -31,13 +31,17 @@ export function benchmarkResource(caller: Caller) {
       caller.call(endpoints.getBenchmarkReadiness, { params: { bench_id: benchId } }, options),
     /** Starts the builds of every unbuilt task image; `images` tells how they get on. */
     buildImages: (benchId: string, options?: CallOptions) =>
-      caller.call(endpoints.buildBenchmarkImages, { params: { bench_id: benchId } }, options),
+      caller.call(endpoints.buildBenchmarkImages, { params: { bench_id: benchId } }, { ...slowAnswer, ...options }),
     /** Asking for the images is also what moves their builds on. */
     images: (benchId: string, options?: CallOptions) =>
       caller.call(endpoints.listBenchmarkImages, { params: { bench_id: benchId } }, options),
     /** Makes a benchmark of the uploaded files. */
     ingest: (benchId: string, manifest: Readonly<Record<string, unknown>>, options?: CallOptions) =>
-      caller.call(endpoints.ingestBenchmark, { params: { bench_id: benchId }, body: { ...manifest } }, options),
+      caller.call(
+        endpoints.ingestBenchmark,
+        { params: { bench_id: benchId }, body: { ...manifest } },
+        { ...slowAnswer, ...options },
+      ),
     get: (benchId: string, options?: CallOptions) =>
       caller.call(endpoints.getBenchmark, { params: { bench_id: benchId } }, options),
   };

@@ -6,7 +6,7 @@ import {
   type StartDeploymentBody,
 } from '../../contract/deployments.ts';
 import type { Caller } from '../caller.ts';
-import type { CallOptions, StartOptions } from '../options.ts';
+import { type CallOptions, type StartOptions, slowAnswer } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
 export function deploymentResource(caller: Caller) {
@@ -18,7 +18,7 @@ export function deploymentResource(caller: Caller) {
       caller.call(endpoints.getDeployment, of(deploymentId), options),
     /** Tears down what serves the deployment, then deletes it. */
     undeploy: (deploymentId: string, options?: CallOptions) =>
-      caller.call(endpoints.undeploy, of(deploymentId), options),
+      caller.call(endpoints.undeploy, of(deploymentId), { ...slowAnswer, ...options }),
     /** One page of the deployments. */
     list,
     listAll: (query: DeploymentListQuery = {}, options?: CallOptions) => paginate(next => list(next, options), query),

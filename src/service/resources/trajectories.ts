@@ -10,7 +10,7 @@ import {
   type uploadTrajectoriesBody,
 } from '../../contract/trajectories.ts';
 import type { Caller } from '../caller.ts';
-import type { CallOptions, StartOptions, TrajectoryOptions } from '../options.ts';
+import { type CallOptions, muchData, type StartOptions, type TrajectoryOptions } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
 export type TrajectoryQuery = z.input<typeof trajectoryQuery>;
@@ -26,10 +26,14 @@ export function trajectoryResource(caller: Caller) {
       caller.call(
         endpoints.uploadTrajectories,
         { body },
-        { ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() },
+        { ...muchData, ...options, idempotencyKey: options.idempotencyKey ?? randomUUID() },
       ),
     get: (trajectoryId: string, query: TrajectoryQuery = {}, options?: CallOptions) =>
-      caller.call(endpoints.getTrajectory, { params: { trajectory_id: trajectoryId }, query }, options),
+      caller.call(
+        endpoints.getTrajectory,
+        { params: { trajectory_id: trajectoryId }, query },
+        { ...muchData, ...options },
+      ),
     /** Logs a reward. The same `reward_id` again is the same reward, so that a repeat is harmless. */
     logReward: (trajectoryId: string, body: LogRewardBody, options?: TrajectoryOptions) =>
       caller.call(endpoints.logReward, { params: { trajectory_id: trajectoryId }, body }, options),

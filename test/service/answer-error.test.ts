@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { errorOfAnswer } from '../../src/service/answer-error.ts';
+import type { CallFacts } from '../../src/service/facts.ts';
+
+const facts: CallFacts = {
+  method: 'GET',
+  isWrite: false,
+  path: '/api/v1/x',
+  host: 'service.example',
+  auth: 'apiKey',
+  redact: text => text.replaceAll('the-key', '[hidden]'),
+  mayHaveHappened: false,
+  details: { operation: 'op', attempts: 1 },
+};
+
+function errorFor(status: number, body: unknown, more: Partial<CallFacts> = {}, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const parsed = typeof body === 'string' ? undefined : body;
+  return errorOfAnswer({ status, headers, text, body: parsed }, { ...facts, ...more }, 0);
+}
+
+describe('the envelope decides before the status', () => {
+  it.each([
+    ['authentication_error', 'authentication_required', 'authentication'],
+    ['permission_error', 'permission_denied', 'permission'],
+    ['invalid_request_error', 'validation_error', 'validation'],
+    ['rate_limit_error', 'rate_limited', 'rate_limit'],
+    ['api_error', 'internal_error', 'server'],
+    ['api_error', 'service_unavailable', 'server'],
+    ['dependency_error', 'sandbox_down', 'server'],
+    ['invalid_request_error', 'invalid_trajectory_upload', 'validation'],
+    ['conflict_error', 'trajectory_upload_conflict', 'conflict'],
+    ['api_error', 'trajectory_upload_failed', 'server'],
+    ['invalid_request_error', 'resource_not_found', 'not_found'],
+    ['conflict_error', 'trajectory_already_terminal', 'conflict'],
+    ['invalid_request_error', 'something_new', 'validation'],
+    ['invalid_request_error', 'model_not_found', 'not_found'],
+    // The code says more than the type.
+    ['api_error', 'rate_limited', 'rate_limit'],
+  ])('%s / %s is %s, whatever the status', (type, code, kind) => {
+    for (const status of [400, 418, 500]) {
+      const error = errorFor(status, { error: { type, code, message: 'm' } });
+      expect(error).toMatchObject({ kind, type, code, status });
+    }
+  });
+
+  it.each([
+    [400, 'validation'],
+    [401, 'authentication'],
+    [403, 'permission'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [418, 'api'],
+    [422, 'validation'],
+    [429, 'rate_limit'],
+    [500, 'server'],
+    [503, 'server'],
+  ])('status %i decides where there is no envelope, or one that says nothing: %s', (status, kind) => {
+    expect(errorFor(status, '<html>').kind).toBe(kind);
+    expect(errorFor(status, {}).kind).toBe(kind);
+    expect(errorFor(status, { error: { message: 'm', type: 'BadThing', code: null } }).kind).toBe(kind);
+  });
+
+  it('reads the envelope of inference, numbers and nulls as well', () => {
+    expect(
+      errorFor(400, { error: { message: 'no such model', type: 'not_found_error', param: 'model', code: null } }),
+    ).toMatchObject({ kind: 'not_found', param: 'model', code: undefined });
+    expect(errorFor(400, { error: { message: 'm', type: 'x', param: null, code: 400 } })).toMatchObject({
+      code: '400',
+    });
+  });
+
+  it('reads what it can of an envelope with fields of a wrong type', () => {
+    expect(errorFor(401, { error: { type: 'authentication_error', message: 'm', context: 'words' } })).toMatchObject({
+      kind: 'authentication',
+      context: undefined,
+    });
+  });
+});
+
+it('gives every field of the envelope, the failures and the headers', () => {
+  const failures = [
+    { code: 'bad_step', message: 'step 3 has no messages', item_index: 4, context: { step: 3 } },
+    'not a failure',
+    { code: 'bad_reward' },
+  ];
+  const error = errorFor(
+    422,
+    {
+      error: {
+        type: 'invalid_request_error',
+        code: 'invalid_trajectory_upload',
+        message: 'Two of five are wrong',
+        param: 'trajectories',
+        doc_url: 'https://docs.example',
+        context: { failures, more: 1 },
+      },
+    },
+    {},
+    { 'x-request-id': 'req_1', 'retry-after': '7' },
+  );
+  expect(error).toMatchObject({
+    name: 'ValidationError',
+    param: 'trajectories',
+    requestId: 'req_1',
+    retryAfterMs: 7_000,
+    operation: 'op',
+    attempts: 1,
+    context: { failures, more: 1 },
+    message:
+      'Two of five are wrong. The first of 2 faults is item 4: step 3 has no messages. Mend trajectories and send it again.',
+  });
+  expect(error.failures).toEqual([failures[0], failures[2]]);
+  expect(JSON.parse(JSON.stringify(error))).toMatchObject({ kind: 'validation', requestId: 'req_1', status: 422 });
+});
+
+describe('the message says what to do', () => {
+  it.each([
+    ['apiKey', 'Check the API key of this profile.'],
+    ['inferenceToken', 'Check the inference token of this profile'],
+    ['trajectoryToken', 'Trajectory tokens are short-lived'],
+  ] as const)('%s', (auth, words) => {
+    expect(errorFor(401, { error: { type: 'authentication_error', message: 'who?' } }, { auth }).message).toContain(
+      `who? ${words}`,
+    );
+  });
+
+  it('tells another organization from a wrong address', () => {
+    expect(errorFor(404, { error: { type: 'x', code: 'resource_not_found', message: 'No such run' } }).message).toBe(
+      'No such run. It may have been deleted, or belong to another organization.',
+    );
+    expect(errorFor(404, '<html><head><TITLE>\n Not\n found </TITLE>').message).toBe(
+      'The service answered 404 Not Found: Not found. Check the base URL of this profile.',
+    );
+  });
+
+  it('reads the words of other frameworks', () => {
+    expect(errorFor(422, { detail: 'limit is too large' }).message).toContain('limit is too large.');
+    expect(errorFor(400, { message: 'no' }).message).toContain(': no.');
+    expect(errorFor(400, { error: 'plain words' }).message).toContain(': plain words.');
+    expect(errorFor(422, { detail: [{ loc: [], msg: 'x' }] }).message).toContain('422 Unprocessable Entity.');
+  });
+
+  it('says of a write behind a gateway that gave up that it may have happened', () => {
+    const write = { method: 'POST', isWrite: true } as const;
+    expect(errorFor(504, '<html>', write)).toMatchObject({ outcomeUnknown: true });
+    expect(errorFor(504, '<html>', write).message).toContain('look before doing it again');
+    expect(errorFor(500, { error: { type: 'api_error', message: 'no' } }, write).outcomeUnknown).toBe(false);
+    expect(errorFor(400, '<html>', write).outcomeUnknown).toBe(false);
+    expect(errorFor(504, '<html>').outcomeUnknown).toBe(false);
+  });
+});
+
+it('hides what it was told to hide, wherever it stands', () => {
+  const error = errorFor(401, {
+    error: {
+      type: 'authentication_error',
+      message: 'the-key is wrong',
+      context: { 'the-key': [{ seen: 'x the-key' }] },
+    },
+  });
+  expect(JSON.stringify(error)).not.toContain('the-key');
+  expect(error.message).toContain('[hidden] is wrong');
+  expect(errorFor(500, { detail: 'the-key?' }).message).not.toContain('the-key');
+});
+
+it('takes no request id that is none', () => {
+  expect(errorFor(500, '', {}, { 'x-request-id': 'a\u001b[31mb' }).requestId).toBeUndefined();
+  expect(errorFor(500, '', {}, { 'x-request-id': 'x'.repeat(500) }).requestId).toBeUndefined();
+});
+
+it('clips what is no message to anybody', () => {
+  expect(errorFor(400, { error: { type: 'api_error', message: 'x'.repeat(100_000) } }).message.length).toBeLessThan(
+    3_000,
+  );
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { Assumptions } from '../../src/service/assumptions.ts';
+import { RequestError } from '../../src/service/errors.ts';
+import { hostileServer, json, serviceAt } from './hostile-server.ts';
+
+describe('overrides', () => {
+  it('are refused by name where they are none or have the wrong form', () => {
+    const refused: [Record<string, string>, string][] = [
+      [{ nonsense: 'x' }, 'assumptions.nonsense'],
+      [{ 'query.limit': 'a&b' }, 'assumptions.query.limit'],
+      [{ streamUsage: 'maybe' }, 'assumptions.streamUsage'],
+      [{ idempotencyHeader: 'a b' }, 'assumptions.idempotencyHeader'],
+      [{ 'path.nothing': '/x' }, 'assumptions.path.nothing'],
+      [{ 'path.getEvalRun': 'https://evil.example/' }, 'assumptions.path.getEvalRun'],
+      [{ 'path.getEvalRun': '/a/../b?x' }, 'assumptions.path.getEvalRun'],
+      [{ 'path.getEvalRun': '/a/{bench_id}' }, 'assumptions.path.getEvalRun'],
+    ];
+    for (const [overrides, param] of refused) {
+      const make = () => new Assumptions(overrides);
+      expect(make).toThrow(RequestError);
+      expect(make).toThrow(expect.objectContaining({ code: 'assumptions_invalid', param }));
+      expect(make).toThrow(param);
+    }
+  });
+});
+
+describe('on the wire', () => {
+  const answer = json({ items: [], eval_run_id: 'e', training_run_id: 't', trajectory_id: 'tr' });
+
+  async function sent(assumptions: Record<string, string>) {
+    const server = await hostileServer(answer);
+    const { service } = serviceAt(server.url, { assumptions });
+    await service.benchmarks.list({ limit: 5, cursor: 'c', order: 'asc' });
+    await service.benchmarks.listRuntimes({ limit: 5 });
+    await service.trajectories.get('tr', { include_steps: false });
+    await service.evaluations.start(
+      'b',
+      { display_name: 'd', model_slug: 'm', checkpoint_id: 'c' },
+      { idempotencyKey: 'k' },
+    );
+    await service.training.start({ bench_id: 'b', base_model_slug: 'm', parent_checkpoint_id: 'c' });
+    await service.evaluations.delete('b', 'e');
+    return server.requests;
+  }
+
+  it('the names are those of the document and of what was seen', async () => {
+    const [list, runtimes, trajectory, evaluation, training, deletion] = await sent({});
+    expect(list?.url).toBe('/api/v1/benchmarks?cursor=c&limit=5&order=asc');
+    expect(runtimes?.url).toBe('/api/v1/benchmarks/runtimes?limit=5');
+    expect(trajectory?.url).toBe('/api/v1/trajectories/tr?include_steps=false');
+    expect(JSON.parse(evaluation?.body ?? '')).toEqual({ display_name: 'd', model_slug: 'm', checkpoint_id: 'c' });
+    expect(evaluation?.headers['idempotency-key']).toBe('k');
+    expect(JSON.parse(training?.body ?? '')).toEqual({
+      bench_id: 'b',
+      base_model_slug: 'm',
+      parent_checkpoint_id: 'c',
+    });
+    expect(deletion?.url).toBe('/api/v1/eval/b/runs/e');
+  });
+
+  it('the profile may say otherwise, save about what the document shows', async () => {
+    const [list, runtimes, trajectory, evaluation, training, deletion] = await sent({
+      'query.limit': 'page_size',
+      'query.include_steps': 'with_steps',
+      'startEval.model_slug': 'base_model_slug',
+      'startEval.checkpoint_id': 'parent_checkpoint_id',
+      'startTraining.base_model_slug': 'model',
+      idempotencyHeader: 'X-Once',
+      'path.deleteEvalRun': '/api/v2/eval/{eval_run_id}',
+    });
+    expect(list?.url).toBe('/api/v1/benchmarks?cursor=c&page_size=5&order=asc');
+    expect(runtimes?.url).toBe('/api/v1/benchmarks/runtimes?limit=5');
+    expect(trajectory?.url).toBe('/api/v1/trajectories/tr?with_steps=false');
+    expect(JSON.parse(evaluation?.body ?? '')).toEqual({
+      display_name: 'd',
+      base_model_slug: 'm',
+      parent_checkpoint_id: 'c',
+    });
+    expect(evaluation?.headers['x-once']).toBe('k');
+    expect(JSON.parse(training?.body ?? '')).toMatchObject({ model: 'm' });
+    expect(deletion?.url).toBe('/api/v2/eval/e');
+  });
+
+  it('rewards can be kept from the key of the organization', async () => {
+    const server = await hostileServer(json({ ok: true }));
+    const reward = { reward_id: 'r', name: 'n', value: 1 };
+    const { service } = serviceAt(server.url, { assumptions: { rewardsWithApiKey: 'no' } });
+    await expect(service.trajectories.logReward('t', reward)).rejects.toMatchObject({ code: 'credential_missing' });
+    await service.trajectories.logReward('t', reward, { token: 'tok' });
+    expect(server.requests).toHaveLength(1);
+  });
+});

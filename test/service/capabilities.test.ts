@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { CapabilityMissingError, NotFoundError, ServerError } from '../../src/service/errors.ts';
+import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
+
+const missingThing = refusal(404, 'invalid_request_error', 'resource_not_found');
+const html404 = text('<html><title>404 Not Found</title></html>', 404);
+
+describe('a missing endpoint is remembered', () => {
+  it.each<[string, Behaviour]>([
+    ['404 of a gateway', html404],
+    ['404 without a body', text('', 404)],
+    ['404 that names no thing', missingThing],
+    ['404 of FastAPI', json({ detail: 'Not Found' }, 404)],
+    ['405', refusal(405, 'invalid_request_error', 'method_not_allowed')],
+    ['501', refusal(501, 'api_error', 'not_implemented')],
+  ])('%s, where the path names nothing', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const { service } = serviceAt(server.url);
+    expect(service.capabilities.has('listDeployments')).toBe(true);
+    const error = await errorOf(service.deployments.list());
+    expect(error).toBeInstanceOf(CapabilityMissingError);
+    expect(error).toMatchObject({ kind: 'capability_missing', operation: 'listDeployments', attempts: 1 });
+    expect(service.capabilities.has('listDeployments')).toBe(false);
+    expect(service.capabilities.missing()).toEqual(['listDeployments']);
+    // Asked for again, nothing is sent.
+    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
+    expect(server.requests).toHaveLength(1);
+    service.capabilities.forget();
+    await errorOf(service.deployments.list());
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['a page', html404],
+    ['FastAPI', json({ detail: 'Not Found' }, 404)],
+    ['Go', text('404 page not found\n', 404)],
+    ['Express', text('Cannot GET /api/v1/eval/evr_1', 404)],
+    ['an envelope for routes', refusal(404, 'invalid_request_error', 'route_not_found')],
+    [
+      'an envelope of OpenAI',
+      json({ error: { message: 'Invalid URL (GET /x)', type: 'invalid_request_error', code: null } }, 404),
+    ],
+    ['405', text('', 405)],
+    ['501', text('', 501)],
+  ])('%s, where the path names a thing and the body an unknown route', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const { service } = serviceAt(server.url);
+    expect(await errorOf(service.evaluations.get('evr_1'))).toBeInstanceOf(CapabilityMissingError);
+    expect(service.capabilities.has('getEvalRun')).toBe(false);
+  });
+});
+
+describe('a missing thing is no missing endpoint', () => {
+  it.each<[string, Behaviour]>([
+    ['an envelope', missingThing],
+    ['words of another framework', json({ detail: 'Run not found' }, 404)],
+    ['no body', text('', 404)],
+  ])('%s', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const { service } = serviceAt(server.url);
+    expect(await errorOf(service.evaluations.get('evr_1'))).toBeInstanceOf(NotFoundError);
+    expect(service.capabilities.has('getEvalRun')).toBe(true);
+  });
+
+  it('also where a body or a filter names it', async () => {
+    const server = await hostileServer(missingThing);
+    const { service } = serviceAt(server.url);
+    expect(await errorOf(service.training.start({ bench_id: 'gone' }))).toBeInstanceOf(NotFoundError);
+    expect(await errorOf(service.trajectories.list({ eval_run_id: 'gone', limit: 5 }))).toBeInstanceOf(NotFoundError);
+    expect(service.capabilities.missing()).toEqual([]);
+    expect(await errorOf(service.trajectories.list({ limit: 5 }))).toBeInstanceOf(CapabilityMissingError);
+  });
+});
+
+it('what the document lists is never called missing', async () => {
+  const server = await hostileServer(html404, refusal(501, 'api_error', 'not_implemented'));
+  const { service } = serviceAt(server.url);
+  expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(NotFoundError);
+  expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(ServerError);
+  expect(service.capabilities.missing()).toEqual([]);
+});

@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatEvent } from '../../src/service/chat.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import {
+  type Behaviour,
+  errorOf,
+  hostileServer,
+  inferenceToken,
+  json,
+  open,
+  refusal,
+  resetAtOnce,
+  serviceAt,
+  stream,
+  text,
+} from './hostile-server.ts';
+
+const question = { model: 'acme/small', messages: [{ role: 'user', content: 'hello' }] };
+
+function chunk(delta: object | null, more: object = {}): string {
+  const body = {
+    id: 'c1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: null, ...more }],
+  };
+  return `data: ${JSON.stringify(body)}\n\n`;
+}
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+const usageChunk = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+const stop = chunk({}, { finish_reason: 'stop' });
+const done = 'data: [DONE]\n\n';
+
+async function collect(events: AsyncIterable<ChatEvent>): Promise<{ events: ChatEvent[]; error: unknown }> {
+  const seen: ChatEvent[] = [];
+  try {
+    for await (const event of events) seen.push(event);
+  } catch (error) {
+    return { events: seen, error };
+  }
+  return { events: seen, error: undefined };
+}
+
+async function answer(behaviour: Behaviour, options = {}) {
+  const server = await hostileServer(behaviour);
+  const { service } = serviceAt(server.url, options);
+  return { server, ...(await collect(service.chat.stream(question))) };
+}
+
+const said = (events: readonly ChatEvent[]) =>
+  events.flatMap(event => (event.kind === 'delta' ? [event.content ?? `(${event.reasoning})`] : [])).join('');
+const kinds = (events: readonly ChatEvent[]) => events.map(({ kind }) => kind);
+
+describe('a stream', () => {
+  it('is read as it comes', async () => {
+    const { events, error, server } = await answer(
+      stream([
+        chunk({ role: 'assistant', content: '' }),
+        chunk({ content: 'Hel' }),
+        chunk({ content: 'lo' }),
+        stop,
+        usageChunk,
+        done,
+      ]),
+    );
+    expect(error).toBeUndefined();
+    expect(events).toEqual([
+      { kind: 'start', id: 'c1', model: 'm' },
+      { kind: 'delta', index: 0, content: 'Hel' },
+      { kind: 'delta', index: 0, content: 'lo' },
+      { kind: 'finish', index: 0, reason: 'stop' },
+      { kind: 'usage', usage },
+    ]);
+    const [request] = server.requests;
+    expect(request?.url).toBe('/v1/chat/completions');
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${inferenceToken}`,
+      'accept-encoding': 'identity',
+    });
+    expect(request?.headers).not.toHaveProperty('x-api-key');
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      ...question,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('shows each word before the next one is sent', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const server = await hostileServer(async (response, request) => {
+      await open([chunk({ content: 'a' })])(response, request);
+      await promise;
+      response.end(stop + done);
+    });
+    const events = serviceAt(server.url).service.chat.stream(question);
+    await events.next();
+    expect((await events.next()).value).toMatchObject({ content: 'a' });
+    resolve();
+    expect(kinds((await collect(events)).events)).toEqual(['finish']);
+  });
+
+  it.each<[string, string[], string]>([
+    [
+      'null and empty content',
+      [chunk({ role: 'assistant', content: null }), chunk({ content: '' }), chunk({ content: 'a' })],
+      'a',
+    ],
+    ['a single space', [chunk({ content: 'a' }), chunk({ content: ' ' }), chunk({ content: 'b' })], 'a b'],
+    [
+      'reasoning in either field',
+      [chunk({ reasoning: 'x' }), chunk({ reasoning_content: 'y' }), chunk({ content: 'a' })],
+      '(x)(y)a',
+    ],
+    ['no delta at all', [chunk(null), chunk({ content: 'a' })], 'a'],
+    ['comments and empty data', [': ping\n\n', 'data:\n\n', 'data: \n\n', chunk({ content: 'a' })], 'a'],
+    [
+      'usage null on each chunk',
+      [`data: ${JSON.stringify({ choices: [{ delta: { content: 'a' } }], usage: null })}\n\n`],
+      'a',
+    ],
+    ['no choices', ['data: {}\n\n', chunk({ content: 'a' })], 'a'],
+  ])('bears %s', async (_, chunks, expected) => {
+    const { events, error } = await answer(stream([...chunks, stop, done]));
+    expect(error).toBeUndefined();
+    expect(said(events)).toBe(expected);
+  });
+
+  it('bears characters cut in two', async () => {
+    const bytes = new TextEncoder().encode(chunk({ content: 'zażółć 😀' }) + stop + done);
+    const { events } = await answer(stream(Array.from(bytes, byte => Uint8Array.of(byte))));
+    expect(said(events)).toBe('zażółć 😀');
+  });
+
+  it.each([
+    ['[DONE] without a blank line', [chunk({ content: 'a' }), 'data: [DONE]']],
+    ['no [DONE] after the end of the answer', [chunk({ content: 'a' }), stop]],
+    ['[DONE] alone', ['data: [DONE]\n\n']],
+  ])('ends well with %s', async (_, chunks) => {
+    expect((await answer(stream(chunks))).error).toBeUndefined();
+  });
+
+  it('closes at [DONE] where the server leaves the connection open', async () => {
+    const { error, server } = await answer(open([chunk({ content: 'a' }), stop, done]));
+    expect(error).toBeUndefined();
+    await server.requests[0]?.closed;
+  });
+
+  it('counts usage that comes with the last words, or all the time', async () => {
+    const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'length' }], usage };
+    const { events } = await answer(stream([chunk({ content: 'a' }), `data: ${JSON.stringify(finish)}\n\n`, done]));
+    expect(events.slice(-2)).toEqual([
+      { kind: 'finish', index: 0, reason: 'length' },
+      { kind: 'usage', usage },
+    ]);
+  });
+
+  it('gives the pieces of tool calls', async () => {
+    const call = (piece: object) => chunk({ tool_calls: [piece] });
+    const { events } = await answer(
+      stream([
+        call({ index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '' } }),
+        call({ index: 0, function: { arguments: '{"a"' } }),
+        call({ index: 0, function: { arguments: ':1}' } }),
+        chunk({}, { finish_reason: 'tool_calls' }),
+        done,
+      ]),
+    );
+    expect(events.slice(1)).toEqual([
+      { kind: 'tool_call', index: 0, call: 0, id: 'call_1', name: 'look' },
+      { kind: 'tool_call', index: 0, call: 0, arguments: '{"a"' },
+      { kind: 'tool_call', index: 0, call: 0, arguments: ':1}' },
+      { kind: 'finish', index: 0, reason: 'tool_calls' },
+    ]);
+  });
+});
+
+describe('a stream that fails', () => {
+  const begun = [chunk({ content: 'Hel' }), chunk({ reasoning: 'hm' }), chunk({ content: 'lo' })];
+  const kept = { content: 'Hello', reasoning: 'hm' };
+
+  it.each<[string, string, object]>([
+    [
+      'an error in an event, and [DONE] after it',
+      'data: {"error": {"message": "out of memory", "type": "BadRequestError", "code": 400}}\n\ndata: [DONE]\n\n',
+      { kind: 'validation', code: '400', message: expect.stringContaining('out of memory') },
+    ],
+    [
+      'an error of a known type',
+      'data: {"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limited", "param": null}}\n\n',
+      { kind: 'rate_limit', code: 'rate_limited' },
+    ],
+    [
+      'an event called error',
+      'event: error\ndata: {"message": "no slot", "type": "api_error"}\n\n',
+      { kind: 'server', type: 'api_error' },
+    ],
+    [
+      'an event called error, in plain words',
+      'event: error\ndata: it broke\n\n',
+      { kind: 'server', message: expect.stringContaining('it broke.') },
+    ],
+    [
+      'a field called error',
+      'error: {"code": 503, "message": "Loading model", "type": "unavailable_error"}\n\n',
+      { kind: 'server', code: '503' },
+    ],
+    [
+      'an error that is a text',
+      'data: {"error": "it broke"}\n\n',
+      { kind: 'server', message: expect.stringContaining('it broke.') },
+    ],
+    ['an event of another form', 'data: {"choices": "none"}\n\n', { kind: 'response', code: 'answer_unexpected' }],
+  ])('%s keeps what had arrived', async (_, bad, expected) => {
+    const { events, error } = await answer(stream([...begun, bad, chunk({ content: 'never' })]));
+    expect(said(events)).toBe('Hel(hm)lo');
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ ...expected, partial: kept, status: 200, operation: 'createChatCompletion' });
+  });
+
+  it.each<[string, Behaviour]>([
+    ['ends too early', stream(begun)],
+    ['ends inside an event', stream([...begun, 'data: {"choices": [{"del'])],
+  ])('says so where it %s', async (_, behaviour) => {
+    const { error } = await answer(behaviour);
+    expect(error).toMatchObject({ kind: 'network', code: 'stream_cut', partial: kept, outcomeUnknown: false });
+  });
+
+  it('says so where the connection is reset', async () => {
+    const { error } = await answer(async (response, request) => {
+      await open(begun)(response, request);
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    expect(error).toMatchObject({ kind: 'network', partial: kept });
+  });
+
+  it('says so where it falls silent; comments are signs of life', async () => {
+    const server = await hostileServer(async (response, request) => {
+      await open(begun)(response, request);
+      let left = 8;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left < 0) clearInterval(timer);
+        else response.write(left === 0 ? chunk({ content: '!' }) : ': ping\n\n');
+      }, 25);
+      response.once('close', () => clearInterval(timer));
+    });
+    const { service } = serviceAt(server.url);
+    const { error } = await collect(service.chat.stream(question, { silenceMs: 150 }));
+    expect(error).toMatchObject({ kind: 'timeout', code: 'silence', partial: { content: 'Hello!', reasoning: 'hm' } });
+  });
+
+  it('refuses what is no stream of a chat', async () => {
+    const html = await answer(text('<html>sign in</html>'));
+    expect(html.error).toMatchObject({ kind: 'response', code: 'answer_not_json' });
+    const endless = await answer(stream([`data: ${'x'.repeat(9 * 1024 * 1024)}`]));
+    expect(endless.error).toMatchObject({ kind: 'response', code: 'stream_not_understood' });
+    const wrapped = await answer(json({ error: { message: 'not today', type: 'api_error' } }));
+    expect(wrapped.error).toMatchObject({ kind: 'server', message: expect.stringContaining('not today') });
+  });
+});
+
+it('takes a whole answer from a server that does not stream', async () => {
+  const whole = {
+    id: 'c',
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', reasoning: 'hm' }, finish_reason: 'stop' }],
+    usage,
+  };
+  const { events, error } = await answer(json(whole));
+  expect(error).toBeUndefined();
+  expect(events).toEqual([
+    { kind: 'start', id: 'c', model: 'm' },
+    { kind: 'delta', index: 0, content: 'Hello', reasoning: 'hm' },
+    { kind: 'finish', index: 0, reason: 'stop' },
+    { kind: 'usage', usage },
+  ]);
+});
+
+describe('stopping', () => {
+  it('leaving the loop closes the connection', async () => {
+    const server = await hostileServer(open([chunk({ content: 'a' }), chunk({ content: 'b' })]));
+    for await (const event of serviceAt(server.url).service.chat.stream(question)) if (event.kind === 'delta') break;
+    await server.requests[0]?.closed;
+  });
+
+  it('aborting closes it as well, and keeps what had arrived', async () => {
+    const server = await hostileServer(open([chunk({ content: 'a' })]));
+    const controller = new AbortController();
+    const events = serviceAt(server.url).service.chat.stream(question, { signal: controller.signal });
+    await events.next();
+    await events.next();
+    setImmediate(() => controller.abort());
+    expect(await errorOf(events.next())).toMatchObject({ kind: 'cancelled', partial: { content: 'a', reasoning: '' } });
+    await server.requests[0]?.closed;
+  });
+});
+
+describe('before the first word', () => {
+  it('is tried again only where that is harmless', async () => {
+    const lost = await answer(resetAtOnce);
+    expect(lost.error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
+    const server = await hostileServer(
+      refusal(503, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),
+      stream([stop]),
+    );
+    const { error } = await collect(serviceAt(server.url).service.chat.stream(question));
+    expect(error).toBeUndefined();
+  });
+
+  it('gives up the token counts where a server refuses to be asked, and remembers', async () => {
+    const server = await hostileServer(
+      json(
+        {
+          error: {
+            message: 'Unknown parameter: stream_options',
+            type: 'invalid_request_error',
+            param: 'stream_options',
+            code: null,
+          },
+        },
+        400,
+      ),
+      stream([chunk({ content: 'a' }), stop, done]),
+    );
+    const { service } = serviceAt(server.url);
+    expect(said((await collect(service.chat.stream(question))).events)).toBe('a');
+    await collect(service.chat.stream(question));
+    expect(server.requests.map(({ body }) => 'stream_options' in JSON.parse(body))).toEqual([true, false, false]);
+  });
+
+  it('does not ask where the profile says so, and passes on other refusals', async () => {
+    const quiet = await answer(stream([stop]), { assumptions: { streamUsage: 'no' } });
+    expect(JSON.parse(quiet.server.requests[0]?.body ?? '')).toEqual({ ...question, stream: true });
+    const refused = await answer(
+      json({ error: { message: 'no such model', type: 'not_found_error', param: 'model', code: null } }, 404),
+    );
+    expect(refused.error).toMatchObject({ kind: 'not_found', param: 'model' });
+    expect(refused.server.requests).toHaveLength(1);
+  });
+});
+
+it('gives one answer, from the address of inference', async () => {
+  const elsewhere = await hostileServer(
+    json({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' } }], usage }),
+  );
+  const base = await hostileServer(text('no'));
+  const { service } = serviceAt(base.url, { inferenceUrl: `${elsewhere.url}/openai/` });
+  const completion = await service.chat.complete({ ...question, temperature: 0, max_tokens: 5, top_p: 1 });
+  expect(completion.choices[0]?.message.content).toBe('Hello');
+  const [request] = elsewhere.requests;
+  expect(request?.url).toBe('/openai/v1/chat/completions');
+  expect(JSON.parse(request?.body ?? '')).toEqual({
+    ...question,
+    temperature: 0,
+    max_tokens: 5,
+    top_p: 1,
+    stream: false,
+  });
+  expect(base.requests).toEqual([]);
+});

@@ -1,0 +1,153 @@
+/** How connections are made: with TLS, through a proxy, with which certificates. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { selfSigned } from './certificate.ts';
+import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
+
+const page = { items: [], has_more: false };
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function tlsServer() {
+  const pair = selfSigned('service.example');
+  const seen: string[] = [];
+  const server = createHttpsServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+    seen.push(`${request.headers.host}${request.url}`);
+    response.end(JSON.stringify(page));
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'benchtop-ca-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const caFile = join(folder, 'ca.pem');
+  await writeFile(caFile, pair.certificate);
+  return { port: await listen(server), caFile, seen };
+}
+
+/** A proxy that takes everything to one port, whatever was asked for. */
+async function proxyTo(port: number) {
+  const asked: string[] = [];
+  const server = createHttpServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(page));
+  });
+  server.on('connect', (request, socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    const onward = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    socket.on('error', () => onward.destroy());
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+}
+
+function useProxy(variables: Record<string, string>) {
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    vi.stubEnv(name, variables[name]);
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+describe('TLS', () => {
+  it('trusts the certificate of the profile, and no other', async () => {
+    const { port, caFile, seen } = await tlsServer();
+    const base = `https://127.0.0.1:${port}`;
+    await expect(serviceAt(base, { caFile }).service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    const { service, waits } = serviceAt(base);
+    const error = await errorOf(service.benchmarks.list());
+    expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', attempts: 1 });
+    expect((error as Error).message).toContain('could not prove who it is');
+    expect((error as Error).message).toContain('caFile');
+    expect(waits).toEqual([]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('cannot be switched off by the environment', async () => {
+    const { port } = await tlsServer();
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    // Node warns about the variable itself.
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      vi.restoreAllMocks();
+    });
+    const error = await errorOf(serviceAt(`https://127.0.0.1:${port}`).service.benchmarks.list());
+    expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  });
+
+  it('says so where the other side speaks none', async () => {
+    const server = await hostileServer(json(page));
+    const error = await errorOf(serviceAt(server.url.replace('http:', 'https:')).service.benchmarks.list());
+    expect(error).toMatchObject({ kind: 'network', attempts: 1 });
+    expect((error as Error).message).toContain('if it speaks no TLS, the base URL is wrong');
+  });
+
+  it('names a certificate file that cannot be read', async () => {
+    const { service } = serviceAt('https://127.0.0.1:1', { caFile: '/nowhere/ca.pem' });
+    await expect(service.benchmarks.list()).rejects.toMatchObject({
+      kind: 'request',
+      code: 'ca_file_unreadable',
+      param: 'caFile',
+    });
+  });
+});
+
+describe('proxies', () => {
+  it('are used for https, through a tunnel', async () => {
+    const { port, caFile, seen } = await tlsServer();
+    const proxy = await proxyTo(port);
+    useProxy({ HTTPS_PROXY: proxy.url });
+    await serviceAt('https://service.example', { caFile }).service.benchmarks.list();
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
+    expect(seen).toEqual(['service.example/api/v1/benchmarks']);
+  });
+
+  it('are used for http where the profile allows that', async () => {
+    const proxy = await proxyTo(1);
+    useProxy({ HTTP_PROXY: proxy.url });
+    await serviceAt('http://service.example', { allowInsecureHttp: true }).service.benchmarks.list();
+    expect(proxy.asked).toEqual(['GET http://service.example/api/v1/benchmarks']);
+  });
+
+  it('are never used for this machine', async () => {
+    const proxy = await proxyTo(1);
+    useProxy({ HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
+    const server = await hostileServer(json(page));
+    await serviceAt(server.url).service.benchmarks.list();
+    await serviceAt(server.url.replace('127.0.0.1', 'localhost')).service.benchmarks.list();
+    expect(server.requests).toHaveLength(2);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('are not used for what NO_PROXY names', async () => {
+    const proxy = await proxyTo(1);
+    useProxy({ HTTP_PROXY: proxy.url, NO_PROXY: 'service.invalid' });
+    const error = await errorOf(
+      serviceAt('http://service.invalid', { allowInsecureHttp: true }).service.benchmarks.list(),
+    );
+    expect(error).toMatchObject({ kind: 'network', outcomeUnknown: false });
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('that do not answer are given up on', async () => {
+    const mute = createHttpServer();
+    mute.on('connect', () => {});
+    useProxy({ HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${await listen(mute)}` });
+    const { service } = serviceAt('https://service.example', { timeouts: { silenceMs: 50 } });
+    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    expect(error).toMatchObject({ kind: 'timeout', outcomeUnknown: false, attempts: 3 });
+    expect(String(error)).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,176 @@
+import { type FileHandle, mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { UploadUrlError } from '../../src/service/errors.ts';
+import {
+  type Behaviour,
+  errorOf,
+  type HostileServer,
+  hostileServer,
+  resetAtOnce,
+  serviceAt,
+  silent,
+  text,
+} from './hostile-server.ts';
+
+const signature = 'X-Goog-Signature=0123456789abcdef&X-Goog-Expires=900';
+const stored: Behaviour = response => void response.writeHead(200).end();
+
+function target(server: HostileServer, headers: Record<string, string> = {}) {
+  return { path: 'tasks/one.json', url: `${server.url}/bucket/tasks/one.json?${signature}`, headers };
+}
+
+async function fileOf(content: string): Promise<{ handle: FileHandle; path: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-'));
+  const path = join(folder, 'file');
+  await writeFile(path, content);
+  const handle = await openFile(path);
+  onTestFinished(async () => {
+    await handle.close();
+    await rm(folder, { recursive: true });
+  });
+  return { handle, path };
+}
+
+it('sends the bytes with the given headers and nothing of the profile', async () => {
+  const server = await hostileServer(stored);
+  const { service, log } = serviceAt(server.url);
+  await service.putUpload(
+    target(server, { 'Content-Type': 'application/json', 'x-goog-content-length-range': '0,9', 'Content-Length': '1' }),
+    new TextEncoder().encode('{"a": 1}'),
+  );
+  const [request] = server.requests;
+  expect(request).toMatchObject({ method: 'PUT', url: `/bucket/tasks/one.json?${signature}`, body: '{"a": 1}' });
+  expect(request?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-goog-content-length-range': '0,9',
+    'content-length': '8',
+    'user-agent': 'benchtop/test',
+  });
+  expect(request?.headers).not.toHaveProperty('x-api-key');
+  expect(request?.headers).not.toHaveProperty('authorization');
+  expect(request?.headers).not.toHaveProperty('idempotency-key');
+  expect(log).toMatchObject([{ operation: 'putUpload', path: '/bucket/tasks/one.json', status: 200 }]);
+  expect(JSON.stringify(log)).not.toContain('Signature');
+});
+
+it('streams an open file, tells how far it is, and leaves the file open', async () => {
+  const content = 'abcdefgh'.repeat(64 * 1024);
+  const { handle } = await fileOf(content);
+  const server = await hostileServer(stored);
+  const progress: [number, number][] = [];
+  await serviceAt(server.url).service.putUpload(
+    target(server),
+    { handle, size: content.length },
+    { onProgress: (sent, total) => progress.push([sent, total]) },
+  );
+  expect(server.requests[0]?.body).toBe(content);
+  expect(server.requests[0]?.headers['content-length']).toBe(String(content.length));
+  expect(progress.length).toBeGreaterThan(4);
+  expect(progress.map(([sent]) => sent)).toEqual(progress.map(([sent]) => sent).toSorted((a, b) => a - b));
+  expect(progress.at(-1)).toEqual([content.length, content.length]);
+  expect((await handle.stat()).size).toBe(content.length);
+});
+
+it('sends an empty file, and only the declared bytes of one that has grown', async () => {
+  const { handle } = await fileOf('abcdef');
+  const server = await hostileServer(stored);
+  const { service } = serviceAt(server.url);
+  await service.putUpload(target(server), { handle, size: 0 });
+  await service.putUpload(target(server), { handle, size: 3 });
+  expect(server.requests.map(({ body, headers }) => [body, headers['content-length']])).toEqual([
+    ['', '0'],
+    ['abc', '3'],
+  ]);
+  // Both went over one connection.
+  expect(server.connections()).toBe(1);
+});
+
+it('begins the file anew when it is tried again', async () => {
+  const content = 'x'.repeat(200_000);
+  const { handle } = await fileOf(content);
+  const server = await hostileServer(resetAtOnce, text('', 503, { 'retry-after': '1' }), stored);
+  const { service, waits } = serviceAt(server.url);
+  await service.putUpload(target(server), { handle, size: content.length });
+  expect(server.requests.map(({ body }) => body.length)).toEqual([200_000, 200_000, 200_000]);
+  expect(waits).toEqual([438, 1_000]);
+});
+
+it('says that a file became shorter, and stores nothing', async () => {
+  const { handle } = await fileOf('abc');
+  const server = await hostileServer(stored);
+  const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), { handle, size: 500 }));
+  expect(error).toMatchObject({
+    kind: 'request',
+    code: 'file_changed',
+    message: expect.stringContaining('tasks/one.json'),
+  });
+  expect(server.requests).toEqual([]);
+});
+
+describe('the address', () => {
+  it.each<[string, Behaviour]>([
+    ['403', text('<Error><Code>AccessDenied</Code><StringToSign>PUT secret</StringToSign></Error>', 403)],
+    ['400 of an expired token', text('<Error><Code>ExpiredToken</Code></Error>', 400)],
+  ])('refused with %s asks for a new one', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
+    expect(error).toBeInstanceOf(UploadUrlError);
+    expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
+    expect((error as Error).message).toContain('Ask for a new address');
+    expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
+  });
+
+  it('is not used once it has expired', async () => {
+    const server = await hostileServer(stored);
+    const { service } = serviceAt(server.url);
+    const expiresAt = new Date(Date.now() - 1_000).toISOString();
+    const error = await errorOf(service.putUpload(target(server), new Uint8Array(3), { expiresAt }));
+    expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_expired' });
+    expect(server.requests).toEqual([]);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    await service.putUpload(target(server), new Uint8Array(3), { expiresAt: later });
+    await service.putUpload(target(server), new Uint8Array(3), { expiresAt: 'some day' });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [`http://storage.example/a?${signature}`, 'address_insecure'],
+    [`https://me:pw@storage.example/a?${signature}`, 'upload_url_invalid'],
+    [`file:///etc/passwd?${signature}`, 'address_insecure'],
+    [`nowhere?${signature}`, 'upload_url_invalid'],
+  ])('%s is refused and not repeated', async (url, code) => {
+    const { service } = serviceAt('https://service.example');
+    const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
+    expect(error).toMatchObject({ kind: 'request', code });
+    expect(inspect(error)).not.toContain('Signature');
+  });
+
+  it('is in no error', async () => {
+    const limits = { timeouts: { silenceMs: 50 } };
+    for (const behaviour of [
+      silent,
+      resetAtOnce,
+      text(`<h1>${signature}</h1><title>${signature}</title>`, 500),
+      text('', 418),
+    ]) {
+      const server = await hostileServer(behaviour);
+      const error = await errorOf(serviceAt(server.url, limits).service.putUpload(target(server), new Uint8Array(3)));
+      expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toMatch(/Signature|0123456789abcdef/);
+    }
+  });
+});
+
+it('stops when it is cancelled', async () => {
+  const { handle } = await fileOf('x'.repeat(100_000));
+  const server = await hostileServer(silent);
+  const controller = new AbortController();
+  const { service } = serviceAt(server.url);
+  const upload = errorOf(service.putUpload(target(server), { handle, size: 100_000 }, { signal: controller.signal }));
+  await expect.poll(() => server.requests.length).toBe(1);
+  controller.abort();
+  expect(await upload).toMatchObject({ kind: 'cancelled' });
+  await server.requests[0]?.closed;
+});
