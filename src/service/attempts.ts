@@ -78,7 +78,7 @@ export interface TimeLimit {
 
 export function limitTime(caller: AbortSignal | undefined, ms: number | undefined, now: number): TimeLimit {
   const controller = new AbortController();
-  const cancel = () => controller.abort();
+  const cancel = () => controller.abort(isTimeout(caller?.reason) ? deadlineReached : undefined);
   if (caller?.aborted) cancel();
   caller?.addEventListener('abort', cancel, { once: true });
   const timer = ms === undefined ? undefined : setTimeout(() => controller.abort(deadlineReached), ms);
@@ -91,6 +91,11 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
       caller?.removeEventListener('abort', cancel);
     },
   };
+}
+
+/** Whether a signal was aborted by `AbortSignal.timeout`, and not because nobody wants the answer any more. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 /** Waits by a timer. */

@@ -29,8 +29,8 @@ export interface Service {
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
-   * Closes every connection; calls under way fail. The service stays usable: new calls connect anew, which is what a
-   * machine wants that has slept.
+   * Closes every connection. What is under way fails, or is asked anew where that is harmless. The service stays
+   * usable and connects anew when it is called, which is what a machine needs that has slept.
    */
   readonly close: () => Promise<void>;
 }

@@ -72,10 +72,7 @@ export function errorOfFailure(
         details,
       );
     case 'deadline':
-      return new TimeoutError(
-        `${host} gave no whole answer within ${limits.deadlineMs === undefined ? 'the time set' : inSeconds(limits.deadlineMs)}. ${after}`,
-        details,
-      );
+      return new TimeoutError(`${host} gave no whole answer in the time set for it. ${after}`, details);
     case 'network':
       break;
   }

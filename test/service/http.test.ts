@@ -413,6 +413,13 @@ describe('cancelling', () => {
     await server.requests[0]?.closed;
   });
 
+  it('tells a signal that timed out from one that was aborted', async () => {
+    const server = await hostileServer(silent);
+    const { service } = serviceAt(server.url);
+    const error = await errorOf(service.benchmarks.list({}, { signal: AbortSignal.timeout(30) }));
+    expect(error).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 1 });
+  });
+
   it('ends the wait between two attempts', async () => {
     const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': '30' }));
     const controller = new AbortController();
