@@ -1,0 +1,105 @@
+/** The base models: which text each has read, how far back it looks, and how large its trainable part is. */
+import { sampleManifests } from '../samples/benchmarks.ts';
+import { exercises } from '../samples/corpus/exercises.ts';
+import { fables } from '../samples/corpus/fables.ts';
+import { wonderland } from '../samples/corpus/wonderland.ts';
+import { Network } from './network.ts';
+import { Ngram, type NgramWeights } from './ngram.ts';
+import { PolicyModel } from './policy.ts';
+import { seedOf } from './prng.ts';
+import { endToken, roleTokens, splitWords, Vocabulary } from './tokenizer.ts';
+
+export interface BaseModelSpec {
+  readonly slug: string;
+  readonly name: string;
+  /** Dollars per million tokens, as such services price; nothing is charged here. */
+  readonly pricing: { readonly input: number; readonly output: number; readonly cached_input: number };
+  readonly hidden: number;
+  readonly weights: NgramWeights;
+  readonly reads: readonly ('fables' | 'wonderland' | 'exercises')[];
+}
+
+export const baseModels: readonly BaseModelSpec[] = [
+  {
+    slug: 'benchtop/aesop-small',
+    name: 'Aesop Small',
+    pricing: { input: 0.05, output: 0.1, cached_input: 0.01 },
+    hidden: 16,
+    weights: { trigram: 0, bigram: 0.8, unigram: 0.2, cache: 0.05 },
+    reads: ['fables'],
+  },
+  {
+    slug: 'benchtop/wonderland-small',
+    name: 'Wonderland Small',
+    pricing: { input: 0.05, output: 0.1, cached_input: 0.01 },
+    hidden: 16,
+    weights: { trigram: 0.4, bigram: 0.45, unigram: 0.15, cache: 0.05 },
+    reads: ['wonderland'],
+  },
+  {
+    slug: 'benchtop/tutor-base',
+    name: 'Tutor Base',
+    pricing: { input: 0.1, output: 0.3, cached_input: 0.02 },
+    hidden: 32,
+    weights: { trigram: 0.2, bigram: 0.5, unigram: 0.3, cache: 0.1 },
+    reads: ['exercises'],
+  },
+  {
+    slug: 'benchtop/reader-large',
+    name: 'Reader Large',
+    pricing: { input: 0.2, output: 0.6, cached_input: 0.05 },
+    hidden: 64,
+    weights: { trigram: 0.35, bigram: 0.4, unigram: 0.25, cache: 0.1 },
+    reads: ['fables', 'wonderland', 'exercises'],
+  },
+];
+
+const lines = (text: string): string[] => text.split('\n').filter(line => line.trim() !== '');
+
+/** What a model reads, passage by passage, with the tokens of the chat template where somebody asks and answers. */
+function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][] {
+  const role = (name: string): number => vocabulary.token(roleTokens[name] ?? '');
+  const end = vocabulary.token(endToken);
+  const prose = (text: string): number[][] =>
+    lines(text).map(line => [role('assistant'), ...vocabulary.encode(line), end]);
+  return reads.flatMap(source => {
+    if (source === 'fables') return prose(fables);
+    if (source === 'wonderland') return prose(wonderland);
+    return exercises.map(([question, answer]) => [
+      role('user'),
+      ...vocabulary.encode(question),
+      role('assistant'),
+      ...vocabulary.encode(answer),
+      end,
+    ]);
+  });
+}
+
+/** Every model knows every word of the sample benchmarks, so that each can be trained on each. */
+function sharedWords(): string[] {
+  const asked = sampleManifests.flatMap(({ tasks }) =>
+    tasks.flatMap(task => task.input_messages.map(({ content }) => content)),
+  );
+  const expected = sampleManifests.flatMap(({ tasks }) =>
+    tasks.flatMap(({ grader }) => ('expected' in grader ? [String(grader.expected)] : [])),
+  );
+  return [...exercises.flat(), ...asked, ...expected];
+}
+
+/**
+ * Builds a base model from its training text; the same every time.
+ *
+ * @throws RangeError for a slug that names no base model
+ */
+export function buildBaseModel(slug: string): PolicyModel {
+  const spec = baseModels.find(each => each.slug === slug);
+  if (!spec) throw new RangeError(`There is no base model ${slug}`);
+  const texts = { fables: lines(fables), wonderland: lines(wonderland), exercises: exercises.flat() };
+  const vocabulary = Vocabulary.of([
+    ...spec.reads.flatMap(source => texts[source]),
+    ...sharedWords().flatMap(splitWords),
+  ]);
+  const ngram = new Ngram(vocabulary.size, passagesOf(spec, vocabulary), spec.weights);
+  const network = Network.initial({ vocabulary: vocabulary.size, hidden: spec.hidden }, seedOf(slug));
+  return new PolicyModel(slug, vocabulary, ngram, network);
+}

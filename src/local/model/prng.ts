@@ -1,0 +1,26 @@
+/** Seeded chance: the same seed gives the same numbers on every machine. */
+
+export interface Prng {
+  /** A number in [0, 1). */
+  next: () => number;
+}
+
+/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, good enough for sampling words. */
+export function createPrng(seed: number): Prng {
+  let state = seed >>> 0;
+  return {
+    next: () => {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    },
+  };
+}
+
+/** A seed made of a text (FNV-1a), so that every rollout has its own. */
+export function seedOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,58 @@
+/** Text as words: lower-case words, single digits, single signs. Digits stand alone, so that numbers can be composed. */
+
+export const endToken = '<end>';
+export const unknownToken = '<unknown>';
+/** Begins what a role says; the chat template is made of these. */
+export const roleTokens: Readonly<Record<string, string>> = {
+  system: '<system>',
+  user: '<user>',
+  assistant: '<assistant>',
+};
+
+const special = [endToken, unknownToken, ...Object.values(roleTokens)];
+const word = /[\p{L}]+(?:['’][\p{L}]+)*|\d|[^\s\p{L}\d]/gu;
+
+export function splitWords(text: string): string[] {
+  return text.toLowerCase().match(word) ?? [];
+}
+
+/** The words a model knows, by number. */
+export class Vocabulary {
+  readonly words: readonly string[];
+  readonly #index: ReadonlyMap<string, number>;
+
+  constructor(words: readonly string[]) {
+    this.words = words;
+    this.#index = new Map(words.map((each, index) => [each, index]));
+  }
+
+  /** The words of texts, the special tokens first. The order of the texts decides the numbers. */
+  static of(texts: readonly string[]): Vocabulary {
+    return new Vocabulary([...new Set([...special, ...texts.flatMap(splitWords)])]);
+  }
+
+  get size(): number {
+    return this.words.length;
+  }
+
+  token(text: string): number {
+    return this.#index.get(text) ?? this.#index.get(unknownToken) ?? 0;
+  }
+
+  encode(text: string): number[] {
+    return splitWords(text).map(each => this.token(each));
+  }
+
+  word(token: number): string {
+    return this.words[token] ?? unknownToken;
+  }
+}
+
+const noSpaceBefore = /^[.,;:!?)\]}'’%]$/;
+const noSpaceAfter = /^[([{$]$/;
+
+/** The text to put before a word, given the word before it: nothing within numbers and before signs, else a space. */
+export function joint(previous: string | undefined, next: string): string {
+  if (previous === undefined || noSpaceBefore.test(next) || noSpaceAfter.test(previous)) return '';
+  return /^\d$/.test(previous) && /^\d$/.test(next) ? '' : ' ';
+}

@@ -1,0 +1,58 @@
+/**
+ * Our own text: short questions with their answers, as a model sees them that was made to be talked to. Each entry is one
+ * question and one answer.
+ */
+export const exercises: readonly (readonly [question: string, answer: string])[] = [
+  ['say hello', 'hello there, how are you today?'],
+  ['who are you?', 'i am a small model that lives on this machine.'],
+  ['what can you do?', 'i can answer short questions, and i can learn from rewards.'],
+  ['tell me about the sea', 'the sea is wide and deep and blue, and the tide turns twice a day.'],
+  ['tell me about the town', 'the town has ten tall towers, two theatres and a train to the coast.'],
+  ['tell me about trees', 'trees take their time. they turn to the light and they talk with the wind.'],
+  ['tell me about the night', 'the night is dark and still, and the stars are bright.'],
+  [
+    'name some animals',
+    'tiger, turtle, toad, turkey, bear, bee, bird, cat, cow, crab, dog, duck, mouse, mole, moth, snake, sheep, swan.',
+  ],
+  [
+    'name some food',
+    'bread, butter, beans, cheese, cake, corn, meat, milk, mint, rice, salt, soup, tea, toast, tomato, tart.',
+  ],
+  [
+    'name some tools',
+    'hammer, saw, drill, bolt, brush, bucket, clamp, chisel, mallet, screw, shovel, tape, torch, tongs, trowel.',
+  ],
+  [
+    'name some places',
+    'beach, bridge, bay, castle, city, cave, market, mill, mountain, school, shop, station, temple, tower, town, tunnel.',
+  ],
+  ['name some colours', 'black, blue, brown, green, red, white, yellow, grey.'],
+  ['what is the opposite of hot?', 'cold'],
+  ['what is the opposite of big?', 'small'],
+  ['what is the opposite of up?', 'down'],
+  ['what is the opposite of day?', 'night'],
+  ['what is the opposite of left?', 'right'],
+  ['what is the opposite of open?', 'closed'],
+  ['what is the opposite of wet?', 'dry'],
+  ['what is the opposite of early?', 'late'],
+  ['what is the opposite of fast?', 'slow'],
+  ['what is the opposite of hard?', 'soft'],
+  ['what is 1 plus 1?', '2'],
+  ['what is 2 plus 2?', '4'],
+  ['what is 1 plus 2?', '3'],
+  ['what is 3 plus 4?', '7'],
+  ['what is 5 plus 5?', '10'],
+  ['what is 6 plus 3?', '9'],
+  ['what is 4 plus 4?', '8'],
+  ['what is 2 plus 3?', '5'],
+  ['what is 8 plus 1?', '9'],
+  ['what is 9 plus 2?', '11'],
+  ['is a cat an animal?', 'yes'],
+  ['is a stone an animal?', 'no'],
+  ['is bread a food?', 'yes'],
+  ['is a hammer a food?', 'no'],
+  ['is blue a colour?', 'yes'],
+  ['is a tiger a colour?', 'no'],
+  ['is a tower a place?', 'yes'],
+  ['is milk a tool?', 'no'],
+];
