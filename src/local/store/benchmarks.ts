@@ -1,0 +1,192 @@
+/** Benchmarks with their tasks, images and what they lack. */
+import type { ListQuery } from '../../contract/common.ts';
+import { type Manifest, type ManifestTask, secretNames } from '../samples/manifest.ts';
+import type { Database } from './database.ts';
+import { newId, now, sha256 } from './ids.ts';
+import { readPage } from './list-page.ts';
+import type { BenchmarkRow } from './records.ts';
+
+const benchmarkList = {
+  table: 'benchmarks',
+  id: 'bench_id',
+  sorts: ['created_at', 'updated_at', 'label', 'family'],
+  searches: ['label', 'family', 'description', 'bench_id'],
+} as const;
+
+const runtimeList = {
+  table: 'runtimes',
+  id: 'runtime_id',
+  sorts: ['created_at', 'provider', 'build_status'],
+  searches: ['runtime_id', 'provider', 'content_hash'],
+} as const;
+
+export interface ImageRow {
+  task_id: string;
+  provider: string;
+  provider_ref: string;
+  dockerfile_uri: string;
+  build_status: string;
+}
+
+const provider = 'local';
+
+export class BenchmarkStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  list(organizationId: string, query: ListQuery) {
+    const page = readPage<BenchmarkRow>(this.#database, benchmarkList, { organization_id: organizationId }, query);
+    return { ...page, items: page.items.map(row => this.#withCount(row)) };
+  }
+
+  get(organizationId: string, benchId: string) {
+    const row = this.#database.get<BenchmarkRow>(
+      'select * from benchmarks where bench_id = ? and organization_id = ?',
+      benchId,
+      organizationId,
+    );
+    return row && this.#withCount(row);
+  }
+
+  #withCount(row: BenchmarkRow) {
+    const count = this.#database.get<{ count: number }>(
+      'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
+      row.organization_id,
+      row.bench_id,
+    );
+    return { ...row, eval_run_count: count?.count ?? 0 };
+  }
+
+  listRuntimes(organizationId: string, query: ListQuery) {
+    return readPage<Record<string, unknown>>(this.#database, runtimeList, { organization_id: organizationId }, query);
+  }
+
+  /** Makes a benchmark of a manifest: all of it, or nothing. */
+  ingest(organizationId: string, manifest: Manifest, benchId: string = newId('benchmark')): string {
+    const created_at = now();
+    this.#database.transaction(() => {
+      this.#database.put('benchmarks', {
+        bench_id: benchId,
+        organization_id: organizationId,
+        label: manifest.label ?? manifest.name,
+        description: manifest.description ?? '',
+        family: manifest.family ?? '',
+        visibility: 'private',
+        created_at,
+        updated_at: created_at,
+      });
+      for (const task of manifest.tasks) {
+        this.#database.put('tasks', {
+          bench_id: benchId,
+          task_id: task.name,
+          split: task.split,
+          spec: JSON.stringify(task),
+        });
+        this.#database.put('images', {
+          bench_id: benchId,
+          task_id: task.name,
+          provider,
+          provider_ref: '',
+          dockerfile_uri: `local://${benchId}/${encodeURIComponent(task.name)}/Dockerfile`,
+          build_status: 'pending',
+        });
+      }
+    });
+    return benchId;
+  }
+
+  tasks(benchId: string, split?: string): ManifestTask[] {
+    const rows = this.#database.all<{ spec: string; split: string }>(
+      'select spec, split from tasks where bench_id = ? order by task_id',
+      benchId,
+    );
+    return rows
+      .filter(row => split === undefined || row.split === split)
+      .map(row => JSON.parse(row.spec) as ManifestTask);
+  }
+
+  images(benchId: string): ImageRow[] {
+    return this.#database.all<ImageRow>(
+      'select task_id, provider, provider_ref, dockerfile_uri, build_status from images where bench_id = ? order by task_id',
+      benchId,
+    );
+  }
+
+  /** Images that are neither built nor being built go to `building`. */
+  beginBuild(benchId: string): void {
+    this.#database.run(
+      "update images set build_status = 'building' where bench_id = ? and build_status in ('pending', 'failed')",
+      benchId,
+    );
+  }
+
+  /** Tasks whose images are to be built, of any organization. */
+  building(): { organization_id: string; bench_id: string; task_id: string; spec: string }[] {
+    return this.#database.all(
+      `select b.organization_id, i.bench_id, i.task_id, t.spec from images i
+       join tasks t on t.bench_id = i.bench_id and t.task_id = i.task_id join benchmarks b on b.bench_id = i.bench_id
+       where i.build_status = 'building' order by i.bench_id, i.task_id`,
+    );
+  }
+
+  /** Records a build: the image is named by the hash of what it holds, and so is the runtime that tasks share. */
+  finishBuild(
+    organizationId: string,
+    benchId: string,
+    taskId: string,
+    content: string,
+    status: 'ready' | 'failed',
+  ): void {
+    const hash = sha256(content);
+    this.#database.transaction(() => {
+      this.#database.run(
+        'update images set build_status = ?, provider_ref = ? where bench_id = ? and task_id = ?',
+        status,
+        status === 'ready' ? `sha256:${hash}` : '',
+        benchId,
+        taskId,
+      );
+      const known = this.#database.get(
+        'select runtime_id from runtimes where organization_id = ? and content_hash = ?',
+        organizationId,
+        hash,
+      );
+      if (status === 'ready' && !known) {
+        this.#database.put('runtimes', {
+          runtime_id: newId('runtime'),
+          organization_id: organizationId,
+          image_ref: `local/${hash.slice(0, 12)}`,
+          dockerfile_uri: null,
+          content_hash: hash,
+          provider,
+          blueprint_id: `sha256:${hash}`,
+          build_status: status,
+          created_at: now(),
+        });
+      }
+    });
+  }
+
+  /** What keeps a benchmark from being launched. */
+  readiness(organizationId: string, benchId: string) {
+    const present = new Set(
+      this.#database
+        .all<{ name: string }>('select name from secrets where organization_id = ?', organizationId)
+        .map(({ name }) => name),
+    );
+    const missing_secret_names = secretNames(this.tasks(benchId)).filter(name => !present.has(name));
+    const unready_task_image_counts = Object.fromEntries(
+      this.#database
+        .all<{ build_status: string; count: number }>(
+          "select build_status, count(*) as count from images where bench_id = ? and build_status <> 'ready' group by build_status",
+          benchId,
+        )
+        .map(row => [row.build_status, row.count]),
+    );
+    const ready = missing_secret_names.length === 0 && Object.keys(unready_task_image_counts).length === 0;
+    return { ready, missing_secret_names, unready_task_image_counts };
+  }
+}

@@ -1,0 +1,226 @@
+/** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and never twice. */
+import type { Database } from './database.ts';
+import { newId, now } from './ids.ts';
+import type { EvalRunRow } from './records.ts';
+
+export interface NewEvalRun {
+  readonly bench_id: string;
+  readonly display_name: string;
+  readonly base_model_slug: string;
+  readonly parent_checkpoint_id: string | null;
+  readonly split: string;
+  readonly total_rollouts: number;
+}
+
+/** What became of a rollout: a reward, or an error. A rollout that failed has no reward, which is not the reward 0. */
+export interface FinishedRollout {
+  readonly task_id: string;
+  readonly reward: number | null;
+  readonly error: string | null;
+  readonly latency_ms: number;
+  readonly completion_tokens: number;
+  /** Steps with their messages, as the contract has them. */
+  readonly steps: readonly unknown[];
+}
+
+export interface Failure {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly context: Record<string, unknown>;
+}
+
+export class EvaluationStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  create(organizationId: string, run: NewEvalRun): EvalRunRow {
+    const created_at = now();
+    const row: EvalRunRow = {
+      eval_run_id: newId('evalRun'),
+      organization_id: organizationId,
+      pipeline_run_id: newId('pipelineRun'),
+      execution_id: newId('execution'),
+      training_run_id: null,
+      step: null,
+      status: 'pending',
+      reward_mean: null,
+      failure: null,
+      created_at,
+      updated_at: created_at,
+      ...run,
+    };
+    this.#database.put('eval_runs', row as Record<string, string | number | null>);
+    return row;
+  }
+
+  get(organizationId: string, runId: string): EvalRunRow | undefined {
+    return this.#database.get<EvalRunRow>(
+      'select * from eval_runs where eval_run_id = ? and organization_id = ?',
+      runId,
+      organizationId,
+    );
+  }
+
+  list(organizationId: string, benchId: string): EvalRunRow[] {
+    return this.#database.all<EvalRunRow>(
+      'select * from eval_runs where organization_id = ? and bench_id = ? order by created_at desc, eval_run_id',
+      organizationId,
+      benchId,
+    );
+  }
+
+  /** Runs that are to be worked on, the oldest first: also those that a killed process left. */
+  unfinished(): EvalRunRow[] {
+    return this.#database.all<EvalRunRow>(
+      "select * from eval_runs where status in ('pending', 'running') order by created_at, eval_run_id",
+    );
+  }
+
+  /** Changes the status unless the run has ended. Gives whether it did. */
+  setStatus(runId: string, status: string, failure?: Failure): boolean {
+    return (
+      this.#database.run(
+        "update eval_runs set status = ?, failure = ?, updated_at = ? where eval_run_id = ? and status in ('pending', 'running')",
+        status,
+        failure ? JSON.stringify(failure) : null,
+        now(),
+        runId,
+      ) > 0
+    );
+  }
+
+  /** Tasks whose rollouts have been recorded. */
+  finishedTasks(runId: string): Set<string> {
+    const rows = this.#database.all<{ task_id: string }>(
+      'select task_id from trajectories where eval_run_id = ?',
+      runId,
+    );
+    return new Set(rows.map(row => row.task_id));
+  }
+
+  /** Records rollouts with a snapshot of their distributions; nothing where the run has gone meanwhile. */
+  record(runId: string, rollouts: readonly FinishedRollout[]): void {
+    this.#database.transaction(() => {
+      const run = this.#database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
+      if (run?.status !== 'running') return;
+      const done = this.finishedTasks(runId);
+      const fresh = rollouts.filter(rollout => !done.has(rollout.task_id));
+      const created_at = now();
+      for (const rollout of fresh) {
+        this.#database.put('trajectories', {
+          trajectory_id: newId('trajectory'),
+          organization_id: run.organization_id,
+          eval_run_id: runId,
+          training_run_id: null,
+          dataset_id: null,
+          dataset_name: null,
+          task_id: rollout.task_id,
+          source: 'evaluation',
+          trace_id: null,
+          model_id: run.base_model_slug,
+          status: rollout.error === null ? 'completed' : 'failed',
+          reward: rollout.reward,
+          num_steps: rollout.steps.length,
+          error: rollout.error,
+          created_at,
+          steps: JSON.stringify(rollout.steps),
+        });
+      }
+      const rewards = fresh.flatMap(({ reward }) => (reward === null ? [] : [reward]));
+      this.#snapshot(
+        runId,
+        created_at,
+        'rollout',
+        'latency',
+        'ms',
+        fresh.map(({ latency_ms }) => latency_ms),
+      );
+      this.#snapshot(
+        runId,
+        created_at,
+        'rollout',
+        'completion_tokens',
+        'tokens',
+        fresh.map(each => each.completion_tokens),
+      );
+      this.#snapshot(runId, created_at, 'grading', 'reward', '', rewards);
+    });
+  }
+
+  #snapshot(
+    runId: string,
+    created_at: string,
+    stage: string,
+    knob_name: string,
+    unit: string,
+    samples: readonly number[],
+  ): void {
+    if (samples.length === 0) return;
+    this.#database.put('snapshots', {
+      eval_run_id: runId,
+      xid: newId('snapshot'),
+      stage,
+      knob_name,
+      unit,
+      created_at,
+      samples: JSON.stringify(samples),
+    });
+  }
+
+  /** Ends a run whose rollouts are all recorded: its mean is the mean of their rewards. */
+  complete(runId: string): void {
+    this.#database.run(
+      `update eval_runs set status = 'completed', updated_at = ?,
+       reward_mean = (select avg(reward) from trajectories where eval_run_id = eval_runs.eval_run_id)
+       where eval_run_id = ? and status = 'running'`,
+      now(),
+      runId,
+    );
+  }
+
+  counts(runId: string): { scored: number; failed: number; mean: number | null } {
+    const row = this.#database.get<{ scored: number; failed: number; mean: number | null }>(
+      `select count(reward) as scored, count(*) filter (where status = 'failed') as failed, avg(reward) as mean
+       from trajectories where eval_run_id = ?`,
+      runId,
+    );
+    return row ?? { scored: 0, failed: 0, mean: null };
+  }
+
+  rewards(runId: string): { reward: number; trajectory_id: string; task_id: string }[] {
+    return this.#database.all(
+      'select reward, trajectory_id, task_id from trajectories where eval_run_id = ? and reward is not null order by task_id',
+      runId,
+    );
+  }
+
+  snapshots(runId: string) {
+    const rows = this.#database.all<{ samples: string } & Record<string, unknown>>(
+      'select * from snapshots where eval_run_id = ? order by created_at, xid',
+      runId,
+    );
+    return rows.map(row => {
+      const samples = JSON.parse(row.samples) as number[];
+      return { ...row, sample_count: samples.length, samples };
+    });
+  }
+
+  delete(organizationId: string, benchId: string, runId: string): boolean {
+    return this.#database.transaction(() => {
+      const gone = this.#database.run(
+        'delete from eval_runs where eval_run_id = ? and organization_id = ? and bench_id = ?',
+        runId,
+        organizationId,
+        benchId,
+      );
+      if (gone === 0) return false;
+      this.#database.run('delete from trajectories where eval_run_id = ?', runId);
+      this.#database.run('delete from snapshots where eval_run_id = ?', runId);
+      return true;
+    });
+  }
+}

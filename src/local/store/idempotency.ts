@@ -1,0 +1,42 @@
+/** Answers to requests that carried an `Idempotency-Key`, so that a repeat gets the first answer and does nothing. */
+import type { Database } from './database.ts';
+import { now, sha256 } from './ids.ts';
+
+export class IdempotencyConflict extends Error {}
+
+/**
+ * The first answer to this key, or that of `work`, which is then remembered with everything the work stored.
+ *
+ * @throws IdempotencyConflict where the key came with another request
+ */
+export function once<Answer>(
+  database: Database,
+  organizationId: string,
+  key: string | undefined,
+  request: unknown,
+  work: () => Answer,
+): Answer {
+  if (key === undefined) return database.transaction(work);
+  const hash = sha256(JSON.stringify(request));
+  return database.transaction(() => {
+    const known = database.get<{ request_hash: string; answer: string }>(
+      'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
+      organizationId,
+      key,
+    );
+    if (known) {
+      if (known.request_hash !== hash)
+        throw new IdempotencyConflict('This Idempotency-Key came with another request before.');
+      return JSON.parse(known.answer) as Answer;
+    }
+    const answer = work();
+    database.put('idempotency_keys', {
+      organization_id: organizationId,
+      key,
+      request_hash: hash,
+      answer: JSON.stringify(answer),
+      created_at: now(),
+    });
+    return answer;
+  });
+}

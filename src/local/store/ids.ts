@@ -1,0 +1,25 @@
+/** Identities of what the service makes: a prefix that tells the kind, and chance. */
+import { createHash, randomBytes } from 'node:crypto';
+
+export const idPrefixes = {
+  organization: 'org',
+  benchmark: 'bench',
+  evalRun: 'evr',
+  pipelineRun: 'plr',
+  execution: 'exe',
+  trajectory: 'traj',
+  snapshot: 'snap',
+  runtime: 'rt',
+} as const;
+
+export function newId(kind: keyof typeof idPrefixes): string {
+  return `${idPrefixes[kind]}_${randomBytes(9).toString('base64url').replace(/[-_]/g, 'x')}`;
+}
+
+export function now(): string {
+  return new Date().toISOString();
+}
+
+export function sha256(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,33 @@
+/** Organizations and the keys that speak for them. Keys are kept as hashes. */
+import type { Database } from './database.ts';
+import { newId, now, sha256 } from './ids.ts';
+
+/** The organization that a key belongs to. */
+export function organizationOfKey(database: Database, key: string): string | undefined {
+  const row = database.get<{ organization_id: string }>(
+    'select organization_id from api_keys where key_hash = ?',
+    sha256(key),
+  );
+  return row?.organization_id;
+}
+
+/** Makes the key speak for the first organization, which is made where there is none. Gives its id. */
+export function ensureOrganization(database: Database, key: string): string {
+  const known = organizationOfKey(database, key);
+  if (known) return known;
+  const first = database.get<{ organization_id: string }>(
+    'select organization_id from organizations order by created_at limit 1',
+  );
+  const organization_id = first?.organization_id ?? newId('organization');
+  if (!first) database.put('organizations', { organization_id, name: 'sample organization', created_at: now() });
+  database.put('api_keys', { key_hash: sha256(key), organization_id });
+  return organization_id;
+}
+
+/** Adds an organization with a key of its own. */
+export function addOrganization(database: Database, name: string, key: string): string {
+  const organization_id = newId('organization');
+  database.put('organizations', { organization_id, name, created_at: now() });
+  database.put('api_keys', { key_hash: sha256(key), organization_id });
+  return organization_id;
+}
