@@ -1,2 +1,23 @@
 #!/usr/bin/env node
-console.log('benchtop');
+/** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
+import { enableCompileCache } from 'node:module';
+
+enableCompileCache();
+
+const commands: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<number>>>> = {
+  tui: async () => (await import('./commands/tui.tsx')).tuiCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
+  help: async () => (await import('./commands/help.ts')).helpCommand,
+};
+
+const [, , first = '', ...rest] = process.argv;
+const named = commands[first];
+const asked = process.argv.includes('--help') || process.argv.includes('-h') ? 'help' : undefined;
+const command = await (commands[asked ?? ''] ?? named ?? commands['tui'])?.();
+const args = named ? rest : process.argv.slice(2);
+try {
+  process.exitCode = await command?.(args);
+} catch (error) {
+  const { reportFailure } = await import('./commands/failure.ts');
+  process.exitCode = reportFailure(error);
+}

@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Programs that Node starts by path: the command line, and the workers of the local service. */
 const entryPoints = {
   main: 'src/main.ts',
+  worker: 'src/local/engine/worker.ts',
 };
 
 /** Ink imports its devtools conditionally, which a bundler hoists into an unconditional import. */

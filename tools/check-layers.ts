@@ -33,6 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
     'ui/app',
     'ui/keys',
     'ui/navigation',
+    'ui/widgets',
   ],
   'main.ts': ['commands', 'text', 'config'],
 };

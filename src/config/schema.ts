@@ -34,7 +34,7 @@ export const profileSettings = z.strictObject({
   upstreamKeyCommand: command,
 });
 
-export const themes = ['terminal', 'dark', 'light', 'plain'] as const;
+export const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const;
 export const noticeKinds = ['off', 'bell', 'desktop'] as const;
 
 const seconds = z.optional(z.number().check(z.gte(1), z.lte(3_600)));

@@ -29,7 +29,10 @@ export interface PollSituation {
   readonly failures: number;
   /** How long the service asked to wait, if it did. */
   readonly retryAfterMs?: number | undefined;
-  /** A number in [0, 1) that stays the same until the next attempt, so that the interval does too. */
+  /**
+   * A number in [0, 1) that spreads the attempts; it stays the same until the next attempt, so that the interval does
+   * too. The middle, 0.5, gives the interval as it is meant.
+   */
   readonly chance: number;
 }
 

@@ -23,22 +23,30 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
+/** The interval as it is meant; `chance` away from the middle spreads it. */
+const meant = 0.5;
+
 function delayOf<Data>(
   workbench: Workbench,
   query: LiveQuery<Data>,
   attention: Attention,
   asked: Query,
-): number | false {
-  if (workbench.paused) return false;
-  const { data, error, dataUpdateCount, errorUpdateCount } = asked.state;
-  const delay = pollDelay({
+  chance: number,
+): number | undefined {
+  if (workbench.paused) return undefined;
+  const { data, error } = asked.state;
+  return pollDelay({
     activity: query.activity(data as Data | undefined),
     attention,
     failures: workbench.failures.get(asked.queryHash) ?? 0,
     retryAfterMs: error ? faultOf(error).retryAfterMs : undefined,
-    chance: chanceOf(`${asked.queryHash} ${dataUpdateCount} ${errorUpdateCount}`),
+    chance,
   });
-  return delay ?? false;
+}
+
+/** Changes with each answer and stays the same between two. */
+function chanceFor({ queryHash, state }: Query): number {
+  return chanceOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
 /** Keeps the answer to `query` live while the caller is on screen. */
@@ -49,7 +57,10 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     queryKey: query.key,
     enabled: attention !== 'hidden',
     structuralSharing: true,
-    refetchInterval: asked => delayOf(workbench, query, attention, asked as unknown as Query),
+    refetchInterval: asked => {
+      const polled = asked as unknown as Query;
+      return delayOf(workbench, query, attention, polled, chanceFor(polled)) ?? false;
+    },
     queryFn: async ({ signal, queryKey }) => {
       const hash = JSON.stringify(queryKey);
       try {
@@ -64,11 +75,10 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     },
   });
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
-  const delay = asked ? delayOf(workbench, query, attention, asked) : false;
   const freshness = freshnessOf({
     dataAt: dataUpdatedAt || undefined,
     failedAt: error ? errorUpdatedAt : undefined,
-    intervalMs: delay === false ? undefined : delay,
+    intervalMs: asked && delayOf(workbench, query, attention, asked, meant),
     paused,
   });
   const refresh = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);

@@ -33,12 +33,9 @@ export interface ViewDefinition {
 /** The views of the program, in the order of the sections. */
 export type ViewRegistry = readonly ViewDefinition[];
 
-/** The view of that name, alias or plural. */
+/** The view of that name. */
 export function findView(registry: ViewRegistry, name: string): ViewDefinition | undefined {
-  const wanted = name.toLowerCase();
-  return registry.find(
-    view => view.name === wanted || view.aliases.includes(wanted) || view.title.toLowerCase() === wanted,
-  );
+  return registry.find(view => view.name === name);
 }
 
 /** The place that shows the thing with this id, if its kind can be told from the id. */

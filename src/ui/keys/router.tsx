@@ -74,15 +74,20 @@ export class Router {
     this.#options = options;
   }
 
-  /** Adds a scope or says anew what it does; tells the listeners when what is offered has changed. */
+  /** Makes a scope known, so that the ones inside it find their depth. Tells nobody: `set` does, once it is on screen. */
+  add(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): Scope {
+    const known = this.#scopes.get(id);
+    if (known) return known;
+    const depth = parent === undefined ? 0 : (this.#scopes.get(parent)?.depth ?? 0) + 1;
+    this.#born += 1;
+    const scope = { id, parent, depth, born: this.#born, active, modal, handlers };
+    this.#scopes.set(id, scope);
+    return scope;
+  }
+
+  /** Says anew what a scope does; tells the listeners when what is offered has changed. */
   set(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): void {
-    const old = this.#scopes.get(id);
-    if (old) Object.assign(old, { active, modal, handlers });
-    else {
-      const depth = parent === undefined ? 0 : (this.#scopes.get(parent)?.depth ?? 0) + 1;
-      this.#born += 1;
-      this.#scopes.set(id, { id, parent, depth, born: this.#born, active, modal, handlers });
-    }
+    Object.assign(this.add(id, parent, active, modal, handlers), { active, modal, handlers });
     this.#changed();
   }
 
@@ -274,7 +279,7 @@ export function KeyScope({ active = true, modal = false, bindings, onText, onPas
   latest.current = handlers;
   // A scope must be known before the ones inside it ask for its depth, so it registers while drawing the first time.
   if (!registered) {
-    router.set(id, parent, active, modal, handlers);
+    router.add(id, parent, active, modal, handlers);
     setRegistered(true);
   }
   useLayoutEffect(() => router.set(id, parent, active, modal, latest.current));

@@ -243,7 +243,7 @@ it('shows no control character of a row', () => {
     { id: 'r', name: 'run', mean: 0 },
     { underCursor: false, marked: false },
     undefined,
-    createTheme('none'),
+    createTheme('plain'),
   );
   expect(line).toBe('  x         ');
 });

@@ -124,7 +124,7 @@ const palettes = {
     series: ['1;96', '1;93', '1;95', '1;92', '1;94', '1;91'],
   },
   /** No colours; bold, underline and inverse remain, which `NO_COLOR` allows. */
-  none: {
+  plain: {
     styles: {
       ...(Object.fromEntries(styleNames.map(name => [name, ''])) as Record<StyleName, Sgr>),
       title: '1',
@@ -188,7 +188,7 @@ export function themeFor(
     environment['BENCHTOP_ASCII'] === '1' ||
     environment['TERM'] === 'linux' ||
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale));
-  return createTheme(wanted ?? (colourless ? 'none' : 'terminal'), ascii);
+  return createTheme(wanted ?? (colourless ? 'plain' : 'terminal'), ascii);
 }
 
 const ThemeContext = createContext<Theme>(createTheme());

@@ -1,0 +1,46 @@
+/** From a configuration to a service: the local one is started where no other is named. */
+import type { Config } from '../config/load.ts';
+import type { Service } from '../service/index.ts';
+import type { ServiceOptions } from '../service/options.ts';
+import { version } from './version.ts';
+
+const none = async (): Promise<string> => '';
+
+async function optionsOf({ profile, paths }: Config): Promise<ServiceOptions> {
+  const { service, assumptions } = profile;
+  const userAgent = `benchtop/${version}`;
+  if (service.kind === 'remote') {
+    return {
+      baseUrl: service.baseUrl.value,
+      inferenceUrl: service.inferenceUrl.value,
+      apiKey: service.apiKey?.get ?? none,
+      inferenceToken: service.inferenceToken?.get ?? none,
+      caFile: service.caFile?.value,
+      assumptions,
+      userAgent,
+    };
+  }
+  const { ensureLocalService } = await import('../local/daemon/client.ts');
+  const entry = process.argv[1] ?? '';
+  const { baseUrl, apiKey } = await ensureLocalService({
+    dataFolder: paths.data,
+    entry: { command: process.execPath, args: [...process.execArgv, entry] },
+  });
+  return { baseUrl, apiKey: async () => apiKey, inferenceToken: async () => apiKey, assumptions, userAgent };
+}
+
+/** Connects the first time it is called; later calls get the same service, and a failed attempt is made again. */
+export function serviceOf(config: Config): () => Promise<Service> {
+  let connected: Promise<Service> | undefined;
+  const connect = async (): Promise<Service> => {
+    const [{ createService }, options] = await Promise.all([import('../service/index.ts'), optionsOf(config)]);
+    return createService(options);
+  };
+  return () => {
+    connected ??= connect().catch((error: unknown) => {
+      connected = undefined;
+      throw error;
+    });
+    return connected;
+  };
+}

@@ -1,0 +1,30 @@
+/** `benchtop --help`: the commands and the flags. */
+import { version } from './version.ts';
+
+const text = `benchtop ${version}: a workbench for a model training and evaluation service
+
+  benchtop                       open the workbench; without a configured service, on the local one
+  benchtop serve                 run the local service in the foreground
+  benchtop serve --status        say whether the local service runs
+  benchtop serve --stop          stop it; running work goes on at the next start
+
+Which service
+  --profile NAME                 a profile of the settings file
+  --base-url URL                 the service's address        (BENCHTOP_BASE_URL)
+  --inference-url URL            where chat goes, if elsewhere
+  --api-key-env NAME             variable that holds the key  (BENCHTOP_API_KEY)
+  --api-key-file PATH            file that holds the key, mode 0600
+  --ca-file PATH                 certificates to trust besides the system's
+  --allow-insecure-http          allow http beyond this machine
+  --read-only                    take away everything that writes
+
+How it looks
+  --theme NAME                   terminal, dark, light, high-contrast or plain
+  --mouse                        wheel and clicks
+  --notices KIND                 off, bell or desktop
+`;
+
+export async function helpCommand(): Promise<number> {
+  process.stdout.write(text);
+  return 0;
+}

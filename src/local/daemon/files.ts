@@ -1,0 +1,99 @@
+/** The files by which the local service is found, and kept to one of a kind, in its data folder. All are 0600. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import * as z from 'zod/mini';
+
+const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
+export type ServiceAddress = z.output<typeof address>;
+
+const addressFile = 'service.json';
+const keyFile = 'api-key';
+const lockFile = 'lock.db';
+
+/** A data folder that cannot be used; the message says why and what to do. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+}
+
+function describe(folder: string, error: unknown): DataFolderError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DataFolderError(
+    `The data folder ${folder} cannot be used: ${reason}. Choose another with --data or BENCHTOP_DATA_DIR.`,
+  );
+}
+
+/** @throws DataFolderError */
+export function makeDataFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw describe(folder, error);
+  }
+}
+
+function writePrivate(folder: string, name: string, text: string): void {
+  const path = join(folder, name);
+  const fresh = `${path}.${process.pid}`;
+  try {
+    writeFileSync(fresh, text, { mode: 0o600 });
+    chmodSync(fresh, 0o600);
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw describe(folder, error);
+  }
+}
+
+/** The key of the folder's first organization; made the first time. */
+export function apiKeyOf(folder: string): string {
+  try {
+    const known = readFileSync(join(folder, keyFile), 'utf8').trim();
+    if (known !== '') return known;
+  } catch {
+    // Not there yet.
+  }
+  const key = `sk-local-${randomBytes(24).toString('base64url')}`;
+  writePrivate(folder, keyFile, `${key}\n`);
+  return key;
+}
+
+export function writeAddress(folder: string, service: ServiceAddress): void {
+  writePrivate(folder, addressFile, JSON.stringify(service));
+}
+
+/** Where the service of this folder was last; undefined where there is none, or what is there cannot be read. */
+export function readAddress(folder: string): ServiceAddress | undefined {
+  try {
+    return address.parse(JSON.parse(readFileSync(join(folder, addressFile), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the address away, unless another service has written its own. */
+export function removeAddress(folder: string, instanceId: string): void {
+  if (readAddress(folder)?.instance_id === instanceId) rmSync(join(folder, addressFile), { force: true });
+}
+
+/**
+ * Takes the folder for this process until it ends, however it ends: the operating system gives the lock up with the
+ * process. Gives the function that gives it up, or undefined where another process has it.
+ */
+export function lockFolder(folder: string): (() => void) | undefined {
+  let lock: DatabaseSync;
+  try {
+    lock = new DatabaseSync(join(folder, lockFile));
+    chmodSync(join(folder, lockFile), 0o600);
+  } catch (error) {
+    throw describe(folder, error);
+  }
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive;');
+  } catch {
+    lock.close();
+    return undefined;
+  }
+  return () => lock.close();
+}

@@ -1,0 +1,196 @@
+/**
+ * The HTTP side of the local service: every endpoint of the contract, with its authentication, its checks and its errors.
+ * The routes are made from the contract's declarations, so that none can be forgotten: what has no handler answers 501.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import type { Endpoint } from '../../contract/common.ts';
+import { endpoints, type Operation } from '../../contract/endpoints.ts';
+import { IdempotencyConflict } from '../store/idempotency.ts';
+import { ListQueryError } from '../store/list-page.ts';
+import { organizationOfKey } from '../store/organizations.ts';
+import type { ServiceContext } from './context.ts';
+import { ApiError, apiError } from './errors.ts';
+import type { Handlers } from './handlers.ts';
+import { answerChat } from './inference.ts';
+import { benchmarkRoutes } from './routes/benchmarks.ts';
+import { evaluationRoutes } from './routes/evaluations.ts';
+import { modelRoutes } from './routes/models.ts';
+import { trajectoryRoutes } from './routes/trajectories.ts';
+import { check, queryValues } from './validate.ts';
+
+/** Bodies over this size are refused before they are read. */
+const largestBody = 16 * 1024 * 1024;
+
+export interface AppOptions {
+  readonly service: ServiceContext;
+  /** Tells two services on one address apart, for those that look for theirs. */
+  readonly instanceId: string;
+  /** Called at each request, so that an unused service can end. */
+  readonly onRequest: () => void;
+  readonly stop: () => void;
+}
+
+const paramPattern = /\{(\w+)\}/g;
+const honoPath = (path: string): string => path.replace(paramPattern, ':$1');
+
+function isInference(path: string): boolean {
+  return path.startsWith('/v1/');
+}
+
+/** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
+function byGenerality(left: Endpoint, right: Endpoint): number {
+  const count = (path: string): number => path.match(paramPattern)?.length ?? 0;
+  return count(left.path) - count(right.path);
+}
+
+async function readBody(context: Context): Promise<unknown> {
+  const declared = Number(context.req.header('content-length') ?? 0);
+  if (declared > largestBody) {
+    throw new ApiError(
+      413,
+      'invalid_request_error',
+      'request_too_large',
+      `A body may have ${largestBody} bytes; this one has ${declared}.`,
+    );
+  }
+  const text = await context.req.text();
+  if (text.length > largestBody) {
+    throw new ApiError(413, 'invalid_request_error', 'request_too_large', `A body may have ${largestBody} bytes.`);
+  }
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ApiError(400, 'invalid_request_error', 'validation_error', 'The body is not JSON.');
+  }
+}
+
+/** Names that a later generation of the service uses; both are understood. */
+function withOldNames(operation: Operation, body: unknown): unknown {
+  if (operation !== 'startEval' || typeof body !== 'object' || body === null) return body;
+  const { base_model_slug, parent_checkpoint_id, ...rest } = body as Record<string, unknown>;
+  return {
+    ...(base_model_slug === undefined ? {} : { model_slug: base_model_slug }),
+    ...(parent_checkpoint_id === undefined ? {} : { checkpoint_id: parent_checkpoint_id }),
+    ...rest,
+  };
+}
+
+function keyOf(context: Context, endpoint: Endpoint): string | undefined {
+  const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  return endpoint.auth === 'apiKey' ? context.req.header('x-api-key') : (bearer ?? context.req.header('x-api-key'));
+}
+
+export function createApp({ service, instanceId, onRequest, stop }: AppOptions): Hono {
+  const handlers: Handlers = {
+    ...benchmarkRoutes(service),
+    ...evaluationRoutes(service),
+    ...trajectoryRoutes(service),
+    ...modelRoutes(),
+  };
+  const app = new Hono();
+
+  app.use(async (context, next) => {
+    onRequest();
+    context.header('X-Request-ID', `req_${randomUUID()}`);
+    // A page in a browser must not reach the service by a name that leads to this machine (DNS rebinding).
+    const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
+    if (!['127.0.0.1', 'localhost', '[::1]'].includes(host) || context.req.header('origin')) {
+      throw apiError('permission_denied', 'The local service answers programs of this machine only, not pages.');
+    }
+    await next();
+  });
+
+  app.onError((error, context) => {
+    const failure = describe(error);
+    for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
+    if (failure.status >= 500) context.header('Service-Should-Retry', 'false');
+    const body = isInference(context.req.path) ? failure.inferenceEnvelope() : failure.envelope();
+    return context.json(body, failure.status as 400);
+  });
+
+  const authenticate = (context: Context, endpoint: Endpoint): string => {
+    const key = keyOf(context, endpoint);
+    if (!key) throw apiError('authentication_required', 'This call needs the API key of an organization.');
+    const organizationId = organizationOfKey(service.database, key);
+    if (!organizationId) throw apiError('authentication_required', 'This API key is not known.');
+    return organizationId;
+  };
+
+  for (const endpoint of Object.values<Endpoint>(endpoints).sort(byGenerality)) {
+    const operation = endpoint.operation as Operation;
+    app.on(endpoint.method, honoPath(endpoint.path), async context => {
+      const organizationId = authenticate(context, endpoint);
+      if (operation === 'createChatCompletion') return answerChat(context, service, await readBody(context));
+      const handler = handlers[operation];
+      if (!handler) {
+        throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not offer ${operation} yet.`);
+      }
+      const query = endpoint.query ? check(endpoint.query, queryValues(context.req.query())) : {};
+      const body = endpoint.body
+        ? check(endpoint.body, withOldNames(operation, await readBody(context)) ?? {})
+        : undefined;
+      const answer = handler({
+        organizationId,
+        params: context.req.param() as Record<string, string>,
+        query,
+        body,
+        idempotencyKey: context.req.header('idempotency-key'),
+      });
+      return context.json(answer as object);
+    });
+  }
+
+  // Not of the contract: how a program finds out that a service is its own, and ends it.
+  app.get('/local/health', context => {
+    authenticate(context, { auth: 'apiKey' } as Endpoint);
+    return context.json({ instance_id: instanceId, pid: process.pid });
+  });
+  app.post('/local/stop', context => {
+    authenticate(context, { auth: 'apiKey' } as Endpoint);
+    setTimeout(stop, 10);
+    return context.json({ stopping: true });
+  });
+
+  app.notFound(context => {
+    const allowed = allowedMethods(context.req.path);
+    if (allowed.length > 0) {
+      throw new ApiError(
+        405,
+        'invalid_request_error',
+        'method_not_allowed',
+        `${context.req.path} takes ${allowed.join(', ')}.`,
+        {
+          headers: { Allow: allowed.join(', ') },
+        },
+      );
+    }
+    throw new ApiError(404, 'invalid_request_error', 'unknown_route', `There is no ${context.req.path}.`);
+  });
+  return app;
+}
+
+/** Methods that the contract has for a path. */
+function allowedMethods(path: string): string[] {
+  const methods = Object.values<Endpoint>(endpoints)
+    .filter(endpoint => new RegExp(`^${endpoint.path.replace(paramPattern, '[^/]+')}$`).test(path))
+    .map(endpoint => endpoint.method);
+  return [...new Set(methods)];
+}
+
+function describe(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ListQueryError) return apiError('validation_error', error.message, { param: error.param });
+  if (error instanceof IdempotencyConflict) {
+    return new ApiError(409, 'conflict_error', 'idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
+  }
+  if (error instanceof Error && 'errcode' in error && error.errcode === 13) {
+    return apiError(
+      'service_unavailable',
+      'The disk of this machine is full. Nothing was stored; free some room and try again.',
+    );
+  }
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  return apiError('internal_error', 'The local service failed at this. Its log says why.');
+}

@@ -1,0 +1,60 @@
+/** What the local service answers when something cannot be done: the document's envelope, and inference's own. */
+import { type ErrorType, errorCodes } from '../../contract/errors.ts';
+
+/** HTTP status of each code. The document shows none; these are the ones seen of services with this contract. */
+const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
+  authentication_required: 401,
+  permission_denied: 403,
+  validation_error: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+  invalid_trajectory_upload: 400,
+  trajectory_upload_conflict: 409,
+  trajectory_upload_failed: 500,
+  resource_not_found: 404,
+  trajectory_already_terminal: 409,
+};
+
+export interface ApiErrorDetails {
+  readonly param?: string | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Thrown by a route to answer with an error. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly code: string;
+  readonly details: ApiErrorDetails;
+
+  constructor(status: number, type: ErrorType, code: string, message: string, details: ApiErrorDetails = {}) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.code = code;
+    this.details = details;
+  }
+
+  /** The body of the `/api/v1` endpoints. */
+  envelope() {
+    const { param = null, context = {} } = this.details;
+    const doc_url = `https://docs.invalid/errors/${this.code}`;
+    return { error: { type: this.type, code: this.code, message: this.message, param, doc_url, context } };
+  }
+
+  /** The body of inference. */
+  inferenceEnvelope() {
+    return { error: { message: this.message, type: this.type, param: this.details.param ?? '', code: this.code } };
+  }
+}
+
+/** An error by one of the document's codes. */
+export function apiError(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
+  return new ApiError(statuses[code], errorCodes[code], code, message, details);
+}
+
+export function notFound(what: string, id: string): ApiError {
+  return apiError('resource_not_found', `There is no ${what} ${id}.`);
+}

@@ -1,0 +1,28 @@
+/** Benchmarks: lists, readiness, images. */
+import type { ListQuery } from '../../../contract/common.ts';
+import type { Call, ServiceContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+
+export function benchmarkRoutes({ benchmarks, wake }: ServiceContext): Handlers {
+  const find = ({ organizationId, params }: Call) => {
+    const benchId = params['bench_id'] ?? '';
+    const benchmark = benchmarks.get(organizationId, benchId);
+    if (!benchmark) throw notFound('benchmark', benchId);
+    return benchmark;
+  };
+  const imagesOf = (benchId: string) => ({ bench_id: benchId, images: benchmarks.images(benchId) });
+  return {
+    listBenchmarks: call => benchmarks.list(call.organizationId, call.query as ListQuery),
+    listBenchmarkRuntimes: call => benchmarks.listRuntimes(call.organizationId, call.query as ListQuery),
+    getBenchmark: find,
+    getBenchmarkReadiness: call => benchmarks.readiness(call.organizationId, find(call).bench_id),
+    listBenchmarkImages: call => imagesOf(find(call).bench_id),
+    buildBenchmarkImages: call => {
+      const { bench_id } = find(call);
+      benchmarks.beginBuild(bench_id);
+      wake();
+      return imagesOf(bench_id);
+    },
+  };
+}

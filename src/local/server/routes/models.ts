@@ -1,0 +1,11 @@
+/** The models that can be trained and evaluated. */
+import { baseModels } from '../../model/base-models.ts';
+import type { Handlers } from '../handlers.ts';
+
+export function modelRoutes(): Handlers {
+  return {
+    listSupportedTrainingModels: () => ({
+      items: baseModels.map(({ slug, name, pricing }) => ({ model_slug: slug, model_name: name, pricing })),
+    }),
+  };
+}

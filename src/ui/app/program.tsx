@@ -1,0 +1,32 @@
+/** Everything on screen, with what it stands on. */
+import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
+import type { KeyOverrides } from '../keys/command.ts';
+import { KeyRouter } from '../keys/router.tsx';
+import type { Location } from '../navigation/location.ts';
+import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
+import { ShellScreen } from './shell.tsx';
+import type { TerminalPort } from './terminal-port.ts';
+import type { ViewRegistry } from './view-definition.ts';
+
+export interface ProgramProps {
+  readonly workbench: Workbench;
+  readonly theme: Theme;
+  readonly registry: ViewRegistry;
+  readonly terminal: TerminalPort;
+  readonly overrides?: KeyOverrides;
+  readonly start?: Location;
+}
+
+const noOverrides: KeyOverrides = {};
+
+export function Program({ workbench, theme, registry, terminal, overrides = noOverrides, start }: ProgramProps) {
+  return (
+    <WorkbenchProvider workbench={workbench}>
+      <ThemeProvider theme={theme}>
+        <KeyRouter overrides={overrides} readOnly={workbench.readOnly}>
+          <ShellScreen registry={registry} terminal={terminal} {...(start && { start })} />
+        </KeyRouter>
+      </ThemeProvider>
+    </WorkbenchProvider>
+  );
+}
