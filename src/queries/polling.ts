@@ -14,7 +14,7 @@ export type Activity = 'running' | 'building' | 'open' | 'settled';
 
 const intervals: Record<Activity, Record<Exclude<Attention, 'hidden'>, number | undefined>> = {
   running: { focused: 2_000, visible: 10_000 },
-  building: { focused: 5_000, visible: 10_000 },
+  building: { focused: 5_000, visible: 5_000 },
   open: { focused: 10_000, visible: 10_000 },
   settled: { focused: undefined, visible: undefined },
 };

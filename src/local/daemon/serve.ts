@@ -59,10 +59,11 @@ function listen(server: Server, port: number): Promise<number> {
 /** The organization that a fresh data folder begins with, ingested as an uploaded benchmark would be. */
 function seed(benchmarks: BenchmarkStore, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
-  // The last one made stands first in the list.
-  for (const manifest of [...sampleManifests].reverse()) {
-    const benchId = benchmarks.ingest(organizationId, manifest);
-    benchmarks.beginBuild(benchId);
+  const made = Date.now();
+  for (const [index, manifest] of sampleManifests.entries()) {
+    // Lists begin with what was made last.
+    const created_at = new Date(made - index).toISOString();
+    benchmarks.beginBuild(benchmarks.ingest(organizationId, manifest, { created_at }));
   }
 }
 

@@ -65,8 +65,11 @@ export class BenchmarkStore {
   }
 
   /** Makes a benchmark of a manifest: all of it, or nothing. */
-  ingest(organizationId: string, manifest: Manifest, benchId: string = newId('benchmark')): string {
-    const created_at = now();
+  ingest(
+    organizationId: string,
+    manifest: Manifest,
+    { benchId = newId('benchmark'), created_at = now() }: { benchId?: string; created_at?: string } = {},
+  ): string {
     this.#database.transaction(() => {
       this.#database.put('benchmarks', {
         bench_id: benchId,

@@ -51,7 +51,7 @@ export function BenchmarksView() {
       emptyWords="No benchmarks yet"
       open={row => ({ view: 'benchmark', params: { bench_id: row.bench_id, label: row.label ?? row.bench_id } })}
       facts={benchmarkFacts}
-      details={(row, pane) => <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
+      details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
       actions={actions}
     />
   );

@@ -6,12 +6,14 @@ import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   evalProgressQuery,
   evalRunQuery,
+  evaluationKeys,
   hasEnded,
   rolloutStatisticsQuery,
   trajectoryRewardsQuery,
 } from '../../../queries/evaluations.ts';
-import { trajectoriesOfRun } from '../../../queries/trajectories.ts';
+import { trajectoriesOfRun, trajectoryKeys } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { histogram } from '../../../text/statistics.ts';
@@ -72,6 +74,15 @@ function summaryLines(
   ];
 }
 
+function endOfRunKeys(runId: string): readonly (readonly unknown[])[] {
+  return [
+    evaluationKeys.one(runId),
+    evaluationKeys.rewards(runId),
+    evaluationKeys.statistics(runId),
+    trajectoryKeys.list({ eval_run_id: runId }),
+  ];
+}
+
 export function RunView({ location }: ViewProps) {
   const runId = location.params['eval_run_id'] ?? '';
   const shell = useShell();
@@ -84,6 +95,8 @@ export function RunView({ location }: ViewProps) {
   const rewards = useLive(trajectoryRewardsQuery(runId, ended), pane.attention);
   const statistics = useLive(rolloutStatisticsQuery(runId, ended), 'visible');
   const source = useMemo(() => trajectoriesOfRun(runId, ended), [runId, ended]);
+  // What was read while the run went on is not its end yet.
+  useRefreshOnce(ended, endOfRunKeys(runId));
   const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
 
   const known: EvalRun = run.data ?? {

@@ -29,8 +29,8 @@ export interface ResourceListProps<Row> {
   readonly open?: (row: Row) => Location;
   /** What the inspector shows of the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** More of the inspector, below the facts. */
-  readonly details?: (row: Row, pane: Pane) => ReactNode;
+  /** More of the inspector, below the facts; also where there is no row. */
+  readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** What can be done with the marked rows, or with the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: LiveList<Row>) => readonly Binding[];
   readonly sort?: Sort;
@@ -109,7 +109,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       inspector={
         <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
           <Lines lines={factRows} width={inspector.width - 2} height={Math.min(factRows.length, inspector.height)} />
-          {current && details
+          {details
             ? details(current, {
                 ...inspector,
                 width: inspector.width - 2,

@@ -1,0 +1,83 @@
+/** A line of a frame as cells. Pure. */
+import { walk } from '../../../text/width.ts';
+
+export interface Cell {
+  /** The grapheme; empty in the cell that a wide grapheme covers besides its own. */
+  readonly text: string;
+  readonly width: number;
+  /** SGR parameters in a fixed order, e.g. `1;36`; empty for none. Equal styles are equal texts. */
+  readonly style: string;
+}
+
+export const blank: Cell = { text: ' ', width: 1, style: '' };
+
+/** Attributes of SGR (ECMA-48 8.3.117) by what switches them on, with what switches them off. */
+const attributes: Readonly<Record<number, number>> = { 1: 22, 2: 22, 3: 23, 4: 24, 5: 25, 7: 27, 8: 28, 9: 29, 53: 55 };
+const sequence = /\u001b\[([\d;:]*)m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+class Style {
+  #on = new Set<number>();
+  #foreground = '';
+  #background = '';
+
+  apply(parameters: string): void {
+    const codes = parameters === '' ? [0] : parameters.split(/[;:]/).map(Number);
+    for (let index = 0; index < codes.length; index += 1) {
+      const code = codes[index] ?? 0;
+      if (code === 0) {
+        this.#on.clear();
+        this.#foreground = '';
+        this.#background = '';
+      } else if (attributes[code] !== undefined) this.#on.add(code);
+      else if (code === 38 || code === 48) {
+        const length = codes[index + 1] === 5 ? 3 : 5;
+        const colour = codes.slice(index, index + length).join(';');
+        if (code === 38) this.#foreground = colour;
+        else this.#background = colour;
+        index += length - 1;
+      } else if (code === 39) this.#foreground = '';
+      else if (code === 49) this.#background = '';
+      else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) this.#foreground = String(code);
+      else if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107)) this.#background = String(code);
+      else for (const [on, off] of Object.entries(attributes)) if (off === code) this.#on.delete(Number(on));
+    }
+  }
+
+  toString(): string {
+    const on = [...this.#on].sort((left, right) => left - right);
+    return [...on, this.#foreground, this.#background].filter(part => part !== '').join(';');
+  }
+}
+
+/** The cells of a line, exactly `columns` of them: cut or filled up with blanks. */
+export function parseLine(line: string, columns: number): Cell[] {
+  const cells: Cell[] = [];
+  const style = new Style();
+  let current = '';
+  const add = (text: string): void => {
+    walk(text, (start, end, width) => {
+      // What takes no cell of its own belongs to the one before it.
+      if (width === 0) return true;
+      if (cells.length + width > columns) return false;
+      cells.push({ text: text.slice(start, end), width, style: current });
+      for (let more = 1; more < width; more += 1) cells.push({ text: '', width: 0, style: current });
+      return true;
+    });
+  };
+  let from = 0;
+  for (const match of line.matchAll(sequence)) {
+    if (match.index > from) add(line.slice(from, match.index));
+    if (match[1] !== undefined) {
+      style.apply(match[1]);
+      current = style.toString();
+    }
+    from = match.index + match[0].length;
+  }
+  if (from < line.length) add(line.slice(from));
+  while (cells.length < columns) cells.push(blank);
+  return cells;
+}
+
+export function sameCell(left: Cell | undefined, right: Cell | undefined): boolean {
+  return left?.text === right?.text && left?.style === right?.style;
+}

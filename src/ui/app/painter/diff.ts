@@ -1,0 +1,109 @@
+/**
+ * What to send so that a terminal which shows one frame shows another: only the cells that differ. Pure. Expects the
+ * terminal not to wrap at the right edge, and leaves its style plain.
+ */
+import { blank, type Cell, parseLine, sameCell } from './cells.ts';
+import { findScroll, scrollLines } from './scroll.ts';
+
+/** Unchanged cells between two changes that are cheaper to send again than to jump over. */
+const bridge = 4;
+/** Blank cells at the end of a line that are cheaper to erase than to send. */
+const eraseFrom = 4;
+
+/** Graphemes whose width terminals see differently: pictographs, and what is joined or modified. */
+const disputed = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u200d|\ufe0f/u;
+
+interface Pen {
+  row: number;
+  column: number;
+  style: string;
+  sent: string;
+}
+
+function moveTo(pen: Pen, row: number, column: number): void {
+  if (pen.row === row && pen.column === column) return;
+  const absolute = column === 0 ? `\u001b[${row + 1}H` : `\u001b[${row + 1};${column + 1}H`;
+  const steps = column - pen.column;
+  const forward = pen.row === row && steps > 0 ? `\u001b[${steps === 1 ? '' : steps}C` : undefined;
+  const below = pen.row >= 0 && pen.row === row - 1 && column === 0 ? '\r\n' : undefined;
+  const shortest = [absolute, forward, below].filter(move => move !== undefined).sort((a, b) => a.length - b.length)[0];
+  pen.sent += shortest ?? absolute;
+  pen.row = row;
+  pen.column = column;
+}
+
+function setStyle(pen: Pen, style: string): void {
+  if (pen.style === style) return;
+  if (style === '') pen.sent += '\u001b[m';
+  else pen.sent += pen.style === '' ? `\u001b[${style}m` : `\u001b[0;${style}m`;
+  pen.style = style;
+}
+
+/** First cell of the grapheme that covers a cell. */
+function startOf(cells: readonly Cell[], index: number): number {
+  let start = index;
+  while (start > 0 && cells[start]?.width === 0) start -= 1;
+  return start;
+}
+
+function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly Cell[]): void {
+  const columns = next.length;
+  let blankFrom = columns;
+  while (blankFrom > 0 && sameCell(next[blankFrom - 1], blank)) blankFrom -= 1;
+  let lastChange = columns - 1;
+  while (lastChange >= 0 && sameCell(old[lastChange], next[lastChange])) lastChange -= 1;
+  // Erasing clears what is left of the line in one stroke.
+  const erases = lastChange >= blankFrom && lastChange - blankFrom + 1 >= eraseFrom;
+  const end = erases ? blankFrom : lastChange + 1;
+  let column = 0;
+  while (column < end) {
+    if (sameCell(old[column], next[column])) {
+      column += 1;
+      continue;
+    }
+    // A change within a wide grapheme, old or new, begins where that grapheme begins.
+    const start = Math.min(startOf(next, column), startOf(old, column));
+    let stop = column + 1;
+    for (let ahead = stop; ahead < end && ahead <= stop + bridge; ahead += 1) {
+      if (!sameCell(old[ahead], next[ahead])) stop = ahead + 1;
+    }
+    while (stop < columns && (next[stop]?.width === 0 || old[stop]?.width === 0)) stop += 1;
+    moveTo(pen, row, startOf(next, start));
+    for (let index = startOf(next, start); index < stop; index += 1) {
+      const cell = next[index] ?? blank;
+      if (cell.width === 0) continue;
+      setStyle(pen, cell.style);
+      pen.sent += cell.text;
+      pen.column += cell.width;
+      // Terminals do not agree on how wide these are: what follows is put where it belongs.
+      if (disputed.test(cell.text)) pen.row = -1;
+      if (pen.row < 0 && index + 1 < stop) moveTo(pen, row, pen.column);
+    }
+    // Behind the last column no position can be relied on.
+    if (pen.column >= columns) pen.row = -1;
+    column = stop;
+  }
+  if (erases) {
+    moveTo(pen, row, blankFrom);
+    setStyle(pen, '');
+    pen.sent += '\u001b[K';
+  }
+}
+
+/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty where they look the same. */
+export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
+  const pen: Pen = { row: -1, column: -1, style: '', sent: '' };
+  const scroll = findScroll(old, next);
+  const before = scroll ? scrollLines(old, scroll) : old;
+  if (scroll) {
+    const { top, bottom, by } = scroll;
+    pen.sent += `\u001b[${top + 1};${bottom + 1}r\u001b[${Math.abs(by) === 1 ? '' : Math.abs(by)}${by > 0 ? 'S' : 'T'}\u001b[r`;
+  }
+  for (let row = 0; row < Math.max(next.length, before.length); row += 1) {
+    const from = before[row] ?? '';
+    const to = next[row] ?? '';
+    if (from !== to) paintLine(pen, row, parseLine(from, columns), parseLine(to, columns));
+  }
+  setStyle(pen, '');
+  return pen.sent;
+}

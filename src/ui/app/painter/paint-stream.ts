@@ -1,0 +1,48 @@
+/**
+ * The stream that Ink takes for the terminal. Ink writes whole frames to it (its `debug` mode), which go to the painter;
+ * the few control sequences that it writes besides go to the terminal as they are.
+ */
+import { EventEmitter } from 'node:events';
+import type { Painter } from './painter.ts';
+
+const onlyControls = /^(?:\u001b\[[?>=<]?[\d;]*[A-Za-z])+$/;
+
+export interface PaintStreamOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly control: (sequence: string) => void;
+}
+
+export class PaintStream extends EventEmitter {
+  readonly isTTY = true;
+  readonly writable = true;
+  columns: number;
+  rows: number;
+  readonly #painter: Painter;
+  readonly #control: (sequence: string) => void;
+
+  constructor(painter: Painter, { columns, rows, control }: PaintStreamOptions) {
+    super();
+    this.#painter = painter;
+    this.columns = columns;
+    this.rows = rows;
+    this.#control = control;
+  }
+
+  write(data: string | Uint8Array, encoding?: unknown, done?: unknown): boolean {
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
+    if (onlyControls.test(text)) this.#control(text);
+    else if (text !== '' && text !== '\n') this.#painter.frame(text);
+    const callback = typeof encoding === 'function' ? encoding : done;
+    if (typeof callback === 'function') callback();
+    return true;
+  }
+
+  /** Tells Ink of the new size; the frame that follows is painted whole. */
+  resize(columns: number, rows: number): void {
+    this.columns = columns;
+    this.rows = rows;
+    this.#painter.reset(columns);
+    this.emit('resize');
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Keeps a terminal showing the newest frame. Frames that come while the line is busy are skipped: what counts is the
+ * last one. The line is busy while the stream below holds bytes back, and while the terminal has not answered for those
+ * it was sent: over SSH they may wait in buffers that nobody here sees, so now and then a status report is asked for
+ * (DSR, ECMA-48 8.3.35), whose answer comes when everything before it has been shown.
+ */
+import { diffFrame } from './diff.ts';
+
+export interface PainterLine {
+  /** Sends bytes. */
+  readonly write: (bytes: string) => void;
+  /** Whether the stream below takes no more for now; `resume` is to be called when it does again. */
+  readonly isBlocked: () => boolean;
+}
+
+/** Bytes after which an answer is asked for, and that may be without one. */
+const probeAfter = 256;
+const mostUnanswered = 700;
+/** A terminal that does not answer the first question by then never will. */
+const patienceMs = 1_000;
+/** Larger frames are shown all at once, where the terminal knows how (DEC mode 2026). */
+const synchronizeFrom = 1_024;
+
+export const probe = '\u001b[5n';
+export const probeAnswer = '\u001b[0n';
+
+export class Painter {
+  readonly #line: PainterLine;
+  #columns: number;
+  #shown: readonly string[] | undefined;
+  #wanted: readonly string[] = [];
+  #unprobed = 0;
+  /** Bytes sent up to each question that is not answered yet. */
+  #questions: number[] = [];
+  #answers: 'untried' | 'come' | 'never' = 'untried';
+  #patience: NodeJS.Timeout | undefined;
+  #open = true;
+
+  constructor(line: PainterLine, columns: number) {
+    this.#line = line;
+    this.#columns = columns;
+  }
+
+  /** Shows a frame now, or as soon as the line is free. */
+  frame(text: string): void {
+    this.#wanted = text.split('\n');
+    this.resume();
+  }
+
+  /** Nothing is known of what the terminal shows: the next frame is sent whole, and first of all. */
+  reset(columns: number = this.#columns): void {
+    this.#columns = columns;
+    this.#shown = undefined;
+    this.#questions = [];
+    this.#unprobed = 0;
+    this.resume();
+  }
+
+  /** The terminal has shown everything up to the oldest question. */
+  answered(): void {
+    this.#answers = 'come';
+    clearTimeout(this.#patience);
+    this.#questions.shift();
+    this.resume();
+  }
+
+  /** Sends what is wanted and not shown, if the line is free. */
+  resume(): void {
+    if (!this.#open || this.#line.isBlocked() || this.#unanswered() > mostUnanswered) return;
+    if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
+    const whole = this.#shown === undefined;
+    const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#columns);
+    this.#shown = this.#wanted;
+    if (bytes === '' && !whole) return;
+    this.#send(whole ? `\u001b[H\u001b[2J${bytes}` : bytes);
+  }
+
+  /** Sends nothing any more. */
+  close(): void {
+    this.#open = false;
+    clearTimeout(this.#patience);
+  }
+
+  #unanswered(): number {
+    return this.#answers === 'never' ? 0 : this.#questions.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  #send(bytes: string): void {
+    const framed = bytes.length >= synchronizeFrom ? `\u001b[?2026h${bytes}\u001b[?2026l` : bytes;
+    this.#unprobed += framed.length;
+    if (this.#unprobed < probeAfter || this.#answers === 'never') {
+      this.#line.write(framed);
+      return;
+    }
+    this.#questions.push(this.#unprobed);
+    this.#unprobed = 0;
+    this.#line.write(framed + probe);
+    if (this.#answers !== 'untried' || this.#patience !== undefined) return;
+    this.#patience = setTimeout(() => {
+      this.#answers = 'never';
+      this.#questions = [];
+      this.resume();
+    }, patienceMs);
+    this.#patience.unref();
+  }
+}

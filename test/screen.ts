@@ -1,0 +1,175 @@
+/**
+ * A terminal for tests, in process: what is drawn goes through the real painter into an emulator of a terminal, which is
+ * then read. Nothing sleeps: waiting ends with the frame that satisfies it.
+ *
+ *     const screen = openScreen(<App />, { columns: 80, rows: 24 });
+ *     await screen.waitFor('Benchmarks');
+ *     await screen.press('j', 'enter');
+ *     expect(screen.text()).toContain('▸ t-words');
+ *     screen.close();
+ */
+import { PassThrough } from 'node:stream';
+import { Terminal } from '@xterm/headless';
+import { render } from 'ink';
+import type { ReactNode } from 'react';
+import { PaintStream } from '../src/ui/app/painter/paint-stream.ts';
+import { Painter } from '../src/ui/app/painter/painter.ts';
+
+const sequences: Readonly<Record<string, string>> = {
+  up: '\u001b[A',
+  down: '\u001b[B',
+  right: '\u001b[C',
+  left: '\u001b[D',
+  pageup: '\u001b[5~',
+  pagedown: '\u001b[6~',
+  home: '\u001b[H',
+  end: '\u001b[F',
+  enter: '\r',
+  esc: '\u001b',
+  tab: '\t',
+  'shift-tab': '\u001b[Z',
+  space: ' ',
+  backspace: '\u007f',
+};
+
+/** The bytes that a terminal sends for a key. */
+export function bytesOf(key: string): string {
+  const named = sequences[key];
+  if (named !== undefined) return named;
+  const control = /^ctrl-([a-z])$/.exec(key)?.[1];
+  if (control) return String.fromCharCode(control.charCodeAt(0) - 96);
+  const alt = /^alt-(.)$/.exec(key)?.[1];
+  return alt ? `\u001b${alt}` : key;
+}
+
+export interface ScreenOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+const limitMs = 4_000;
+const escapeMs = 25;
+
+export interface Screen {
+  /** Sends keys, each in a write of its own, and waits until they are shown. */
+  readonly press: (...keys: string[]) => Promise<void>;
+  /** Sends text in one write, as a fast typist or a macro does. */
+  readonly type: (text: string) => Promise<void>;
+  readonly text: () => string;
+  readonly line: (row: number) => string;
+  /** Style of a cell. */
+  readonly styleAt: (column: number, row: number) => { bold: boolean; inverse: boolean; dim: boolean; colour: number };
+  readonly resize: (columns: number, rows: number) => Promise<void>;
+  /** Bytes sent to the terminal since the last call. */
+  readonly bytes: () => number;
+  readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
+  /** Sequences that drew nothing: copies, notices. */
+  readonly raw: () => readonly string[];
+  readonly close: () => void;
+}
+
+class Input extends PassThrough {
+  readonly isTTY = true;
+  setRawMode(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+}
+
+/** Renders into a terminal of `columns` by `rows`. */
+export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenOptions = {}): Screen {
+  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  terminal.write('\u001b[?7l');
+  let sent = 0;
+  const raw: string[] = [];
+  const painter = new Painter(
+    {
+      write: bytes => {
+        sent += Buffer.byteLength(bytes);
+        terminal.write(bytes);
+      },
+      isBlocked: () => false,
+    },
+    columns,
+  );
+  terminal.onData(reply => {
+    if (reply === '\u001b[0n') painter.answered();
+  });
+  const stdout = new PaintStream(painter, { columns, rows, control: sequence => raw.push(sequence) });
+  const stdin = new Input();
+  const instance = render(node, {
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    debug: true,
+    interactive: true,
+    exitOnCtrlC: false,
+    patchConsole: false,
+  });
+
+  /** Resolves when the emulator has taken in everything written so far. */
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      await new Promise(resolve => setImmediate(resolve));
+      await instance.waitUntilRenderFlush();
+      await new Promise<void>(resolve => terminal.write('', resolve));
+    }
+  };
+  const line = (row: number): string => terminal.buffer.active.getLine(row)?.translateToString(true) ?? '';
+  const text = (): string => Array.from({ length: terminal.rows }, (_, row) => line(row)).join('\n');
+
+  return {
+    press: async (...keys) => {
+      for (const key of keys) {
+        stdin.write(bytesOf(key));
+        // Ink waits this long to see whether an escape begins a sequence.
+        if (key === 'esc') await new Promise(resolve => setTimeout(resolve, escapeMs));
+        await settle();
+      }
+    },
+    type: async typed => {
+      stdin.write(typed);
+      await settle();
+    },
+    text,
+    line,
+    styleAt: (column, row) => {
+      const cell = terminal.buffer.active.getLine(row)?.getCell(column);
+      return {
+        bold: cell?.isBold() !== 0,
+        inverse: cell?.isInverse() !== 0,
+        dim: cell?.isDim() !== 0,
+        colour: cell?.getFgColor() ?? -1,
+      };
+    },
+    resize: async (newColumns, newRows) => {
+      terminal.resize(newColumns, newRows);
+      stdout.resize(newColumns, newRows);
+      await settle();
+    },
+    bytes: () => {
+      const count = sent;
+      sent = 0;
+      return count;
+    },
+    waitFor: async wanted => {
+      const satisfied = typeof wanted === 'string' ? (shown: string) => shown.includes(wanted) : wanted;
+      const deadline = Date.now() + limitMs;
+      while (!satisfied(text())) {
+        if (Date.now() > deadline) throw new Error(`waited in vain for ${wanted}; the screen shows:\n${text()}`);
+        await settle();
+        await new Promise(resolve => setTimeout(resolve, 5));
+      }
+    },
+    raw: () => raw,
+    close: () => {
+      painter.close();
+      instance.unmount();
+      terminal.dispose();
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { Terminal } from '@xterm/headless';
+import { describe, expect, it } from 'vitest';
+import { createPrng } from '../../../../src/local/model/prng.ts';
+import { parseLine } from '../../../../src/ui/app/painter/cells.ts';
+import { diffFrame } from '../../../../src/ui/app/painter/diff.ts';
+import { Painter, probe } from '../../../../src/ui/app/painter/painter.ts';
+import { findScroll } from '../../../../src/ui/app/painter/scroll.ts';
+
+const write = (terminal: Terminal, bytes: string) => new Promise<void>(resolve => terminal.write(bytes, resolve));
+
+/** What the emulator shows, cell by cell with its style. */
+function shown(terminal: Terminal): string[] {
+  return Array.from({ length: terminal.rows }, (_, row) => {
+    const line = terminal.buffer.active.getLine(row);
+    return Array.from({ length: terminal.cols }, (_, column) => {
+      const cell = line?.getCell(column);
+      if (!cell || cell.getWidth() === 0) return '';
+      return `${cell.getChars() || ' '}${cell.isBold() ? 'b' : ''}${cell.isInverse() ? 'i' : ''}${cell.isFgDefault() ? '' : cell.getFgColor()}`;
+    }).join('|');
+  });
+}
+
+describe('diffFrame', () => {
+  const columns = 24;
+  const rows = 10;
+  const words = ['tea', 'トウキョウ', '漢', 'é', '│', 'a b', '   ', 'long-word'];
+  const styles = ['', '\u001b[1m', '\u001b[31m', '\u001b[7m', '\u001b[1;32m', '\u001b[38;5;200m'];
+
+  it.each(Array.from({ length: 12 }, (_, seed) => seed + 1))('shows exactly the new frame, seed %i', async seed => {
+    const { next } = createPrng(seed);
+    const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
+    const randomLine = (): string =>
+      Array.from(
+        { length: Math.floor(next() * 6) },
+        () => `${pick(styles)}${pick(words)}\u001b[0m${pick(['', ' '])}`,
+      ).join('');
+    const diffed = new Terminal({ cols: columns, rows, allowProposedApi: true });
+    await write(diffed, '\u001b[?7l');
+    let frame: string[] = [];
+    for (let step = 0; step < 25; step += 1) {
+      const move = next();
+      const following =
+        move < 0.3
+          ? Array.from({ length: rows }, randomLine)
+          : move < 0.6
+            ? [...frame.slice(1), randomLine()]
+            : frame.map(line => (next() < 0.2 ? randomLine() : line));
+      const target = Array.from({ length: rows }, (_, row) => following[row] ?? '');
+      await write(diffed, diffFrame(frame, target, columns));
+      const whole = new Terminal({ cols: columns, rows, allowProposedApi: true });
+      await write(whole, `\u001b[?7l${diffFrame([], target, columns)}`);
+      expect(shown(diffed)).toEqual(shown(whole));
+      frame = target;
+    }
+  });
+
+  it('sends nothing for what looks the same', () => {
+    expect(diffFrame(['\u001b[1mab\u001b[22m'], ['\u001b[1ma\u001b[0m\u001b[1mb\u001b[0m  '], 10)).toBe('');
+  });
+
+  it('sends one changed cell for at most 60 bytes', () => {
+    const frame = Array.from({ length: 60 }, (_, row) => `│ row ${row}`.padEnd(199, '.'));
+    const changed = frame.map((line, row) => (row === 40 ? `${line.slice(0, 150)}X${line.slice(151)}` : line));
+    expect(diffFrame(frame, changed, 200).length).toBeLessThanOrEqual(12);
+  });
+
+  it('lets the terminal scroll a block that fills the width', () => {
+    const lines = Array.from({ length: 200 }, (_, index) => `line ${index} ${'x'.repeat(index % 50)}`);
+    const sent = diffFrame(['head', ...lines.slice(0, 50), 'foot'], ['head', ...lines.slice(1, 51), 'foot'], 120);
+    expect(sent.length).toBeLessThan(120);
+    expect(findScroll(lines.slice(0, 50), lines.slice(3, 53))).toMatchObject({ by: 3 });
+  });
+});
+
+describe('parseLine', () => {
+  it('keeps styles, wide characters and marks together', () => {
+    const cells = parseLine('\u001b[1;31mト\u001b[0me\u0301!', 6);
+    expect(cells.map(cell => [cell.text, cell.width, cell.style])).toEqual([
+      ['ト', 2, '1;31'],
+      ['', 0, '1;31'],
+      ['e\u0301', 1, ''],
+      ['!', 1, ''],
+      [' ', 1, ''],
+      [' ', 1, ''],
+    ]);
+  });
+});
+
+describe('Painter', () => {
+  function open() {
+    const sent: string[] = [];
+    const line = { blocked: false };
+    const painter = new Painter({ write: bytes => sent.push(bytes), isBlocked: () => line.blocked }, 80);
+    return { painter, sent, line };
+  }
+
+  it('skips the frames that come while the stream holds bytes back, and shows the last one', () => {
+    const { painter, sent, line } = open();
+    painter.frame('one');
+    line.blocked = true;
+    painter.frame('two');
+    painter.frame('three');
+    expect(sent).toHaveLength(1);
+    line.blocked = false;
+    painter.resume();
+    expect(sent).toHaveLength(2);
+    expect(sent[1]).toContain('hr');
+  });
+
+  it('sends no more than a little without an answer, and goes on when it comes', () => {
+    const { painter, sent } = open();
+    const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');
+    for (const letter of 'abcdefgh') painter.frame(frame(letter));
+    const before = sent.length;
+    expect(before).toBeLessThan(8);
+    expect(sent.every(bytes => bytes.endsWith(probe))).toBe(true);
+    for (let index = 0; index < 8; index += 1) painter.answered();
+    expect(sent.at(-1)).toContain('hhhh');
+    painter.close();
+  });
+
+  it('sends nothing for a frame that is shown already', () => {
+    const { painter, sent } = open();
+    painter.frame('one');
+    painter.frame('one');
+    expect(sent).toHaveLength(1);
+  });
+});

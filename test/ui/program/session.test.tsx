@@ -1,0 +1,228 @@
+/** Sessions of the whole program in process, on the real local service. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import { createService, type Service } from '../../../src/service/index.ts';
+import { Program } from '../../../src/ui/app/program.tsx';
+import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { openScreen, type ScreenOptions } from '../../screen.ts';
+
+let local: RunningService;
+let folder: string;
+let service: Service;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-session-'));
+  local = await serve({ dataFolder: folder });
+  const key = async () => local.apiKey;
+  service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
+  const [first] = (await service.benchmarks.list({})).items;
+  await vi.waitFor(async () => expect((await service.benchmarks.readiness(first?.bench_id ?? '')).ready).toBe(true));
+});
+afterAll(async () => {
+  await service.close();
+  await local.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(options: ScreenOptions & { readOnly?: boolean } = {}) {
+  const copied: string[] = [];
+  let quit = 0;
+  const terminal: TerminalPort = {
+    writeRaw: sequence => copied.push(sequence),
+    runExternal: async () => 0,
+    suspend: () => {},
+    quit: () => {
+      quit += 1;
+    },
+    repaint: () => {},
+  };
+  const workbench = new Workbench({
+    service: async () => service,
+    profile: 'local',
+    readOnly: options.readOnly ?? false,
+  });
+  const screen = openScreen(
+    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={terminal} />,
+    { columns: 140, rows: 40, ...options },
+  );
+  const close = (): void => {
+    screen.close();
+    workbench.close();
+  };
+  return { screen, copied, close, quits: () => quit };
+}
+
+describe('a newcomer', () => {
+  it('evaluates a model, watches the run and reads its worst trajectory', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    expect(screen.text()).toContain('what-is-it');
+    await screen.waitFor('ready to launch');
+    await screen.press('e');
+    await screen.waitFor('benchtop/aesop-small');
+    await screen.press('right', 'right');
+    await screen.waitFor('benchtop/tutor-base');
+    await screen.press('enter');
+    await screen.waitFor('24 of 24 rollouts');
+    await screen.waitFor('✓ completed');
+    await screen.waitFor(text => /mean 0\.\d+/.test(text));
+    const [run] = await service.evaluations.listRuns(
+      (await service.benchmarks.list({})).items.find(({ label }) => label === 't-words')?.bench_id ?? '',
+    );
+    const { trajectory_rewards } = await service.evaluations.rewards(run?.eval_run_id ?? '');
+    const mean = trajectory_rewards.reduce((sum, { reward }) => sum + (reward ?? 0), 0) / trajectory_rewards.length;
+    expect(run?.reward_mean).toBeCloseTo(mean, 12);
+    await screen.waitFor('▸ t-words-');
+    await screen.press('enter');
+    await screen.waitFor('words begin with T');
+    expect(screen.text()).toContain('assistant');
+    await screen.press(']');
+    await screen.waitFor('2/24');
+    await screen.press('esc');
+    await screen.waitFor('24 of 24 rollouts');
+    close();
+  });
+
+  it('deletes a run only after being asked', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.type(':');
+    await screen.type('runs');
+    await screen.press('enter');
+    await screen.waitFor('▸ t-words baseline');
+    await screen.press('d');
+    await screen.waitFor('Delete this run?');
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('Delete this run?'));
+    expect(screen.text()).toContain('▸ t-words baseline');
+    await screen.press('d');
+    await screen.waitFor('Delete this run?');
+    await screen.press('y');
+    await screen.waitFor('No runs yet');
+    close();
+  });
+});
+
+describe('the screen', () => {
+  it.each([
+    [200, 60],
+    [120, 40],
+    [80, 24],
+    [60, 15],
+  ])('fits %i×%i and is framed on all sides', async (columns, rows) => {
+    const { screen, close } = open({ columns, rows });
+    await screen.waitFor('▸ t-words');
+    const lines = screen.text().split('\n');
+    expect(lines).toHaveLength(rows);
+    expect(lines[0]).toMatch(/^┌.*┐$/);
+    expect(lines.at(-1)).toMatch(/^└─*┘$/);
+    expect(lines.every(line => line.length === columns)).toBe(true);
+    close();
+  });
+
+  it('says what it needs where the terminal is too small, and comes back', async () => {
+    const { screen, close } = open({ columns: 50, rows: 12 });
+    await screen.waitFor('60×15');
+    await screen.resize(80, 24);
+    await screen.waitFor('▸ t-words');
+    close();
+  });
+
+  it('sends little for a cursor move and nothing while idle', async () => {
+    const { screen, close } = open({ columns: 200, rows: 60 });
+    await screen.waitFor('ready to launch');
+    await screen.press('j', 'k');
+    await screen.waitFor('ready to launch');
+    screen.bytes();
+    await screen.press('j');
+    expect(screen.bytes()).toBeLessThan(600);
+    await screen.waitFor('letter');
+    screen.bytes();
+    await screen.press('P', 'esc');
+    close();
+  });
+
+  it('offers help made of its own commands, and finds in it', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.press('?');
+    await screen.waitFor('evaluate a model on it');
+    await screen.type('/anew');
+    await screen.press('enter', 'esc', 'esc');
+    await screen.waitFor(text => !text.includes('Help'));
+    close();
+  });
+
+  it('takes everything that writes away in read-only mode', async () => {
+    const { screen, close } = open({ readOnly: true });
+    await screen.waitFor('▸ t-words');
+    expect(screen.text()).toContain('read-only');
+    expect(screen.text()).not.toContain('evaluate');
+    await screen.press('e');
+    expect(screen.text()).not.toContain('Evaluate on');
+    close();
+  });
+
+  it('copies the id by OSC 52', async () => {
+    const { screen, copied, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.press('y');
+    await screen.waitFor('Copied bench_');
+    expect(copied.join('')).toContain('\u001b]52;c;');
+    close();
+  });
+
+  it('filters as one types', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.type('/sums');
+    await screen.waitFor('▸ small-sums');
+    expect(screen.text()).not.toContain('▸ t-words');
+    close();
+  });
+
+  it('asks to quit when q is pressed', async () => {
+    const { screen, close, quits } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.press('q');
+    expect(quits()).toBe(1);
+    close();
+  });
+});
+
+describe('a dead service', () => {
+  it('is said, with what to do, and asked again', async () => {
+    const dead = createService({
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: async () => 'k',
+      inferenceToken: async () => 'k',
+      userAgent: 'test',
+    });
+    const workbench = new Workbench({ service: async () => dead, profile: 'dead' });
+    const terminal: TerminalPort = {
+      writeRaw: () => {},
+      runExternal: async () => 0,
+      suspend: () => {},
+      quit: () => {},
+      repaint: () => {},
+    };
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={terminal} />,
+      {
+        columns: 120,
+        rows: 30,
+      },
+    );
+    await screen.waitFor('failing, again in');
+    expect(screen.text()).toContain('127.0.0.1:9');
+    screen.close();
+    workbench.close();
+    await dead.close();
+  });
+});
