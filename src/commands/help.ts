@@ -20,8 +20,6 @@ Which service
 
 How it looks
   --theme NAME                   terminal, dark, light, high-contrast or plain
-  --mouse                        wheel and clicks
-  --notices KIND                 off, bell or desktop
 `;
 
 export async function helpCommand(): Promise<number> {

@@ -1,0 +1,95 @@
+/**
+ * What comes from the terminal, as Ink may see it: without the terminal's own answers, which are not keys. Everything else
+ * goes on unchanged, also where a sequence comes in pieces.
+ */
+import { Readable } from 'node:stream';
+import { probeAnswer } from '../painter/painter.ts';
+
+/** Takes answers out of what was read. Pure: gives what goes on, how many answers there were, and what may yet become one. */
+export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
+  const parts = text.split(probeAnswer);
+  const last = parts.at(-1) ?? '';
+  // An escape alone is a key; from the bracket on it can only be a sequence.
+  const rest = ['\u001b[0', '\u001b['].find(start => last.endsWith(start)) ?? '';
+  return { keys: parts.join('').slice(0, parts.join('').length - rest.length), answers: parts.length - 1, rest };
+}
+
+/** A piece of a sequence that nothing follows for so long was a key after all. */
+const pieceMs = 30;
+
+export interface InputSource extends NodeJS.ReadableStream {
+  readonly isTTY?: boolean;
+  setRawMode?: (on: boolean) => unknown;
+  ref?: () => unknown;
+  unref?: () => unknown;
+}
+
+export class Input extends Readable {
+  readonly isTTY = true;
+  readonly #source: InputSource;
+  readonly #onAnswer: () => void;
+  #rest = '';
+  #timer: NodeJS.Timeout | undefined;
+  #raw = false;
+
+  constructor(source: InputSource, onAnswer: () => void) {
+    super();
+    this.#source = source;
+    this.#onAnswer = onAnswer;
+    source.setEncoding('utf8');
+    source.on('data', this.#take);
+  }
+
+  override _read(): void {}
+
+  readonly #take = (data: string | Buffer): void => {
+    clearTimeout(this.#timer);
+    const { keys, answers, rest } = splitAnswers(this.#rest + String(data));
+    this.#rest = rest;
+    if (keys !== '') this.push(keys);
+    for (let index = 0; index < answers; index += 1) this.#onAnswer();
+    if (rest === '') return;
+    this.#timer = setTimeout(() => {
+      this.#rest = '';
+      this.push(rest);
+    }, pieceMs);
+  };
+
+  setRawMode(on: boolean): this {
+    this.#raw = on;
+    this.#source.setRawMode?.(on);
+    return this;
+  }
+
+  /** Gives the terminal's input to somebody else, and takes it back as it was. */
+  lend(): () => void {
+    const raw = this.#raw;
+    this.#source.off('data', this.#take);
+    this.#source.pause();
+    this.#source.setRawMode?.(false);
+    return () => {
+      this.#source.setRawMode?.(raw);
+      this.#source.on('data', this.#take);
+      this.#source.resume();
+    };
+  }
+
+  ref(): this {
+    this.#source.ref?.();
+    return this;
+  }
+
+  unref(): this {
+    this.#source.unref?.();
+    return this;
+  }
+
+  /** Lets the process end. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#source.off('data', this.#take);
+    this.#source.setRawMode?.(false);
+    this.#source.pause();
+    this.#source.unref?.();
+  }
+}

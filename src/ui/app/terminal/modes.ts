@@ -1,0 +1,32 @@
+/** The modes of the terminal that the program switches, so that it can always switch back what it switched. */
+
+/** What switches a mode on, and what gives it back. */
+const modes = {
+  alternateScreen: ['\u001b[?1049h', '\u001b[?1049l'],
+  hiddenCursor: ['\u001b[?25l', '\u001b[?25h'],
+  noWrap: ['\u001b[?7l', '\u001b[?7h'],
+  bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
+} as const;
+export type Mode = keyof typeof modes;
+
+export class Modes {
+  readonly #on = new Set<Mode>();
+
+  /** The bytes that switch these on, but for those that are. */
+  enter(...names: readonly Mode[]): string {
+    const fresh = names.filter(name => !this.#on.has(name));
+    for (const name of fresh) this.#on.add(name);
+    return fresh.map(name => modes[name][0]).join('');
+  }
+
+  /** The bytes that switch everything off, the last first; nothing the second time. */
+  leave(): string {
+    const bytes = [...this.#on]
+      .reverse()
+      .map(name => modes[name][1])
+      .join('');
+    this.#on.clear();
+    // A plain style and all rows scrolling, whatever was being painted.
+    return bytes === '' ? '' : `\u001b[m\u001b[r${bytes}`;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The one way the program gets onto the terminal, and off it again: by a key, by a signal, by a failure, or because the
+ * terminal itself has gone. Whatever was switched on is switched off with a write that does not wait.
+ */
+import { spawnSync } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { render } from 'ink';
+import type { ReactNode } from 'react';
+import { PaintStream } from '../painter/paint-stream.ts';
+import { Painter } from '../painter/painter.ts';
+import type { TerminalPort } from '../terminal-port.ts';
+import { writeCrashReport } from './crash-report.ts';
+import { Input } from './input.ts';
+import { Modes } from './modes.ts';
+
+export interface StartTerminalOptions {
+  /** Told when the program is suspended and when it goes on. */
+  readonly onSuspend: (suspended: boolean) => void;
+  /** Where a report of a failure is put. */
+  readonly crashFolder: string;
+  readonly redact: (text: string) => string;
+}
+
+/** Exit codes of a program that a signal ended: 128 and its number. */
+const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Draws the program until it ends. Gives the exit code. */
+export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
+  const { stdin, stdout } = process;
+  const modes = new Modes();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let ended = false;
+
+  const painter = new Painter(
+    { write: bytes => stdout.write(bytes), isBlocked: () => stdout.writableNeedDrain },
+    stdout.columns,
+  );
+  const stream = new PaintStream(painter, {
+    columns: stdout.columns,
+    rows: stdout.rows,
+    // Ink hides the cursor and asks for pastes by itself; the modes know how to give them back.
+    control: sequence => {
+      if (sequence === '\u001b[?2004h') stdout.write(modes.enter('bracketedPaste'));
+    },
+  });
+  const input = new Input(stdin, () => painter.answered());
+
+  const enter = (): string => modes.enter('alternateScreen', 'hiddenCursor', 'noWrap');
+  /** Gives the terminal back. Synchronous: nothing may come after it, not even when the process ends at once. */
+  const leave = (): void => {
+    const bytes = modes.leave();
+    if (bytes === '') return;
+    try {
+      writeSync(stdout.fd, bytes);
+    } catch {
+      // The terminal is gone; there is nothing to give back.
+    }
+  };
+
+  const end = (code: number): void => {
+    if (ended) return;
+    ended = true;
+    painter.close();
+    leave();
+    input.close();
+    instance.unmount();
+    resolve(code);
+  };
+
+  const fail = (error: unknown): void => {
+    if (ended) return;
+    end(1);
+    const report = writeCrashReport(options.crashFolder, error, options.redact);
+    const message = options.redact(error instanceof Error ? error.message : String(error));
+    process.stderr.write(
+      `benchtop failed: ${message}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
+    );
+    process.exit(1);
+  };
+
+  const lend = <Result,>(use: () => Result): Result => {
+    const takeBack = input.lend();
+    leave();
+    options.onSuspend(true);
+    try {
+      return use();
+    } finally {
+      takeBack();
+      stdout.write(enter() + modes.enter('bracketedPaste'));
+      stream.resize(stdout.columns, stdout.rows);
+      options.onSuspend(false);
+    }
+  };
+
+  const suspend = (): void => {
+    const takeBack = input.lend();
+    leave();
+    options.onSuspend(true);
+    // Something must keep the process alive between the signal that continues it and the first read.
+    const alive = setInterval(() => {}, 1_000);
+    process.once('SIGCONT', () => {
+      clearInterval(alive);
+      takeBack();
+      stdout.write(enter() + modes.enter('bracketedPaste'));
+      stream.resize(stdout.columns, stdout.rows);
+      options.onSuspend(false);
+    });
+    // To the whole group: a launcher between the shell and the program stops with it.
+    process.kill(0, 'SIGTSTP');
+  };
+
+  const port: TerminalPort = {
+    writeRaw: sequence => stdout.write(sequence),
+    runExternal: async (command, args) => lend(() => spawnSync(command, [...args], { stdio: 'inherit' }).status ?? 1),
+    suspend,
+    quit: (code = 0) => end(code),
+    repaint: () => painter.reset(),
+  };
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      end(signalCodes[signal]);
+      process.exit(signalCodes[signal]);
+    });
+  }
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  process.on('exit', leave);
+  stdout.on('resize', () => stream.resize(stdout.columns, stdout.rows));
+  stdout.on('drain', () => painter.resume());
+  // The line has been cut: nobody is there to be told.
+  for (const source of [stdin, stdout]) source.on('error', () => end(signalCodes.SIGHUP));
+  stdin.on('end', () => end(signalCodes.SIGHUP));
+
+  stdout.write(enter());
+  const instance = render(draw(port), {
+    stdout: stream as unknown as NodeJS.WriteStream,
+    stdin: input as unknown as NodeJS.ReadStream,
+    debug: true,
+    interactive: true,
+    exitOnCtrlC: false,
+    patchConsole: true,
+  });
+  instance.waitUntilExit().then(() => end(0), fail);
+  return promise;
+}
