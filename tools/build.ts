@@ -35,7 +35,6 @@ const result = await build({
   platform: 'node',
   target: 'node22',
   minify: true,
-  keepNames: true,
   sourcemap: false,
   legalComments: 'linked',
   metafile: process.argv.includes('--meta'),

@@ -48,16 +48,25 @@ const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}
  */
 const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
 
-const unsafe = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
+/** Compiling these takes some ten milliseconds each, which text that is plain ASCII must not cost: made when needed. */
+function whenNeeded(source: string, flags: string): () => RegExp {
+  let made: RegExp | undefined;
+  return () => {
+    made ??= new RegExp(source, flags);
+    return made;
+  };
+}
+
+const unsafe = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
 /** A cheap first look: all that the replacements below could touch, found in one pass. */
-const mayNeedWork = new RegExp(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D]|${invisible}`, 'v');
-const excessMarks = new RegExp(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
+const mayNeedWork = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D]|${invisible}`, 'v');
+const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
 
 /** The text as a terminal may have it. Linear in its length; plain ASCII passes at memory speed. */
 export function sanitise(text: string, options: SanitiseOptions = {}): string {
   const { mode = 'drop', multiline = false, tabs = 4 } = options;
   if ((multiline ? plainText : plainLine).test(text)) return text;
-  const clean = mayNeedWork.test(text) ? (mode === 'show' ? show(text) : drop(text)) : text;
+  const clean = mayNeedWork().test(text) ? (mode === 'show' ? show(text) : drop(text)) : text;
   if (multiline) return tabs === 'keep' ? clean : expandTabs(clean, tabs);
   return clean.replace(/\n/g, mode === 'show' ? '↵' : ' ').replace(/\t/g, mode === 'show' ? '→' : ' ');
 }
@@ -75,10 +84,10 @@ export function sanitiseLine(text: string, mode: SanitiseMode = 'drop'): string 
 export function safeJson(value: unknown, indent: number = 0): string {
   const json: string | undefined = JSON.stringify(value, undefined, indent);
   if (json === undefined) return 'null';
-  if (!mayNeedWork.test(json)) return json;
+  if (plainText.test(json) || !mayNeedWork().test(json)) return json;
   return json
-    .replace(unsafe, escapeUnits)
-    .replace(excessMarks, (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
+    .replace(unsafe(), escapeUnits)
+    .replace(excessMarks(), (run, kept: string) => kept + escapeUnits(run.slice(kept.length)));
 }
 
 function drop(text: string): string {
@@ -86,15 +95,15 @@ function drop(text: string): string {
     .replace(escapes, '')
     .replace(lineEnds, '\n')
     .toWellFormed()
-    .replace(unsafe, '')
-    .replace(excessMarks, '$1');
+    .replace(unsafe(), '')
+    .replace(excessMarks(), '$1');
 }
 
 function show(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
-    .replace(unsafe, makeVisible)
-    .replace(excessMarks, (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible));
+    .replace(unsafe(), makeVisible)
+    .replace(excessMarks(), (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible));
 }
 
 /** C0 controls and DEL have pictures of their own (U+2400 block); the rest is named by code point. */

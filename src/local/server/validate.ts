@@ -1,9 +1,11 @@
 /** Requests checked by the contract's schemas; a fault names the field. */
+
 import * as z from 'zod/mini';
+import english from 'zod/v4/locales/en.js';
 import { apiError } from './errors.ts';
 
 /** zod/mini ships without words of its own. */
-z.config(z.locales.en());
+z.config(english());
 
 function faultOf(error: z.core.$ZodError): Error {
   const [issue] = error.issues;

@@ -82,7 +82,7 @@ export class Painter {
   }
 
   #unanswered(): number {
-    return this.#answers === 'never' ? 0 : this.#questions.reduce((sum, bytes) => sum + bytes, 0);
+    return this.#answers !== 'come' ? 0 : this.#questions.reduce((sum, bytes) => sum + bytes, 0);
   }
 
   #send(bytes: string): void {

@@ -17,6 +17,7 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
+import { useSettled } from './use-settled.ts';
 import { useThingBindings } from './use-thing-bindings.tsx';
 import { Waiting } from './waiting.tsx';
 
@@ -79,6 +80,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     refresh: list.refresh,
     actions: actions?.(table.targets, list) ?? [],
   });
+  // What asks the service waits until the cursor rests: one request, not one for each row it passes.
+  const settled = useSettled(thing?.id);
+  const resting = settled === thing?.id;
   const factRows = current ? factLines(facts(current), inspector.width - 2, theme) : [];
 
   return (
@@ -109,7 +113,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       inspector={
         <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
           <Lines lines={factRows} width={inspector.width - 2} height={Math.min(factRows.length, inspector.height)} />
-          {details
+          {details && resting
             ? details(current, {
                 ...inspector,
                 width: inspector.width - 2,
