@@ -1,6 +1,7 @@
 /** Every view of the program, in the order of the sections. */
 import type { ViewRegistry } from '../app/view-definition.ts';
 import { benchmarksView, benchmarkView } from './benchmarks/index.ts';
+import { chatView } from './chat/index.ts';
 import { modelsView } from './models/index.ts';
 import { runsView, runView } from './runs/index.ts';
 import { trajectoriesView, trajectoryView } from './trajectories/index.ts';
@@ -13,4 +14,5 @@ export const registry: ViewRegistry = [
   trajectoriesView,
   trajectoryView,
   modelsView,
+  chatView,
 ];

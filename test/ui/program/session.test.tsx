@@ -109,6 +109,45 @@ describe('a newcomer', () => {
   });
 });
 
+describe('chat', () => {
+  it('answers, counts, regenerates and takes back', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.type(':');
+    await screen.type('chat');
+    await screen.press('enter');
+    await screen.waitFor('benchtop/aesop-small');
+    await screen.type('tell me about tea');
+    await screen.press('enter');
+    await screen.waitFor('tokens out');
+    expect(screen.text()).toContain('you');
+    expect(screen.text()).toMatch(/finished +(stop|length)/);
+    await screen.press('esc', 'E');
+    await screen.waitFor(text => !text.includes('you\n') && text.includes('tell me about tea'));
+    close();
+  });
+
+  it('says what was wrong with a model that does not exist, and keeps the question', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.type(':');
+    await screen.type('chat');
+    await screen.press('enter');
+    await screen.waitFor('benchtop/aesop-small');
+    await screen.press('ctrl-o');
+    await screen.waitFor('Who answers?');
+    await screen.press('tab');
+    await screen.type('nobody');
+    await screen.press('enter');
+    await screen.waitFor('model        nobody');
+    await screen.type('hello');
+    await screen.press('enter');
+    await screen.waitFor('There is no model nobody');
+    expect(screen.text()).toContain('hello');
+    close();
+  });
+});
+
 describe('the screen', () => {
   it.each([
     [200, 60],

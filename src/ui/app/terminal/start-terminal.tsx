@@ -132,6 +132,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   for (const source of [stdin, stdout]) source.on('error', () => end(signalCodes.SIGHUP));
   stdin.on('end', () => end(signalCodes.SIGHUP));
 
+  // Before anything is asked of the terminal: what it answers must not be echoed.
+  input.setRawMode(true);
   stdout.write(enter());
   const instance = render(draw(port), {
     stdout: stream as unknown as NodeJS.WriteStream,

@@ -1,0 +1,116 @@
+/** A conversation with a model: its turns, the answer that is being written, what went wrong. Pure. */
+import type { Fault } from './fault.ts';
+
+export interface AnswerStats {
+  readonly model: string;
+  readonly finishReason?: string | undefined;
+  readonly promptTokens?: number | undefined;
+  readonly completionTokens?: number | undefined;
+  /** Milliseconds from sending to the first text. */
+  readonly firstMs?: number | undefined;
+  /** Milliseconds from sending to the end. */
+  readonly totalMs?: number | undefined;
+}
+
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  readonly reasoning: string;
+  readonly stats?: AnswerStats | undefined;
+  /** Why the answer is not whole. */
+  readonly fault?: Fault | undefined;
+  readonly cancelled?: boolean | undefined;
+}
+
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  /** True while the last turn is being written. */
+  readonly answering: boolean;
+}
+
+export const emptyConversation: Conversation = { turns: [], answering: false };
+
+export type ConversationAction =
+  | { readonly kind: 'ask'; readonly text: string; readonly model: string }
+  /** Takes the last answer away, to be asked for anew. */
+  | { readonly kind: 'ask-again'; readonly model: string }
+  | {
+      readonly kind: 'text';
+      readonly content: string;
+      readonly reasoning: string;
+      readonly firstMs: number | undefined;
+    }
+  | { readonly kind: 'end'; readonly stats: AnswerStats }
+  | { readonly kind: 'fail'; readonly fault: Fault }
+  | { readonly kind: 'cancel' }
+  /** Takes the last question and its answer away, to be written anew. */
+  | { readonly kind: 'take-back' }
+  | { readonly kind: 'clear' };
+
+function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, answering: boolean): Conversation {
+  const last = conversation.turns.at(-1);
+  if (last?.role !== 'assistant') return conversation;
+  return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
+}
+
+function openAnswer(model: string): Turn {
+  return { role: 'assistant', content: '', reasoning: '', stats: { model } };
+}
+
+/** The turns without an answer at their end. */
+function withoutAnswer(turns: readonly Turn[]): readonly Turn[] {
+  return turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
+}
+
+export function conversationReducer(conversation: Conversation, action: ConversationAction): Conversation {
+  switch (action.kind) {
+    case 'ask': {
+      const question: Turn = { role: 'user', content: action.text, reasoning: '' };
+      return { turns: [...conversation.turns, question, openAnswer(action.model)], answering: true };
+    }
+    case 'ask-again': {
+      const asked = withoutAnswer(conversation.turns);
+      return asked.length === 0 ? conversation : { turns: [...asked, openAnswer(action.model)], answering: true };
+    }
+    case 'text':
+      if (!conversation.answering) return conversation;
+      return changeLast(
+        conversation,
+        turn => ({
+          ...turn,
+          content: turn.content + action.content,
+          reasoning: turn.reasoning + action.reasoning,
+          stats: turn.stats && { ...turn.stats, firstMs: turn.stats.firstMs ?? action.firstMs },
+        }),
+        true,
+      );
+    case 'end':
+      return changeLast(conversation, turn => ({ ...turn, stats: { ...turn.stats, ...action.stats } }), false);
+    case 'fail':
+      return changeLast(conversation, turn => ({ ...turn, fault: action.fault }), false);
+    case 'cancel':
+      return conversation.answering
+        ? changeLast(conversation, turn => ({ ...turn, cancelled: true }), false)
+        : conversation;
+    case 'take-back':
+      return { turns: withoutAnswer(conversation.turns).slice(0, -1), answering: false };
+    case 'clear':
+      return emptyConversation;
+  }
+}
+
+/** What is sent: the system prompt where there is one, then what was said, without answers that never came. */
+export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
+  const said = turns.filter(turn => turn.role === 'user' || turn.content !== '');
+  return [
+    ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+    ...said.map(({ role, content }) => ({ role, content })),
+  ];
+}
+
+/** Tokens a second, from the first text to the end. */
+export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
+  if (completionTokens === undefined || firstMs === undefined || totalMs === undefined || totalMs <= firstMs)
+    return undefined;
+  return (completionTokens * 1000) / (totalMs - firstMs);
+}

@@ -1,0 +1,24 @@
+/** What can be done in a conversation. */
+import type { CommandTable } from '../../keys/command.ts';
+
+const group = 'Chat';
+
+export const chatCommands = {
+  send: { id: 'chat.send', title: 'send', keys: ['enter'], group, hint: 'send', palette: false },
+  leave: {
+    id: 'chat.leave',
+    title: 'leave the input, to read and act',
+    keys: ['esc'],
+    group,
+    hint: 'read',
+    palette: false,
+  },
+  write: { id: 'chat.write', title: 'write', keys: ['i', 'enter'], group, hint: 'write' },
+  cancel: { id: 'chat.cancel', title: 'stop the answer', keys: ['ctrl-c', 'esc'], group, hint: 'stop' },
+  model: { id: 'chat.model', title: 'choose the model', keys: ['ctrl-o', 'm'], group, hint: 'model' },
+  settings: { id: 'chat.settings', title: 'set the parameters', keys: ['ctrl-t', 't'], group, hint: 'parameters' },
+  regenerate: { id: 'chat.regenerate', title: 'answer the last question again', keys: ['R'], group },
+  edit: { id: 'chat.edit', title: 'write the last question anew', keys: ['E'], group },
+  clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group },
+  copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group },
+} as const satisfies CommandTable;

@@ -1,0 +1,142 @@
+/** The windows of the chat: which model answers, and how it samples. */
+import { useState } from 'react';
+import { modelList } from '../../../queries/models.ts';
+import type { ChatSettings } from '../../../queries/use-conversation.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { KeyScope } from '../../keys/router.tsx';
+import { Form } from '../../widgets/form/form.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { Window, windowMargin } from '../../widgets/window.tsx';
+
+interface FormInWindowProps {
+  readonly title: string;
+  readonly fields: readonly FieldSpec[];
+  readonly height: number;
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
+  readonly onClose: () => void;
+}
+
+function FormInWindow({ title, fields, height, onSubmit, onClose }: FormInWindowProps) {
+  const { layout } = useShell();
+  const width = Math.min(layout.columns - 4, 68);
+  return (
+    <KeyScope modal>
+      <Window title={title} width={width} height={Math.min(layout.rows - 2, height)}>
+        <Form
+          fields={fields}
+          width={width - windowMargin.columns}
+          busy={false}
+          onCancel={onClose}
+          onSubmit={values => {
+            onSubmit(values);
+            onClose();
+          }}
+        />
+      </Window>
+    </KeyScope>
+  );
+}
+
+export interface SettingsWindowProps {
+  readonly settings: ChatSettings;
+  readonly onChange: (settings: ChatSettings) => void;
+  readonly onClose: () => void;
+}
+
+export function ModelWindow({ settings, onChange, onClose }: SettingsWindowProps) {
+  const models = useList(modelList, 'visible');
+  // The fields are made once: the list may come in while one is choosing.
+  const [known] = useState(() => models.rows.map(model => model.model_slug));
+  const options = [...new Set([settings.model, ...known])].filter(slug => slug !== '');
+  const fields: readonly FieldSpec[] = [
+    ...(options.length > 0
+      ? [
+          {
+            kind: 'choice' as const,
+            name: 'listed',
+            label: 'Model',
+            options: options.map(slug => ({ value: slug, label: slug })),
+            initial: settings.model,
+          },
+        ]
+      : []),
+    {
+      kind: 'text',
+      name: 'typed',
+      label: 'Or the slug of a deployed model',
+      placeholder: 'not needed',
+      check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
+    },
+  ];
+  return (
+    <FormInWindow
+      title="Who answers?"
+      fields={fields}
+      height={12}
+      onClose={onClose}
+      onSubmit={values =>
+        onChange({ ...settings, model: values['typed']?.trim() || values['listed'] || settings.model })
+      }
+    />
+  );
+}
+
+type NumberCheck = (value: number) => string | undefined;
+
+/** An optional number: empty leaves it to the service. */
+function numberField(name: string, label: string, initial: number | undefined, check: NumberCheck): FieldSpec {
+  return {
+    kind: 'text',
+    name,
+    label,
+    initial: initial === undefined ? '' : String(initial),
+    placeholder: 'left to the service',
+    check: value => {
+      if (value.trim() === '') return undefined;
+      const number = Number(value);
+      return Number.isFinite(number) ? check(number) : 'Type a number';
+    },
+  };
+}
+
+function numberOf(value: string | undefined): number | undefined {
+  return value === undefined || value.trim() === '' ? undefined : Number(value);
+}
+
+export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowProps) {
+  const fields: readonly FieldSpec[] = [
+    {
+      kind: 'text',
+      name: 'system',
+      label: 'System prompt',
+      initial: settings.system,
+      placeholder: 'none',
+      multiline: false,
+    },
+    numberField('temperature', 'Temperature', settings.temperature, value => (value < 0 ? 'Not below 0' : undefined)),
+    numberField('top_p', 'Top p', settings.top_p, value =>
+      value <= 0 || value > 1 ? 'Above 0, at most 1' : undefined,
+    ),
+    numberField('max_tokens', 'Most tokens', settings.max_tokens, value =>
+      Number.isInteger(value) && value >= 1 ? undefined : 'A whole number, at least 1',
+    ),
+  ];
+  return (
+    <FormInWindow
+      title="Parameters"
+      fields={fields}
+      height={22}
+      onClose={onClose}
+      onSubmit={values =>
+        onChange({
+          ...settings,
+          system: values['system'] ?? '',
+          temperature: numberOf(values['temperature']),
+          top_p: numberOf(values['top_p']),
+          max_tokens: numberOf(values['max_tokens']),
+        })
+      }
+    />
+  );
+}

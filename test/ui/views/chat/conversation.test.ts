@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Conversation,
+  type ConversationAction,
+  conversationReducer,
+  emptyConversation,
+  messagesOf,
+  tokensPerSecond,
+} from '../../../../src/queries/conversation.ts';
+import { createTalkLayout } from '../../../../src/ui/views/chat/talk-lines.ts';
+
+const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
+const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
+const text = (content: string): ConversationAction => ({ kind: 'text', content, reasoning: '', firstMs: 5 });
+const fault = { message: 'The stream broke off', requestId: 'req_9', unlisted: false, outcomeUnknown: false };
+
+describe('conversationReducer', () => {
+  it('gathers what is streamed and ends with its counts', () => {
+    const talk = play(ask, text('te'), text('a'), {
+      kind: 'end',
+      stats: { model: 'm', completionTokens: 10, firstMs: 5, totalMs: 1005 },
+    });
+    expect(talk.answering).toBe(false);
+    expect(talk.turns.at(-1)).toMatchObject({ role: 'assistant', content: 'tea', stats: { model: 'm' } });
+    expect(tokensPerSecond(talk.turns.at(-1)?.stats ?? { model: '' })).toBe(10);
+  });
+
+  it('keeps what had arrived when the answer breaks off or is stopped', () => {
+    expect(play(ask, text('te'), { kind: 'fail', fault }).turns.at(-1)).toMatchObject({ content: 'te', fault });
+    const stopped = play(ask, text('te'), { kind: 'cancel' }, text('late'));
+    expect(stopped.turns.at(-1)).toMatchObject({ content: 'te', cancelled: true });
+    expect(stopped.answering).toBe(false);
+  });
+
+  it('asks again and takes back', () => {
+    const done = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
+    const again = conversationReducer(done, { kind: 'ask-again', model: 'n' });
+    expect(again.turns.map(turn => turn.content)).toEqual(['tea?', '']);
+    expect(conversationReducer(done, { kind: 'take-back' }).turns).toEqual([]);
+    expect(conversationReducer(emptyConversation, { kind: 'ask-again', model: 'n' })).toBe(emptyConversation);
+  });
+
+  it('sends the system prompt and what was said, without answers that never came', () => {
+    const failed = play(ask, { kind: 'fail', fault }, { kind: 'ask', text: 'more?', model: 'm' });
+    expect(messagesOf(failed.turns, ' be brief ')).toEqual([
+      { role: 'system', content: ' be brief ' },
+      { role: 'user', content: 'tea?' },
+      { role: 'user', content: 'more?' },
+    ]);
+  });
+});
+
+describe('createTalkLayout', () => {
+  it('shows no control character, and says what went wrong with the request id', () => {
+    const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', fault });
+    const lines = createTalkLayout()(talk.turns, 40, false).map(line => line.text);
+    expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
+    expect(lines).toContain('  boo');
+    expect(lines.join(' ')).toContain('req_9');
+  });
+
+  it('lays a finished turn out once', () => {
+    const layout = createTalkLayout();
+    const { turns } = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
+    expect(layout(turns, 40, false)[1]).toBe(layout(turns, 40, false)[1]);
+  });
+});
