@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { type GraderSpec, GradingError, grade } from '../../../src/local/grading/graders.ts';
+import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
+import { manifest, secretNames } from '../../../src/local/samples/manifest.ts';
+
+const reward = (spec: GraderSpec, answer: string) => grade(spec, answer).reward;
+
+describe('grade', () => {
+  it.each<[GraderSpec, string, number]>([
+    [{ kind: 'exact', expected: 'cold' }, ' Cold. ', 1],
+    [{ kind: 'exact', expected: 'cold' }, 'very cold', 0],
+    [{ kind: 'contains', expected: 'New York' }, 'in new york, mostly', 1],
+    [{ kind: 'contains', expected: 'art' }, 'start', 0],
+    [{ kind: 'regex', pattern: '^t\\w+' }, 'Tea', 1],
+    [{ kind: 'regex', pattern: '^t\\w+' }, 'a tea', 0],
+    [{ kind: 'number', expected: 12 }, 'it is 12!', 1],
+    [{ kind: 'number', expected: 12, tolerance: 4 }, '13', 0.75],
+    [{ kind: 'number', expected: 12, tolerance: 4 }, '-90', 0],
+    [{ kind: 'number', expected: 12 }, 'twelve', 0],
+    [{ kind: 'word_share', letter: 't' }, 'Tea time, please', 2 / 3],
+    [{ kind: 'word_share', letter: 't' }, '...', 0],
+  ])('%j of “%s” is %d', (spec, answer, expected) => {
+    expect(reward(spec, answer)).toBeCloseTo(expected, 12);
+  });
+
+  it('grades nothing with a spec that cannot be used', () => {
+    expect(() => grade({ kind: 'regex', pattern: '(' }, 'x')).toThrow(GradingError);
+  });
+});
+
+describe('the sample benchmarks', () => {
+  it.each(sampleManifests.map(each => [each.name, each] as const))(
+    '%s is valid, with splits of 16 to 128 different tasks',
+    (_, sample) => {
+      const { tasks } = manifest.parse(sample);
+      const asked = (split: string) =>
+        tasks.filter(task => task.split === split).map(task => JSON.stringify(task.input_messages));
+      const train = new Set(asked('train'));
+      const test = asked('test');
+      expect(train.size).toBe(asked('train').length);
+      for (const size of [train.size, test.length]) {
+        expect(size).toBeGreaterThanOrEqual(16);
+        expect(size).toBeLessThanOrEqual(128);
+      }
+      expect(test.filter(task => train.has(task))).toEqual([]);
+    },
+  );
+
+  it('are of different kinds, and one needs a secret', () => {
+    const kinds = new Set(sampleManifests.flatMap(({ tasks }) => tasks.map(task => task.grader.kind)));
+    expect(kinds.size).toBeGreaterThanOrEqual(3);
+    expect(sampleManifests.flatMap(({ tasks }) => secretNames(tasks))).toEqual(['QUIZ_API_KEY']);
+  });
+});
