@@ -95,7 +95,7 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenO
       },
       isBlocked: () => false,
     },
-    columns,
+    { columns, rows },
   );
   terminal.onData(reply => {
     if (reply === '\u001b[0n') painter.answered();

@@ -248,10 +248,17 @@ const noOverrides: KeyOverrides = {};
 /** The one place where keys and pastes come in. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, children }: KeyRouterProps) {
   const router = useMemo(() => new Router({ overrides, readOnly }), [overrides, readOnly]);
-  useInput((input, key) => {
-    // React draws before the next turn of the event loop.
-    router.send(keyPresses(input, key), then => setImmediate(then));
+  // What is dispatched before this number changes is on screen once the change is: React keeps the order.
+  const [, setDrawn] = useState(0);
+  const waiting = useRef<(() => void)[]>([]);
+  const draw = (then: () => void): void => {
+    waiting.current.push(then);
+    setDrawn(count => count + 1);
+  };
+  useLayoutEffect(() => {
+    for (const then of waiting.current.splice(0)) setImmediate(then);
   });
+  useInput((input, key) => router.send(keyPresses(input, key), draw));
   usePaste(text => {
     router.paste(text);
   });

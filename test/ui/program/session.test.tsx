@@ -217,6 +217,16 @@ describe('the screen', () => {
     close();
   });
 
+  it('follows a macro: palette, view, filter and row in one write', async () => {
+    const { screen, close } = open();
+    await screen.waitFor('▸ t-words');
+    await screen.type(':models\r');
+    await screen.waitFor('▸ benchtop/aesop-small');
+    await screen.type('-/sums\rj');
+    await screen.waitFor('▸ small-sums');
+    close();
+  });
+
   it('filters as one types', async () => {
     const { screen, close } = open();
     await screen.waitFor('▸ t-words');

@@ -42,7 +42,7 @@ export class PaintStream extends EventEmitter {
   resize(columns: number, rows: number): void {
     this.columns = columns;
     this.rows = rows;
-    this.#painter.reset(columns);
+    this.#painter.resize({ columns, rows });
     this.emit('resize');
   }
 }

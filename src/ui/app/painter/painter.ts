@@ -13,6 +13,11 @@ export interface PainterLine {
   readonly isBlocked: () => boolean;
 }
 
+export interface PainterSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** Bytes after which an answer is asked for, and that may be without one. */
 const probeAfter = 256;
 const mostUnanswered = 700;
@@ -26,7 +31,7 @@ export const probeAnswer = '\u001b[0n';
 
 export class Painter {
   readonly #line: PainterLine;
-  #columns: number;
+  #size: PainterSize;
   #shown: readonly string[] | undefined;
   #wanted: readonly string[] = [];
   #unprobed = 0;
@@ -36,24 +41,31 @@ export class Painter {
   #patience: NodeJS.Timeout | undefined;
   #open = true;
 
-  constructor(line: PainterLine, columns: number) {
+  constructor(line: PainterLine, size: PainterSize) {
     this.#line = line;
-    this.#columns = columns;
+    this.#size = size;
   }
 
   /** Shows a frame now, or as soon as the line is free. */
   frame(text: string): void {
-    this.#wanted = text.split('\n');
+    // A frame that was made for a larger terminal must not run over the edge of this one.
+    this.#wanted = text.split('\n').slice(0, this.#size.rows);
     this.resume();
   }
 
-  /** Nothing is known of what the terminal shows: the next frame is sent whole, and first of all. */
-  reset(columns: number = this.#columns): void {
-    this.#columns = columns;
+  /** Nothing is known of what the terminal shows: the frame is sent whole. */
+  repaint(): void {
     this.#shown = undefined;
     this.#questions = [];
     this.#unprobed = 0;
     this.resume();
+  }
+
+  /** The terminal has another size: the frame that was made for the old one is of no use any more. */
+  resize(size: PainterSize): void {
+    this.#size = size;
+    this.#wanted = [];
+    this.repaint();
   }
 
   /** The terminal has shown everything up to the oldest question. */
@@ -69,7 +81,7 @@ export class Painter {
     if (!this.#open || this.#line.isBlocked() || this.#unanswered() > mostUnanswered) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
     const whole = this.#shown === undefined;
-    const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#columns);
+    const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);
     this.#shown = this.#wanted;
     if (bytes === '' && !whole) return;
     this.#send(whole ? `\u001b[H\u001b[2J${bytes}` : bytes);

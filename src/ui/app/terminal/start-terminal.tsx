@@ -33,7 +33,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   const painter = new Painter(
     { write: bytes => stdout.write(bytes), isBlocked: () => stdout.writableNeedDrain },
-    stdout.columns,
+    { columns: stdout.columns, rows: stdout.rows },
   );
   const stream = new PaintStream(painter, {
     columns: stdout.columns,
@@ -114,7 +114,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     runExternal: async (command, args) => lend(() => spawnSync(command, [...args], { stdio: 'inherit' }).status ?? 1),
     suspend,
     quit: (code = 0) => end(code),
-    repaint: () => painter.reset(),
+    repaint: () => painter.repaint(),
   };
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -90,7 +90,10 @@ describe('Painter', () => {
   function open() {
     const sent: string[] = [];
     const line = { blocked: false };
-    const painter = new Painter({ write: bytes => sent.push(bytes), isBlocked: () => line.blocked }, 80);
+    const painter = new Painter(
+      { write: bytes => sent.push(bytes), isBlocked: () => line.blocked },
+      { columns: 80, rows: 24 },
+    );
     return { painter, sent, line };
   }
 
@@ -119,6 +122,18 @@ describe('Painter', () => {
     for (let index = 0; index < 8; index += 1) painter.answered();
     expect(sent.at(-1)).toContain('hhhh');
     painter.close();
+  });
+
+  it('never paints over the edge of a terminal that became smaller', () => {
+    const { painter, sent } = open();
+    const tall = Array.from({ length: 24 }, (_, row) => `row ${row}`).join('\n');
+    painter.frame(tall);
+    sent.length = 0;
+    painter.resize({ columns: 80, rows: 5 });
+    expect(sent).toEqual([]);
+    painter.frame(tall);
+    expect(sent.join('')).toContain('row 4');
+    expect(sent.join('')).not.toContain('row 5');
   });
 
   it('sends nothing for a frame that is shown already', () => {

@@ -1,0 +1,79 @@
+/** The local service killed in the middle of its work: what was acknowledged is there, and what was running goes on. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findService } from '../../src/local/daemon/client.ts';
+import { createService, type Service } from '../../src/service/index.ts';
+import { freshHome, program } from './session.ts';
+
+let home: ReturnType<typeof freshHome>;
+let folder: string;
+beforeAll(() => {
+  home = freshHome();
+  folder = `${home.home}/data`;
+});
+afterAll(() => home.remove());
+
+async function start(): Promise<{ child: ChildProcess; service: Service }> {
+  const child = spawn(process.execPath, [program, 'serve', '--data', folder], { env: home.env, stdio: 'ignore' });
+  const running = await vi.waitFor(
+    async () => {
+      const found = await findService(folder);
+      expect(found?.pid).toBe(child.pid);
+      return found;
+    },
+    { timeout: 10_000, interval: 10 },
+  );
+  const key = async () => running?.apiKey ?? '';
+  return {
+    child,
+    service: createService({ baseUrl: running?.baseUrl ?? '', apiKey: key, inferenceToken: key, userAgent: 'test' }),
+  };
+}
+
+const killed = (child: ChildProcess) =>
+  new Promise(resolve => {
+    child.on('exit', resolve);
+    child.kill('SIGKILL');
+  });
+
+describe('kill -9 during evaluations', () => {
+  it.each([0, 15, 60])('loses nothing that was acknowledged, %i ms after the last start', async delay => {
+    const first = await start();
+    const [benchmark] = (await first.service.benchmarks.list({ search: 't-words' })).items;
+    const benchId = benchmark?.bench_id ?? '';
+    await vi.waitFor(async () => expect((await first.service.benchmarks.readiness(benchId)).ready).toBe(true), {
+      timeout: 10_000,
+    });
+    const started = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        first.service.evaluations.start(benchId, { display_name: `run ${index}`, model_slug: 'benchtop/reader-large' }),
+      ),
+    );
+    await new Promise(resolve => setTimeout(resolve, delay));
+    await killed(first.child);
+    await first.service.close();
+
+    const second = await start();
+    for (const { eval_run_id } of started) {
+      await vi.waitFor(
+        async () => expect((await second.service.evaluations.get(eval_run_id)).status).toBe('completed'),
+        { timeout: 20_000, interval: 20 },
+      );
+      const { trajectory_rewards } = await second.service.evaluations.rewards(eval_run_id);
+      expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(24);
+      expect(trajectory_rewards).toHaveLength(24);
+    }
+    second.child.kill('SIGTERM');
+    await new Promise(resolve => second.child.on('exit', resolve));
+    await second.service.close();
+  });
+});
+
+describe('an address that a killed service left behind', () => {
+  it('leads nowhere', async () => {
+    const { child, service } = await start();
+    await killed(child);
+    await service.close();
+    expect(await findService(folder)).toBeUndefined();
+  });
+});

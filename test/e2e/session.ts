@@ -1,0 +1,118 @@
+/** The built program in a real pseudo-terminal, read through an emulator. Nothing sleeps: waiting ends with the screen. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
+import { Terminal } from '@xterm/headless';
+import { bytesOf } from '../screen.ts';
+
+export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const limitMs = 20_000;
+
+/** A home of its own, and an environment in which nothing of the developer's shows. */
+export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
+  const home = mkdtempSync(join(tmpdir(), 'benchtop-e2e-'));
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+  const remove = async (): Promise<void> => {
+    await run(['serve', '--stop'], env);
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { home, env, remove };
+}
+
+/** Runs the program without a terminal and gives what it said. */
+export function run(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
+  return new Promise(resolve => {
+    const child: ChildProcess = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', part => {
+        output += String(part);
+      });
+    }
+    child.on('close', code => resolve({ code, output }));
+  });
+}
+
+export interface Session {
+  readonly press: (...keys: string[]) => void;
+  readonly type: (text: string) => void;
+  readonly text: () => string;
+  readonly waitFor: (wanted: string | RegExp) => Promise<void>;
+  readonly resize: (columns: number, rows: number) => void;
+  readonly signal: (name: string) => void;
+  readonly pid: number;
+  /** Resolves when the program has ended. */
+  readonly ended: Promise<{ exitCode: number }>;
+  /** Modes of the terminal that the program has left switched on. */
+  readonly leftOn: () => string[];
+  /** What stands on the terminal's own screen, after the program. */
+  readonly mainScreen: () => string;
+}
+
+export function openSession(
+  env: Record<string, string>,
+  { columns = 120, rows = 40, args = [] as readonly string[] } = {},
+): Session {
+  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const child = spawnInTerminal(process.execPath, [program, ...args], {
+    cols: columns,
+    rows,
+    env,
+    name: 'xterm-256color',
+  });
+  let sent = '';
+  child.onData(data => {
+    sent += data;
+    terminal.write(data);
+  });
+  terminal.onData(reply => child.write(reply));
+  const ended = new Promise<{ exitCode: number }>(resolve => child.onExit(resolve));
+  const lines = (buffer: typeof terminal.buffer.active): string =>
+    Array.from(
+      { length: terminal.rows },
+      (_, row) => buffer.getLine(buffer.baseY + row)?.translateToString(true) ?? '',
+    ).join('\n');
+  const text = (): string => lines(terminal.buffer.active);
+
+  const waitFor = async (wanted: string | RegExp): Promise<void> => {
+    const seen = (): boolean => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text()));
+    const deadline = Date.now() + limitMs;
+    while (!seen()) {
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${wanted}; the terminal shows:\n${text()}`);
+      await new Promise<void>(resolve => terminal.write('', resolve));
+      await new Promise(resolve => setTimeout(resolve, 10));
+    }
+  };
+  /** The last of these that was sent decides. */
+  const isOn = (on: string, off: string): boolean => sent.lastIndexOf(on) > sent.lastIndexOf(off);
+  return {
+    press: (...keys) => {
+      for (const key of keys) child.write(bytesOf(key));
+    },
+    type: typed => child.write(typed),
+    text,
+    waitFor,
+    resize: (newColumns, newRows) => {
+      terminal.resize(newColumns, newRows);
+      child.resize(newColumns, newRows);
+    },
+    signal: name => child.kill(name),
+    pid: child.pid,
+    ended,
+    leftOn: () =>
+      [
+        isOn('\u001b[?1049h', '\u001b[?1049l') ? 'alternate screen' : '',
+        isOn('\u001b[?25l', '\u001b[?25h') ? 'hidden cursor' : '',
+        isOn('\u001b[?7l', '\u001b[?7h') ? 'no wrap' : '',
+        isOn('\u001b[?2004h', '\u001b[?2004l') ? 'bracketed paste' : '',
+      ].filter(Boolean),
+    mainScreen: () => lines(terminal.buffer.normal),
+  };
+}

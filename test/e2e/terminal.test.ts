@@ -1,0 +1,69 @@
+/** How the program leaves the terminal, in every way there is to leave it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshHome, openSession, run } from './session.ts';
+
+let home: ReturnType<typeof freshHome>;
+beforeAll(() => {
+  home = freshHome();
+});
+afterAll(() => home.remove());
+
+async function opened(options = {}) {
+  const session = openSession(home.env, options);
+  await session.waitFor('▸ t-words');
+  return session;
+}
+
+describe('the terminal', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+    ['SIGINT', 130],
+  ])('is given back after %s', async (signal, code) => {
+    const session = await opened();
+    session.signal(signal);
+    expect((await session.ended).exitCode).toBe(code);
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('is redrawn whole when its size changes, down to the smallest and back', async () => {
+    const session = await opened();
+    for (const [columns, rows] of [
+      [200, 60],
+      [80, 24],
+      [60, 15],
+    ] as const) {
+      session.resize(columns, rows);
+      await session.waitFor(new RegExp(`^┌.{${columns - 2}}┐`));
+      await session.waitFor('▸ t-words');
+    }
+    session.resize(40, 10);
+    await session.waitFor('60×15');
+    session.resize(120, 40);
+    await session.waitFor('▸ t-words');
+    session.press('q');
+    await session.ended;
+  });
+
+  it('takes a macro of a hundred keys in one write', async () => {
+    const session = await opened();
+    session.type(`${'j'.repeat(100)}${'k'.repeat(3)}`);
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    await session.ended;
+  });
+
+  it('is not written to when there is none', async () => {
+    const { code, output } = await run([], home.env);
+    expect(code).toBe(1);
+    expect(output).toContain('needs a terminal');
+    expect(output).not.toContain('\u001b');
+  });
+
+  it('says what is wrong with a flag or a setting, in one line', async () => {
+    expect(await run(['--no-such-flag'], home.env)).toMatchObject({ code: 2 });
+    expect(await run(['serve', '--port', '99999'], home.env)).toMatchObject({
+      output: expect.stringContaining('--port takes'),
+    });
+  });
+});
