@@ -16,6 +16,7 @@ async function optionsOf({ profile, paths }: Config): Promise<ServiceOptions> {
       apiKey: service.apiKey?.get ?? none,
       inferenceToken: service.inferenceToken?.get ?? none,
       caFile: service.caFile?.value,
+      allowInsecureHttp: service.allowInsecureHttp,
       assumptions,
       userAgent,
     };

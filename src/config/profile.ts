@@ -30,6 +30,8 @@ export interface RemoteService {
   readonly apiKey: CredentialSource | undefined;
   /** The API key unless another is given. */
   readonly inferenceToken: CredentialSource | undefined;
+  /** Http beyond this machine is allowed, because a setting says so. */
+  readonly allowInsecureHttp: boolean;
   /** Path of certificates (PEM) to trust besides the system's. */
   readonly caFile: Sourced<string> | undefined;
 }
@@ -103,6 +105,7 @@ export function resolveProfile(input: ProfileInput): Profile {
     inferenceUrl,
     apiKey,
     inferenceToken,
+    allowInsecureHttp,
     caFile: pathOf(places, 'caFile'),
   };
   const name = base.origin.kind === 'file' ? entry.name : new URL(baseUrl.value).host;

@@ -106,7 +106,8 @@ export async function serve({ dataFolder, port = 0, apiKey, idleMs }: ServeOptio
     },
     stop: () => void stop(),
   });
-  const server = createServer(getRequestListener(app.fetch));
+  const answer = getRequestListener(app.fetch);
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopping ??= (async () => {

@@ -156,7 +156,7 @@ describe('KeyScope', () => {
         <Counter />
       </KeyRouter>,
     );
-    await null;
+    await Promise.resolve();
     stdin.write('j'.repeat(100));
     stdin.write('\r');
     await vi.waitFor(() => expect(lastFrame()).toBe('100 100 down,pick'));
