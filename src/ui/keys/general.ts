@@ -16,7 +16,6 @@ export const listCommands = {
   filter: { id: 'list.filter', title: 'filter', keys: ['/'], group: 'List', hint: 'filter' },
   sort: { id: 'list.sort', title: 'sort by the next column', keys: ['s'], group: 'List' },
   reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'], group: 'List' },
-  columns: { id: 'list.columns', title: 'choose columns', keys: ['C'], group: 'List' },
   clearFilter: { id: 'list.clear-filter', title: 'clear the filter', keys: ['esc'], group: 'List', palette: false },
   mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked', keys: ['space'], group: 'List' },
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
@@ -51,7 +50,6 @@ export const thingCommands = {
   },
   previous: { id: 'thing.previous', title: 'previous sibling', keys: ['['], group: 'This' },
   next: { id: 'thing.next', title: 'next sibling', keys: [']'], group: 'This' },
-  export: { id: 'thing.export', title: 'export to a file', keys: ['x'], group: 'This' },
 } as const satisfies CommandTable;
 
 export const globalCommands = {
