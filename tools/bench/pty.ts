@@ -1,0 +1,116 @@
+/** A program in a real pseudo-terminal, timed: when bytes come, and how many. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
+import { Terminal } from '@xterm/headless';
+
+/** An answer is complete when nothing has followed it for so long. */
+const quietMs = 60;
+
+export interface Answer {
+  /** Milliseconds from the key to the last byte. */
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export interface TimedTerminal {
+  readonly text: () => string;
+  /** Milliseconds since the start at which the screen first satisfied this. */
+  readonly reach: (wanted: string) => Promise<number>;
+  /** Sends a key and waits until its answer is complete. */
+  readonly key: (bytes: string) => Promise<Answer>;
+  /** What comes in a stretch of time without a key. */
+  readonly watch: (ms: number) => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
+  /** Resident memory, in bytes. */
+  readonly memory: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export interface TerminalOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const limitMs = 30_000;
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+
+/** CPU time of a process with all its threads (Linux), in milliseconds. */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+export function openTerminal({ columns, rows, args, env }: TerminalOptions): TimedTerminal {
+  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const started = performance.now();
+  const child = spawnInTerminal(process.execPath, [...args], {
+    cols: columns,
+    rows,
+    env: { ...env },
+    name: 'xterm-256color',
+  });
+  let bytes = 0;
+  let lastByte = started;
+  child.onData(data => {
+    bytes += Buffer.byteLength(data);
+    lastByte = performance.now();
+    terminal.write(data);
+  });
+  terminal.onData(reply => child.write(reply));
+  const ended = new Promise<void>(resolve => child.onExit(() => resolve()));
+  const text = (): string =>
+    Array.from({ length: rows }, (_, row) => terminal.buffer.active.getLine(row)?.translateToString(true) ?? '').join(
+      '\n',
+    );
+
+  const quiet = async (since: number): Promise<void> => {
+    while (performance.now() - Math.max(lastByte, since) < quietMs) await pause(5);
+  };
+  return {
+    text,
+    reach: async wanted => {
+      for (;;) {
+        await new Promise<void>(resolve => terminal.write('', resolve));
+        if (text().includes(wanted)) return lastByte - started;
+        if (performance.now() - started > limitMs) throw new Error(`waited in vain for ${wanted}:\n${text()}`);
+        await pause(1);
+      }
+    },
+    key: async sent => {
+      const before = bytes;
+      const at = performance.now();
+      child.write(sent);
+      await quiet(at);
+      return { ms: bytes === before ? 0 : lastByte - at, bytes: bytes - before };
+    },
+    watch: async ms => {
+      const before = bytes;
+      const cpu = cpuOf(child.pid);
+      await pause(ms);
+      return { bytes: bytes - before, cpuMs: cpuOf(child.pid) - cpu };
+    },
+    memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
+    close: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      terminal.dispose();
+    },
+  };
+}
+
+/** Milliseconds that the smallest Node program takes. */
+export function smallestProgram(): Promise<number> {
+  const started = performance.now();
+  return new Promise(resolve => {
+    spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }).on('exit', () => resolve(performance.now() - started));
+  });
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
