@@ -61,7 +61,7 @@ describe('readSettings', () => {
       keys: { quit: 'q' },
     });
     const fault = faultOf();
-    expect(fault).toContain('theme: expected one of terminal, dark, light, plain');
+    expect(fault).toContain('theme: expected one of terminal, dark, light, high-contrast, plain');
     expect(fault).toContain('poll.focusedSeconds: expected at least 1');
     expect(fault).toContain('profiles.p.baseUrl: expected string');
     expect(fault).toContain('profiles.p.apiKeyCommand: expected a list of a program');
