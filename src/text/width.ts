@@ -88,6 +88,17 @@ export function walk(text: string, visit: (start: number, end: number, width: nu
   }
 }
 
+/** Cells of a text that is made of simple units only, or undefined for any other. */
+export function simpleTextWidth(text: string): number | undefined {
+  let cells = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const width = simpleWidthAt(text, index);
+    if (width === 0) return undefined;
+    cells += width;
+  }
+  return cells;
+}
+
 /** Cells that `text` takes on one line. */
 export function displayWidth(text: string): number {
   if (printableAscii.test(text)) return text.length;

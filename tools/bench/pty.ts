@@ -1,8 +1,8 @@
 /** A program in a real pseudo-terminal, timed: when bytes come, and how many. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { spawn as spawnInTerminal } from '@lydell/node-pty';
-import { Terminal } from '@xterm/headless';
+import pty from '@lydell/node-pty';
+import xterm from '@xterm/headless';
 
 /** An answer is complete when nothing has followed it for so long. */
 const quietMs = 60;
@@ -45,9 +45,9 @@ function cpuOf(pid: number): number {
 }
 
 export function openTerminal({ columns, rows, args, env }: TerminalOptions): TimedTerminal {
-  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   const started = performance.now();
-  const child = spawnInTerminal(process.execPath, [...args], {
+  const child = pty.spawn(process.execPath, [...args], {
     cols: columns,
     rows,
     env: { ...env },
