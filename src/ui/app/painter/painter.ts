@@ -18,9 +18,9 @@ export interface PainterSize {
   readonly rows: number;
 }
 
-/** Bytes after which an answer is asked for, and that may be without one. */
-const probeAfter = 256;
-const mostUnanswered = 700;
+/** Bytes after which an answer is asked for, and that may be under way before another frame is sent. */
+const probeAfter = 150;
+const mostUnderWay = 350;
 /** A terminal that does not answer the first question by then never will. */
 const patienceMs = 1_000;
 /** Larger frames are shown all at once, where the terminal knows how (DEC mode 2026). */
@@ -78,7 +78,7 @@ export class Painter {
 
   /** Sends what is wanted and not shown, if the line is free. */
   resume(): void {
-    if (!this.#open || this.#line.isBlocked() || this.#unanswered() > mostUnanswered) return;
+    if (!this.#open || this.#line.isBlocked() || this.#underWay() > mostUnderWay) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
     const whole = this.#shown === undefined;
     const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);
@@ -93,8 +93,10 @@ export class Painter {
     clearTimeout(this.#patience);
   }
 
-  #unanswered(): number {
-    return this.#answers !== 'come' ? 0 : this.#questions.reduce((sum, bytes) => sum + bytes, 0);
+  /** Bytes that the terminal may not have shown yet; what has no question behind it cannot be waited for. */
+  #underWay(): number {
+    if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
+    return this.#questions.reduce((sum, bytes) => sum + bytes, this.#unprobed);
   }
 
   #send(bytes: string): void {
