@@ -130,8 +130,7 @@ async function list(): Promise<void> {
   row('idle and polling, of a core', idle.cpuMs / 120, 1, '%', 2);
   await terminal.key(':trajectories\r');
   await terminal.reach('▸ large');
-  const opened = await terminal.key('\r');
-  await terminal.reach('assistant');
+  const opened = await terminal.keyUntil('\r', 'assistant');
   row('open a trajectory of 5 MB, with its transfer', opened.ms, 300, 'ms');
   const lines = await times(20, () => terminal.key('j'));
   row(
@@ -170,8 +169,7 @@ async function chat(): Promise<void> {
   await terminal.reach('▸ benchmark 0');
   await terminal.key(':chat\r');
   await terminal.reach('bench/model');
-  const answer = await terminal.key('go\r');
-  await terminal.reach('stop');
+  const answer = await terminal.keyUntil('go\r', 'finished');
   row('streaming chat, bytes for 1 KB of text', answer.bytes / (chatBytes / 1024), 3_072, 'bytes');
   await terminal.close();
 }

@@ -19,6 +19,10 @@ export interface TimedTerminal {
   readonly reach: (wanted: string) => Promise<number>;
   /** Sends a key and waits until its answer is complete. */
   readonly key: (bytes: string) => Promise<Answer>;
+  /** Bytes that have come so far. */
+  readonly received: () => number;
+  /** Sends a key; the answer is a screen that shows this. */
+  readonly keyUntil: (bytes: string, wanted: string) => Promise<Answer>;
   /** What comes in a stretch of time without a key. */
   readonly watch: (ms: number) => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
   /** Resident memory, in bytes. */
@@ -70,15 +74,25 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
   const quiet = async (since: number): Promise<void> => {
     while (performance.now() - Math.max(lastByte, since) < quietMs) await pause(5);
   };
+  const reach = async (wanted: string): Promise<number> => {
+    const began = performance.now();
+    for (;;) {
+      await new Promise<void>(resolve => terminal.write('', resolve));
+      if (text().includes(wanted)) return lastByte - started;
+      if (performance.now() - began > limitMs) throw new Error(`waited in vain for ${wanted}:\n${text()}`);
+      await pause(1);
+    }
+  };
   return {
     text,
-    reach: async wanted => {
-      for (;;) {
-        await new Promise<void>(resolve => terminal.write('', resolve));
-        if (text().includes(wanted)) return lastByte - started;
-        if (performance.now() - started > limitMs) throw new Error(`waited in vain for ${wanted}:\n${text()}`);
-        await pause(1);
-      }
+    reach,
+    received: () => bytes,
+    keyUntil: async (sent, wanted) => {
+      const before = bytes;
+      const at = performance.now();
+      child.write(sent);
+      await reach(wanted);
+      return { ms: performance.now() - at, bytes: bytes - before };
     },
     key: async sent => {
       const before = bytes;

@@ -98,11 +98,14 @@ export function ChatView({ location }: ViewProps) {
   const layout = useMemo(createTalkLayout, []);
   const lines = layout(turns, pane.width - 1, answering);
   const textAt = (line: number): string => lines[line]?.text ?? '';
-  const scroll = useScroll({ lineCount: lines.length, textAt, height: talkHeight - scrollViewLines });
+  const shownLines = talkHeight - scrollViewLines;
+  // What is being written is given room ahead, so that the screen moves now and then and not with every line.
+  const room = answering ? Math.max(1, shownLines - 4) : 1;
+  const lineCount = Math.ceil(lines.length / room) * room;
+  const scroll = useScroll({ lineCount, textAt, height: shownLines });
   // Follows what is being written, unless the reader has gone to an earlier place.
   const { dispatch: scrollTo } = scroll;
   const follows = draft.writing;
-  const lineCount = lines.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is what it follows
   useEffect(() => {
     if (follows) scrollTo({ kind: 'bottom' });

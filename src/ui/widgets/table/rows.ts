@@ -1,7 +1,7 @@
 /** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
 import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { type Column, cellText, compareCells } from './column.ts';
+import { type Column, compareCells } from './column.ts';
 
 export interface Sort {
   /** Id of a column. */
@@ -32,7 +32,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   const haystackOf = (row: Row): string => {
     const known = haystacks.get(row as object);
     if (known !== undefined) return known;
-    const text = sanitiseLine(columns.map(column => cellText(column, row)).join(' '));
+    const text = sanitiseLine(columns.map(column => searchedText(column, row)).join(' '));
     haystacks.set(row as object, text);
     return text;
   };
@@ -74,6 +74,12 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     last = { arrangement, answer };
     return answer;
   };
+}
+
+/** What a filter searches of a cell: its text, but not a number in words (an age changes while one types). */
+function searchedText<Row>(column: Column<Row>, row: Row): string {
+  const value = column.value(row);
+  return typeof value === 'number' && column.text ? '' : String(value ?? '');
 }
 
 function sameSort(left: Sort | undefined, right: Sort | undefined): boolean {
