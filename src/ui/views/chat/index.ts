@@ -1,5 +1,5 @@
+import { lateView } from '../../app/late-view.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { ChatView } from './chat.tsx';
 import { chatCommands } from './commands.ts';
 
 export const chatView: ViewDefinition = {
@@ -7,6 +7,6 @@ export const chatView: ViewDefinition = {
   title: 'Chat',
   aliases: ['c', 'talk'],
   section: true,
-  component: ChatView,
+  component: lateView(async () => (await import('./chat.tsx')).ChatView),
   commands: Object.values(chatCommands),
 };

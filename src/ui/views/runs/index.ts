@@ -1,8 +1,8 @@
 import { evaluationKeys } from '../../../queries/evaluations.ts';
+import { lateView } from '../../app/late-view.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { runCommands } from './commands.ts';
 import { RunsView } from './list.tsx';
-import { RunView } from './run.tsx';
 
 export const runsView: ViewDefinition = {
   name: 'runs',
@@ -21,6 +21,6 @@ export const runView: ViewDefinition = {
   opens: { id: /^evr[_-]/, param: 'eval_run_id' },
   under: 'runs',
   crumb: params => params['name'] ?? params['eval_run_id'] ?? 'Run',
-  component: RunView,
+  component: lateView(async () => (await import('./run.tsx')).RunView),
   commands: [],
 };

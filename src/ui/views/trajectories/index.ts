@@ -1,8 +1,8 @@
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { lateView } from '../../app/late-view.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { readerCommands } from './commands.ts';
 import { TrajectoriesView } from './list.tsx';
-import { TrajectoryView } from './trajectory.tsx';
 
 export const trajectoriesView: ViewDefinition = {
   name: 'trajectories',
@@ -21,6 +21,6 @@ export const trajectoryView: ViewDefinition = {
   opens: { id: /^(traj|trj)[_-]/, param: 'trajectory_id' },
   under: 'trajectories',
   crumb: params => params['task'] ?? params['trajectory_id'] ?? 'Trajectory',
-  component: TrajectoryView,
+  component: lateView(async () => (await import('./trajectory.tsx')).TrajectoryView),
   commands: Object.values(readerCommands),
 };
