@@ -1,7 +1,6 @@
 /** What the screens ask about evaluation runs. */
 import type { EvalProgress, EvalRun, RolloutStatistics, TrajectoryReward } from '../contract/evaluations.ts';
 import type { Service } from '../service/index.ts';
-import type { ListData } from './list.ts';
 import type { Activity } from './polling.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
@@ -103,5 +102,3 @@ export function trajectoryRewardsQuery(runId: string, ended: boolean): LiveQuery
     read: async (service, signal) => (await service.evaluations.rewards(runId, { signal })).trajectory_rewards,
   };
 }
-
-export type EvalRunList = ListData<EvalRun>;

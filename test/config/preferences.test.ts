@@ -39,7 +39,9 @@ describe('resolvePreferences', () => {
   });
 
   it('refuses what it does not know', () => {
-    expect(() => resolve({ theme: 'pink' }, {}, {})).toThrow('--theme must be one of terminal, dark, light, high-contrast, plain.');
+    expect(() => resolve({ theme: 'pink' }, {}, {})).toThrow(
+      '--theme must be one of terminal, dark, light, high-contrast, plain.',
+    );
     expect(() => resolve({}, { BENCHTOP_NOTICES: 'loud' }, {})).toThrow(/BENCHTOP_NOTICES must be one of off/);
   });
 });

@@ -15,13 +15,6 @@ export interface RewardSummary {
   readonly total: number;
 }
 
-export interface TaskRewards {
-  readonly taskId: string;
-  readonly values: readonly number[];
-  readonly missing: number;
-  readonly mean: number | undefined;
-}
-
 export function summariseRewards(rewards: readonly TrajectoryReward[], totalRollouts?: number | null): RewardSummary {
   const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
   return {
@@ -30,20 +23,4 @@ export function summariseRewards(rewards: readonly TrajectoryReward[], totalRoll
     missing: rewards.length - values.length,
     total: Math.max(totalRollouts ?? 0, rewards.length),
   };
-}
-
-/** Rewards by task, worst mean first; tasks without any reward stand before all others, since nothing is known of them. */
-export function rewardsByTask(rewards: readonly TrajectoryReward[]): TaskRewards[] {
-  const tasks = new Map<string, TrajectoryReward[]>();
-  for (const reward of rewards) {
-    const taskId = reward.task_id ?? 'unknown task';
-    tasks.set(taskId, [...(tasks.get(taskId) ?? []), reward]);
-  }
-  return [...tasks]
-    .map(([taskId, own]) => ({ taskId, ...summariseRewards(own) }))
-    .sort(
-      (left, right) =>
-        (left.mean ?? Number.NEGATIVE_INFINITY) - (right.mean ?? Number.NEGATIVE_INFINITY) ||
-        left.taskId.localeCompare(right.taskId),
-    );
 }

@@ -16,12 +16,12 @@ import { useLive } from '../../../queries/use-live.ts';
 import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { histogram } from '../../../text/statistics.ts';
+import { type Bin, histogram } from '../../../text/statistics.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
-import { histogramLines, progressBar } from '../../widgets/bars.ts';
+import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
 import { factLines } from '../../widgets/facts.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
@@ -74,6 +74,20 @@ function summaryLines(
   ];
 }
 
+/** The distribution of the rewards: as bars where there is room, else as one line. */
+function rewardLines(bins: readonly Bin[], height: number, width: number, theme: Theme): string[] {
+  const [first] = bins;
+  const last = bins.at(-1);
+  if (!first || !last) return [];
+  if (height > 24) return histogramLines(bins, Math.min(width, 60), reward, theme);
+  const levels = sparkline(
+    bins.map(bin => bin.count),
+    bins.length,
+    theme,
+  );
+  return [`${theme.styles.muted('rewards')} ${reward(first.low)} ${theme.styles.accent(levels)} ${reward(last.high)}`];
+}
+
 function endOfRunKeys(runId: string): readonly (readonly unknown[])[] {
   return [
     evaluationKeys.one(runId),
@@ -116,7 +130,7 @@ export function RunView({ location }: ViewProps) {
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
     ...faults.flatMap(fault => (fault ? faultLines(fault, room, theme).slice(0, 2) : [])),
-    ...(pane.height > 24 ? histogramLines(bins, Math.min(room, 60), reward, theme) : []),
+    ...rewardLines(bins, pane.height, room, theme),
     '',
   ].map(line => ` ${line}`);
 

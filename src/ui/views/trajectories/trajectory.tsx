@@ -131,7 +131,11 @@ export function TrajectoryView({ location }: ViewProps) {
   });
   const firstStep = Math.max(0, Math.min(step - Math.floor(pane.height / 2), steps.length - pane.height + 1));
   const position = siblingPosition('trajectory', id);
-  const words = [position, sanitiseLine(live.data?.task_id ?? location.params['task'] ?? ''), `${steps.length} steps`];
+  const words = [
+    position,
+    sanitiseLine(live.data?.task_id ?? location.params['task'] ?? ''),
+    `${steps.length} step${steps.length === 1 ? '' : 's'}`,
+  ];
 
   return (
     <Panes

@@ -3,7 +3,6 @@ import { Box, Text } from 'ink';
 import { memo, useEffect, useMemo } from 'react';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { KeyScope } from '../../keys/router.tsx';
-import { textOf } from '../text-field/editing.ts';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
 import { type Column, fitColumns } from './column.ts';
@@ -101,9 +100,4 @@ function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number,
   if (total === 0) return '';
   const of = `${arranged.ids.length}${hasMore ? '+' : ''}`;
   return `${cursor + 1}/${of}${state.filter === '' ? '' : ` of ${total}${hasMore ? '+' : ''}`}`;
-}
-
-/** What is typed into the filter now, for tests and hints. */
-export function typedFilter<Row>({ typing }: Table<Row>): string | undefined {
-  return typing && textOf(typing);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rewardsByTask, summariseRewards } from '../../../../src/ui/views/runs/reward-summary.ts';
+import { summariseRewards } from '../../../../src/ui/views/runs/reward-summary.ts';
 
 const rewards = [
   { trajectory_id: '1', task_id: 'b', reward: 1 },
@@ -19,12 +19,5 @@ describe('summariseRewards', () => {
 
   it('never claims fewer rollouts than there are trajectories', () => {
     expect(summariseRewards(rewards, 2).total).toBe(4);
-  });
-});
-
-describe('rewardsByTask', () => {
-  it('puts the worst first, and what has no reward before it', () => {
-    expect(rewardsByTask(rewards).map(task => task.taskId)).toEqual(['c', 'a', 'b']);
-    expect(rewardsByTask(rewards)[2]).toMatchObject({ values: [1, 0.5], mean: 0.75, missing: 0 });
   });
 });

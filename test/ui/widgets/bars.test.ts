@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { histogram } from '../../../src/text/statistics.ts';
+import { bar, histogramLines, progressBar, sparkline } from '../../../src/ui/widgets/bars.ts';
+import { statusMeaning, statusText } from '../../../src/ui/widgets/status.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+
+const theme = createTheme('plain');
+const ascii = createTheme('plain', true);
+
+describe('bars', () => {
+  it('fill by eighths of a cell, and stay within their width', () => {
+    expect(bar(0.5, 4, theme)).toBe('██  ');
+    expect(bar(0.54, 4, theme)).toBe('██▏ ');
+    expect(bar(7, 4, theme)).toBe('████');
+    expect(bar(-1, 4, theme)).toBe('    ');
+  });
+
+  it('show progress on a track, also in ASCII', () => {
+    expect(progressBar(0.25, 8, theme)).toBe('██░░░░░░');
+    expect(progressBar(0.25, 8, ascii)).toBe('##......');
+  });
+
+  it('draw a distribution with its ranges and counts', () => {
+    const lines = histogramLines(histogram([0, 0, 0, 1], { bins: 2 }), 30, String, theme);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^ *0–0\.5 █+ +3$/);
+    expect(lines[1]).toMatch(/^0\.5–1 █+[▏▎▍▌▋▊▉]? +1$/);
+  });
+
+  it('draw values as levels', () => {
+    expect(sparkline([0, 1, 2], 8, theme)).toBe('▁▅█');
+    expect(sparkline([1, 1], 8, theme)).toBe('▄▄');
+    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▁█');
+  });
+});
+
+describe('statuses', () => {
+  it('are known in either case, and shown as they came where they are not', () => {
+    expect([statusMeaning('DEPLOYED'), statusMeaning('cancel_signaled'), statusMeaning('hibernating')]).toEqual([
+      'success',
+      'stopping',
+      'unknown',
+    ]);
+    expect(statusText('hibernating', theme)).toBe('• hibernating');
+  });
+});
