@@ -1,13 +1,22 @@
 /** `benchtop`: the workbench on the whole terminal. */
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../config/load.ts';
+import { type Config, loadConfig } from '../config/load.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
+import { overrideFaults } from '../ui/keys/command.ts';
+import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
 import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { serviceOf } from './connect.ts';
 import { configFlags, configOptions } from './flags.ts';
+
+/** @throws Error naming every override of a key that cannot be followed */
+function checkKeys({ preferences, settingsPath }: Config): void {
+  const layers = [...generalLayers.map(table => Object.values(table)), ...registry.map(view => view.commands)];
+  const faults = overrideFaults(layers, preferences.keys);
+  if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
+}
 
 export async function tuiCommand(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: configOptions });
@@ -17,6 +26,7 @@ export async function tuiCommand(args: readonly string[]): Promise<number> {
     );
   }
   const config = loadConfig(configFlags(values), process.env);
+  checkKeys(config);
   const service = serviceOf(config);
   // Begins at once, beside the first frame; whoever asks first reports what went wrong.
   service().catch(() => {});

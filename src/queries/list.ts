@@ -15,8 +15,6 @@ export interface ListData<Row> {
 
 export type RowId<Row> = (row: Row) => string;
 
-export const emptyList: ListData<never> = { rows: [], nextCursor: null, dropped: 0 };
-
 function cursorOf(page: Page<unknown>, previous: string | null | undefined): string | null {
   const ended = !page.has_more || page.items.length === 0 || !page.next_cursor || page.next_cursor === previous;
   return ended ? null : page.next_cursor;

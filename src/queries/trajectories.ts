@@ -1,5 +1,4 @@
-/** What the screens ask about trajectories and datasets. */
-import type { Dataset } from '../contract/datasets.ts';
+/** What the screens ask about trajectories. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { hasEnded } from './evaluations.ts';
 import type { ListSource } from './use-list.ts';
@@ -16,7 +15,6 @@ export const trajectoryKeys = {
   all: ['trajectories'],
   list: (filter: TrajectoryFilter) => ['trajectories', 'list', filter],
   one: (trajectoryId: string) => ['trajectories', 'one', trajectoryId],
-  datasets: ['datasets'],
 } as const;
 
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
@@ -36,12 +34,6 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
     read: (service, signal) => service.trajectories.get(trajectoryId, { include_steps: true }, { signal }),
   };
 }
-
-export const datasetList: ListSource<Dataset> = {
-  key: trajectoryKeys.datasets,
-  id: row => row.dataset_id,
-  readPage: (service, query, signal) => service.datasets.list(query, { signal }),
-};
 
 /**
  * The trajectories of an evaluation run. Where the service does not list trajectories, the rewards of the run stand in for

@@ -23,11 +23,3 @@ export function ensureOrganization(database: Database, key: string): string {
   database.put('api_keys', { key_hash: sha256(key), organization_id });
   return organization_id;
 }
-
-/** Adds an organization with a key of its own. */
-export function addOrganization(database: Database, name: string, key: string): string {
-  const organization_id = newId('organization');
-  database.put('organizations', { organization_id, name, created_at: now() });
-  database.put('api_keys', { key_hash: sha256(key), organization_id });
-  return organization_id;
-}

@@ -32,15 +32,6 @@ export type CommandTable = Readonly<Record<string, Command>>;
 /** Keys by command id, as the config file gives them. */
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
-/** Gives a table its overridden keys. */
-export function withOverrides<Table extends CommandTable>(table: Table, overrides: KeyOverrides): Table {
-  const entries = Object.entries(table).map(([name, command]) => {
-    const keys = overrides[command.id];
-    return [name, keys ? { ...command, keys } : command] as const;
-  });
-  return Object.fromEntries(entries) as Table;
-}
-
 /** Says what is wrong with the overrides: unknown commands, unknown keys, and two commands of one layer on one key. */
 export function overrideFaults(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
   const faults: string[] = [];

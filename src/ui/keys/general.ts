@@ -143,3 +143,16 @@ export const confirmCommands = {
     palette: false,
   },
 } as const satisfies CommandTable;
+
+/** Every general table, as the layers in which a key may mean one thing only. */
+export const generalLayers: readonly CommandTable[] = [
+  listCommands,
+  scrollCommands,
+  thingCommands,
+  globalCommands,
+  typingCommands,
+  overlayCommands,
+  paletteCommands,
+  formCommands,
+  confirmCommands,
+];

@@ -1,5 +1,7 @@
 import type { Key } from 'ink';
 import { describe, expect, it } from 'vitest';
+import { overrideFaults } from '../../../src/ui/keys/command.ts';
+import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { isKeyName, keyLabel, keyPresses } from '../../../src/ui/keys/key.ts';
 
 const key = (...flags: (keyof Key)[]): Key => Object.fromEntries(flags.map(flag => [flag, true])) as unknown as Key;
@@ -47,4 +49,24 @@ describe('isKeyName', () => {
 
 it('labels arrows with arrows', () => {
   expect([keyLabel('up'), keyLabel('pagedown'), keyLabel('ctrl-d')]).toEqual(['↑', 'PgDn', 'ctrl-d']);
+});
+
+describe('overrideFaults', () => {
+  const layers = generalLayers.map(table => Object.values(table));
+
+  it('finds no fault with the keys as they are, nor with a free key', () => {
+    expect(overrideFaults(layers, {})).toEqual([]);
+    expect(overrideFaults(layers, { 'list.down': ['j', 'ctrl-n'] })).toEqual([]);
+  });
+
+  it('names commands, keys and conflicts that cannot be', () => {
+    expect(overrideFaults(layers, { 'list.dwon': ['j'] })).toEqual(['keys.list.dwon: there is no such command']);
+    expect(overrideFaults(layers, { 'list.down': ['jj'] })).toEqual(['keys.list.down: “jj” is not a key']);
+    expect(overrideFaults(layers, { 'list.down': ['k'] }).join()).toContain(listCommands.up.id);
+  });
+
+  it('knows only keys that it can read itself', () => {
+    const strange = layers.flat().flatMap(command => command.keys.filter(key => !isKeyName(key)));
+    expect(strange).toEqual([]);
+  });
 });
