@@ -64,12 +64,16 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     queryFn: async ({ signal, queryKey }) => {
       const hash = JSON.stringify(queryKey);
       try {
+        await workbench.rest.over(signal);
         const known = workbench.cache.getQueryData<Data>(queryKey);
         const answer = await query.read(await workbench.service(), signal, known);
         workbench.failures.delete(hash);
         return answer;
       } catch (failure) {
-        if (!signal.aborted) workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
+        if (!signal.aborted) {
+          workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
+          workbench.rest.ask(faultOf(failure).retryAfterMs ?? 0);
+        }
         throw failure;
       }
     },

@@ -2,6 +2,7 @@
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
+import { HostRest } from './host-rest.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
 environmentManager.setIsServer(() => false);
@@ -36,6 +37,8 @@ export class Workbench {
       mutations: { retry: false, networkMode: 'always', gcTime: 0 },
     },
   });
+  /** The rest that the service has asked for, for all queries together. */
+  readonly rest = new HostRest();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
   #paused = false;

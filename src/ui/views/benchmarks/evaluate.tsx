@@ -86,7 +86,8 @@ export function EvaluateWindow({ benchmark, checkpointId = '', onClose }: Evalua
       onClose={onClose}
       onDone={result => {
         shell.toast({ kind: 'success', text: `Started ${result.display_name ?? result.eval_run_id}` });
-        shell.open({ view: 'run', params: { eval_run_id: result.eval_run_id } });
+        const name = result.display_name ? { name: result.display_name } : {};
+        shell.open({ view: 'run', params: { eval_run_id: result.eval_run_id, bench_id: benchmark.bench_id, ...name } });
       }}
     />
   );
