@@ -245,6 +245,39 @@ describe('the screen', () => {
   });
 });
 
+describe('a service that lies', () => {
+  it('hides no row because of another, and says how many could not be read', async () => {
+    const lying = {
+      ...service,
+      benchmarks: {
+        ...service.benchmarks,
+        list: async () => ({
+          items: [{ bench_id: 'bench_1', label: 'good\u001b[2J one', family: 'x' }],
+          has_more: false,
+          next_cursor: null,
+          dropped: 2,
+        }),
+      },
+    } as unknown as Service;
+    const workbench = new Workbench({ service: async () => lying, profile: 'lying' });
+    const terminal: TerminalPort = {
+      writeRaw: () => {},
+      runExternal: async () => 0,
+      suspend: () => {},
+      quit: () => {},
+      repaint: () => {},
+    };
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={terminal} />,
+      { columns: 100, rows: 24 },
+    );
+    await screen.waitFor('▸ good one');
+    expect(screen.text()).toContain('2 rows could not be read');
+    screen.close();
+    workbench.close();
+  });
+});
+
 describe('a dead service', () => {
   it('is said, with what to do, and asked again', async () => {
     const dead = createService({

@@ -55,7 +55,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
-  const tableHeight = Math.max(4, pane.height - faultLines - (header?.height ?? 0));
+  const unreadable = list.dropped === 0 ? '' : `${list.dropped} row${list.dropped === 1 ? '' : 's'} could not be read`;
+  const noteLines = unreadable === '' ? 0 : 1;
+  const tableHeight = Math.max(4, pane.height - faultLines - noteLines - (header?.height ?? 0));
   const openRow = (row: Row): void => {
     const target = open?.(row);
     if (!target) return;
@@ -105,6 +107,13 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               onNearEnd={list.loadMore}
             />
           ) : null}
+          {unreadable === '' ? null : (
+            <Lines
+              lines={[theme.styles.warning(` ${theme.glyphs.warning} ${unreadable}`)]}
+              width={pane.width}
+              height={1}
+            />
+          )}
           {fault ? (
             <FaultNote fault={fault} width={pane.width} height={list.loaded ? faultHeight : pane.height} />
           ) : null}
