@@ -1,5 +1,6 @@
 /** Graders: a pure function from an answer to a reward between 0 and 1, with the reason for it. */
 import * as z from 'zod/mini';
+import { matches, patternFault } from './patterns.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -8,12 +9,22 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('exact'), expected: text }),
   /** The expected text occurs in the answer as words of its own. */
   z.strictObject({ kind: z.literal('contains'), expected: text }),
-  /** The expression matches the answer. */
-  z.strictObject({ kind: z.literal('regex'), pattern: text }),
+  /** The expression matches the answer, upper and lower case alike. */
+  z.strictObject({
+    kind: z.literal('regex'),
+    pattern: text.check(
+      z.maxLength(500),
+      z.refine(pattern => patternFault(pattern) === undefined, 'not a regular expression'),
+    ),
+  }),
   /** The first number of the answer; the reward falls linearly to 0 at `tolerance` away. */
   z.strictObject({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
   /** The share of the answer's words that begin with the letter. An answer without words has none. */
-  z.strictObject({ kind: z.literal('word_share'), letter: z.string().check(z.length(1)) }),
+  z.strictObject({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
+  /** The first of the choices that the answer names is the expected one. Naming them all wins nothing. */
+  z
+    .strictObject({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
+    .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is none of the choices')),
 ]);
 export type GraderSpec = z.output<typeof graderSpec>;
 
@@ -27,7 +38,7 @@ export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** Longer answers are graded by their beginning; an expression could take for ever on more. */
+/** Longer answers are graded by their beginning. */
 const longestAnswer = 10_000;
 
 function bare(answer: string): string {
@@ -46,14 +57,23 @@ function wordsOf(answer: string): string[] {
   return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
-function compile(pattern: string): RegExp {
-  try {
-    return new RegExp(pattern, 'iu');
-  } catch (error) {
-    throw new GradingError(
-      `The pattern of the grader is not an expression: ${error instanceof Error ? error.message : error}`,
-    );
-  }
+/** Whether the words of a text occur in an answer, and where. */
+function placeOf(wanted: string, answer: string): number {
+  const words = wordsAndNumbers(wanted);
+  return words === '' ? -1 : ` ${wordsAndNumbers(answer)} `.indexOf(` ${words} `);
+}
+
+function wordsAndNumbers(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
+
+function matchesOrThrows(pattern: string, answer: string): boolean {
+  const fault = patternFault(pattern);
+  if (fault !== undefined) throw new GradingError(`The pattern of the grader is not an expression: ${fault}`);
+  const found = matches(pattern, answer);
+  if (found === undefined)
+    throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested repeats`);
+  return found;
 }
 
 /** @throws GradingError for a spec that cannot be used */
@@ -62,16 +82,12 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   switch (spec.kind) {
     case 'exact':
       return verdict(bare(answer) === bare(spec.expected), `expected “${spec.expected}”`);
-    case 'contains': {
-      const wanted = wordsOf(spec.expected).join(' ');
-      return verdict(
-        ` ${wordsOf(answer).join(' ')} `.includes(` ${wanted} `),
-        `expected “${spec.expected}” in the answer`,
-      );
-    }
+    case 'contains':
+      return verdict(placeOf(spec.expected, answer) >= 0, `expected “${spec.expected}” in the answer`);
     case 'regex':
-      return verdict(compile(spec.pattern).test(answer), `expected a match of ${spec.pattern}`);
+      return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
     case 'number': {
+      if (!Number.isFinite(spec.expected)) throw new GradingError('The grader expects a number that is none');
       const found = /-?\d+(?:\.\d+)?/.exec(answer)?.[0];
       if (found === undefined) return verdict(false, `expected ${spec.expected}, found no number`);
       const off = Math.abs(Number(found) - spec.expected);
@@ -83,6 +99,18 @@ export function grade(spec: GraderSpec, whole: string): Grade {
       const right = words.filter(word => word.startsWith(spec.letter.toLowerCase())).length;
       const reward = words.length === 0 ? 0 : right / words.length;
       return { reward, explanation: `${right} of ${words.length} words begin with ${spec.letter.toUpperCase()}` };
+    }
+    case 'choice': {
+      if (!spec.choices.includes(spec.expected))
+        throw new GradingError(`The grader expects “${spec.expected}”, which is none of its choices`);
+      const [named] = spec.choices
+        .map(choice => ({ choice, place: placeOf(choice, answer) }))
+        .filter(({ place }) => place >= 0)
+        .sort((left, right) => left.place - right.place || right.choice.length - left.choice.length);
+      return verdict(
+        named?.choice === spec.expected,
+        `expected “${spec.expected}”, ${named ? `the answer names “${named.choice}”` : 'the answer names no choice'}`,
+      );
     }
   }
 }

@@ -26,6 +26,7 @@ export const manifest = z.strictObject({
   label: z.optional(name),
   family: z.optional(z.string()),
   description: z.optional(z.string()),
+  version: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
   tasks: z.array(manifestTask).check(z.minLength(1), z.maxLength(10_000)),
 });
 export type Manifest = z.output<typeof manifest>;

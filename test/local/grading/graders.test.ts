@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GraderSpec, GradingError, grade } from '../../../src/local/grading/graders.ts';
+import { type GraderSpec, GradingError, grade, graderSpec } from '../../../src/local/grading/graders.ts';
 import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
 import { manifest, secretNames } from '../../../src/local/samples/manifest.ts';
 
@@ -13,6 +13,11 @@ describe('grade', () => {
     [{ kind: 'contains', expected: 'art' }, 'start', 0],
     [{ kind: 'regex', pattern: '^t\\w+' }, 'Tea', 1],
     [{ kind: 'regex', pattern: '^t\\w+' }, 'a tea', 0],
+    [{ kind: 'contains', expected: '12' }, 'about 12, i think', 1],
+    [{ kind: 'choice', choices: ['yes', 'no'], expected: 'no' }, 'No, never.', 1],
+    [{ kind: 'choice', choices: ['yes', 'no'], expected: 'no' }, 'yes no', 0],
+    [{ kind: 'choice', choices: ['yes', 'no'], expected: 'no' }, 'nothing', 0],
+    [{ kind: 'choice', choices: ['light', 'light blue'], expected: 'light blue' }, 'light blue', 1],
     [{ kind: 'number', expected: 12 }, 'it is 12!', 1],
     [{ kind: 'number', expected: 12, tolerance: 4 }, '13', 0.75],
     [{ kind: 'number', expected: 12, tolerance: 4 }, '-90', 0],
@@ -25,6 +30,23 @@ describe('grade', () => {
 
   it('grades nothing with a spec that cannot be used', () => {
     expect(() => grade({ kind: 'regex', pattern: '(' }, 'x')).toThrow(GradingError);
+    expect(() => grade({ kind: 'choice', choices: ['a', 'b'], expected: 'c' }, 'a')).toThrow(GradingError);
+    expect(() => grade({ kind: 'number', expected: Number.NaN }, '1')).toThrow(GradingError);
+  });
+
+  it('stops an expression that would take for ever', () => {
+    const spec = { kind: 'regex', pattern: '^(\\w+\\s?)*$' } as const;
+    expect(() => grade(spec, `${'a'.repeat(60)}!`)).toThrow(/takes too long/);
+    expect(grade(spec, 'a b').reward).toBe(1);
+  });
+
+  it('names unusable specs where they are read', () => {
+    const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
+    expect(usable({ kind: 'regex', pattern: 'a+' })).toBe(true);
+    expect(usable({ kind: 'regex', pattern: '(' })).toBe(false);
+    expect(usable({ kind: 'choice', choices: ['a', 'b'], expected: 'a' })).toBe(true);
+    expect(usable({ kind: 'choice', choices: ['a', 'b'], expected: 'c' })).toBe(false);
+    expect(usable({ kind: 'word_share', letter: '7' })).toBe(false);
   });
 });
 
