@@ -99,7 +99,7 @@ export function buildBaseModel(slug: string): PolicyModel {
     ...spec.reads.flatMap(source => texts[source]),
     ...sharedWords().flatMap(splitWords),
   ]);
-  const ngram = new Ngram(vocabulary.size, passagesOf(spec, vocabulary), spec.weights);
+  const ngram = Ngram.count(vocabulary.size, passagesOf(spec, vocabulary), spec.weights);
   const network = Network.initial({ vocabulary: vocabulary.size, hidden: spec.hidden }, seedOf(slug));
   return new PolicyModel(slug, vocabulary, ngram, network);
 }

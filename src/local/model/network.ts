@@ -1,8 +1,8 @@
 /**
- * The trainable part of a model: a network that reads the prompt and the last words and says how much more or less likely
+ * The trainable part of a model: a network that reads the prompt and the last word and says how much more or less likely
  * than in the training text each next word should be. One hidden layer:
  *
- *     hidden = tanh(P·mean(prompt one-hots) + C·one-hot(last word) + b)
+ *     hidden = tanh(P·(sum of prompt one-hots)/√n + C·one-hot(last word) + b)
  *     logits = base log-probabilities + O·hidden + o
  *
  * O and o begin at zero, so that an untrained model is its base model exactly.
@@ -14,8 +14,16 @@ export interface NetworkShape {
   readonly hidden: number;
 }
 
+/** What a network made of a context, kept for the way back. */
+export interface Activation {
+  readonly last: number | undefined;
+  readonly hidden: Float64Array;
+}
+
 export class Network {
   readonly shape: NetworkShape;
+  /** Every weight, in the order of the parts below, which are views of it. */
+  readonly weights: Float32Array;
   /** Rows of `hidden` numbers by word. */
   readonly prompt: Float32Array;
   readonly context: Float32Array;
@@ -24,15 +32,16 @@ export class Network {
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 
-  constructor(shape: NetworkShape, weights?: Float32Array) {
+  /** @throws RangeError where the weights are not as many as the shape needs */
+  constructor(shape: NetworkShape, weights: Float32Array = new Float32Array(Network.size(shape))) {
     const { vocabulary, hidden } = shape;
+    if (weights.length !== Network.size(shape))
+      throw new RangeError(`A network of this shape has ${Network.size(shape)} weights, not ${weights.length}`);
     this.shape = shape;
-    const all = weights ?? new Float32Array(Network.size(shape));
-    if (all.length !== Network.size(shape))
-      throw new RangeError(`a network of this shape has ${Network.size(shape)} weights, not ${all.length}`);
+    this.weights = weights;
     let from = 0;
     const take = (length: number): Float32Array => {
-      const part = all.subarray(from, from + length);
+      const part = weights.subarray(from, from + length);
       from += length;
       return part;
     };
@@ -41,12 +50,9 @@ export class Network {
     this.bias = take(hidden);
     this.output = take(vocabulary * hidden);
     this.outputBias = take(vocabulary);
-    this.weights = all;
   }
 
-  /** Every weight, in the order of the fields above. */
-  readonly weights: Float32Array;
-
+  /** Count of weights of a network of a shape. */
   static size({ vocabulary, hidden }: NetworkShape): number {
     return 3 * vocabulary * hidden + hidden + vocabulary;
   }
@@ -62,35 +68,87 @@ export class Network {
   }
 
   /** What the network makes of a prompt, once for all words of an answer. */
-  readPrompt(prompt: readonly number[]): Float32Array {
+  readPrompt(prompt: readonly number[]): Float64Array {
     const { hidden } = this.shape;
-    const read = new Float32Array(hidden);
+    const read = new Float64Array(hidden);
+    const scale = promptScale(prompt);
     for (const token of prompt) {
       for (let index = 0; index < hidden; index += 1) {
-        read[index] = (read[index] ?? 0) + (this.prompt[token * hidden + index] ?? 0) / Math.sqrt(prompt.length);
+        read[index] = (read[index] ?? 0) + (this.prompt[token * hidden + index] ?? 0) * scale;
       }
     }
     return read;
   }
 
-  hidden(read: Float32Array, last: number | undefined): Float32Array {
-    const { hidden } = this.shape;
-    const values = new Float32Array(hidden);
-    for (let index = 0; index < hidden; index += 1) {
-      const context = last === undefined ? 0 : (this.context[last * hidden + index] ?? 0);
-      values[index] = Math.tanh((read[index] ?? 0) + context + (this.bias[index] ?? 0));
+  activate(read: Float64Array, last: number | undefined): Activation {
+    const width = this.shape.hidden;
+    const hidden = new Float64Array(width);
+    for (let index = 0; index < width; index += 1) {
+      const context = last === undefined ? 0 : (this.context[last * width + index] ?? 0);
+      hidden[index] = Math.tanh((read[index] ?? 0) + context + (this.bias[index] ?? 0));
     }
-    return values;
+    return { last, hidden };
   }
 
   /** Adds the network's opinion to log-probabilities, in place. */
-  addLogits(logits: Float64Array, hidden: Float32Array): void {
+  addLogits(logits: Float64Array, { hidden }: Activation): void {
     const width = this.shape.hidden;
-    for (let token = 0; token < logits.length; token += 1) {
-      let sum = this.outputBias[token] ?? 0;
-      const row = token * width;
-      for (let index = 0; index < width; index += 1) sum += (this.output[row + index] ?? 0) * (hidden[index] ?? 0);
+    const { output, outputBias } = this;
+    for (let token = 0, row = 0; token < logits.length; token += 1, row += width) {
+      let sum = outputBias[token] ?? 0;
+      for (let index = 0; index < width; index += 1) sum += (output[row + index] ?? 0) * (hidden[index] ?? 0);
       logits[token] = (logits[token] ?? 0) + sum;
     }
   }
+
+  /**
+   * The way back of one word: from the slope of a loss by each logit to its slope by each weight, added to `gradient` (a
+   * network of the same shape), and by what was read of the prompt, added to `slopeByRead`.
+   */
+  addGradient(
+    gradient: Network,
+    { last, hidden }: Activation,
+    slopeByLogits: Float64Array,
+    slopeByRead: Float64Array,
+  ): void {
+    const width = this.shape.hidden;
+    const { output } = this;
+    const { output: outputSlope, outputBias: outputBiasSlope } = gradient;
+    const slopeByHidden = new Float64Array(width);
+    for (let token = 0, row = 0; token < slopeByLogits.length; token += 1, row += width) {
+      const slope = slopeByLogits[token] ?? 0;
+      if (slope === 0) continue;
+      outputBiasSlope[token] = (outputBiasSlope[token] ?? 0) + slope;
+      for (let index = 0; index < width; index += 1) {
+        outputSlope[row + index] = (outputSlope[row + index] ?? 0) + slope * (hidden[index] ?? 0);
+        slopeByHidden[index] = (slopeByHidden[index] ?? 0) + slope * (output[row + index] ?? 0);
+      }
+    }
+    for (let index = 0; index < width; index += 1) {
+      const value = hidden[index] ?? 0;
+      const slope = (slopeByHidden[index] ?? 0) * (1 - value * value);
+      gradient.bias[index] = (gradient.bias[index] ?? 0) + slope;
+      slopeByRead[index] = (slopeByRead[index] ?? 0) + slope;
+      if (last === undefined) continue;
+      const place = last * width + index;
+      gradient.context[place] = (gradient.context[place] ?? 0) + slope;
+    }
+  }
+
+  /** The rest of the way back, once an answer: from the slope by what was read to the slope by the words of the prompt. */
+  addPromptGradient(gradient: Network, prompt: readonly number[], slopeByRead: Float64Array): void {
+    const width = this.shape.hidden;
+    const scale = promptScale(prompt);
+    for (const token of prompt) {
+      for (let index = 0; index < width; index += 1) {
+        const place = token * width + index;
+        gradient.prompt[place] = (gradient.prompt[place] ?? 0) + (slopeByRead[index] ?? 0) * scale;
+      }
+    }
+  }
+}
+
+/** Keeps what is read of a prompt equally large, however long the prompt is. */
+function promptScale(prompt: readonly number[]): number {
+  return prompt.length === 0 ? 0 : 1 / Math.sqrt(prompt.length);
 }

@@ -11,71 +11,122 @@ export interface NgramWeights {
   readonly cache: number;
 }
 
-type Counts = Map<number, number>;
+/** Counts of what was seen: flat rows of a context (one or two words), the next word, and how often. */
+export interface NgramCounts {
+  readonly unigrams: Uint32Array;
+  /** Rows of three: last word, next word, count. */
+  readonly bigrams: Uint32Array;
+  /** Rows of four: word before the last, last word, next word, count. */
+  readonly trigrams: Uint32Array;
+}
+
+/** What followed a context, each with its probability. */
+type Followers = readonly (readonly [token: number, probability: number])[];
+
+/** Words never seen get this many sightings, so that training can still raise them. */
+const unseen = 0.01;
 
 export class Ngram {
+  readonly counts: NgramCounts;
+  readonly weights: NgramWeights;
   readonly #size: number;
-  readonly #weights: NgramWeights;
+  /** Probability of each word, and its logarithm, wherever it stands. */
   readonly #unigrams: Float64Array;
-  readonly #bigrams = new Map<number, Counts>();
-  readonly #trigrams = new Map<number, Counts>();
+  readonly #logUnigrams: Float64Array;
+  readonly #afterOne: ReadonlyMap<number, Followers>;
+  readonly #afterTwo: ReadonlyMap<number, Followers>;
+
+  constructor(counts: NgramCounts, weights: NgramWeights) {
+    this.counts = counts;
+    this.weights = weights;
+    this.#size = counts.unigrams.length;
+    const total = counts.unigrams.reduce((sum, count) => sum + count + unseen, 0);
+    this.#unigrams = Float64Array.from(counts.unigrams, count => (count + unseen) / total);
+    this.#logUnigrams = this.#unigrams.map(Math.log);
+    this.#afterOne = followers(counts.bigrams, 1, this.#size);
+    this.#afterTwo = followers(counts.trigrams, 2, this.#size);
+  }
 
   /** Counts passages; each is read on its own, so that none runs into the next. */
-  constructor(size: number, passages: readonly (readonly number[])[], weights: NgramWeights) {
-    this.#size = size;
-    this.#weights = weights;
-    this.#unigrams = new Float64Array(size).fill(0.01);
+  static count(size: number, passages: readonly (readonly number[])[], weights: NgramWeights): Ngram {
+    const unigrams = new Uint32Array(size);
+    const bigrams = new Map<number, number>();
+    const trigrams = new Map<number, number>();
     for (const passage of passages) {
       for (const [index, token] of passage.entries()) {
-        this.#unigrams[token] = (this.#unigrams[token] ?? 0) + 1;
-        const first = passage[index - 1];
-        if (first === undefined) continue;
-        count(this.#bigrams, first, token);
-        const second = passage[index - 2];
-        if (second !== undefined) count(this.#trigrams, second * size + first, token);
+        unigrams[token] = (unigrams[token] ?? 0) + 1;
+        const last = passage[index - 1];
+        if (last === undefined) continue;
+        add(bigrams, last * size + token);
+        const before = passage[index - 2];
+        if (before !== undefined) add(trigrams, (before * size + last) * size + token);
       }
     }
-    normalise(this.#unigrams);
+    return new Ngram({ unigrams, bigrams: rows(bigrams, 2, size), trigrams: rows(trigrams, 3, size) }, weights);
   }
 
-  /** Probability of each next word after a context; they sum to 1. */
-  probabilities(context: readonly number[], prompt: readonly number[]): Float64Array {
-    const { trigram, bigram, unigram, cache } = this.#weights;
+  /** Log-probability of each next word after a context. The probabilities sum to 1. */
+  logProbabilities(context: readonly number[], prompt: readonly number[]): Float64Array {
+    const { trigram, bigram, unigram, cache } = this.weights;
     const last = context.at(-1);
     const before = context.at(-2);
-    const seen2 = last === undefined ? undefined : this.#bigrams.get(last);
-    const seen3 =
-      last === undefined || before === undefined ? undefined : this.#trigrams.get(before * this.#size + last);
-    const probabilities = new Float64Array(this.#size);
+    const one = last === undefined ? undefined : this.#afterOne.get(last);
+    const two = last === undefined || before === undefined ? undefined : this.#afterTwo.get(before * this.#size + last);
     // Where a longer context was never seen, its share goes to the shorter ones.
-    const share3 = seen3 ? trigram : 0;
-    const share2 = seen2 ? bigram : 0;
+    const shareTwo = two ? trigram : 0;
+    const shareOne = one ? bigram : 0;
     const shareCache = prompt.length > 0 ? cache : 0;
-    const whole = share3 + share2 + unigram + shareCache;
-    for (let token = 0; token < this.#size; token += 1) {
-      probabilities[token] = ((this.#unigrams[token] ?? 0) * unigram) / whole;
+    const whole = shareTwo + shareOne + unigram + shareCache;
+    // Few words follow a context. Only theirs need a logarithm of their own.
+    const extra = new Map<number, number>();
+    const give = (token: number, probability: number): unknown =>
+      extra.set(token, (extra.get(token) ?? 0) + probability);
+    for (const [token, probability] of one ?? []) give(token, (probability * shareOne) / whole);
+    for (const [token, probability] of two ?? []) give(token, (probability * shareTwo) / whole);
+    for (const token of prompt) give(token, shareCache / whole / prompt.length);
+    const share = Math.log(unigram / whole);
+    const values = new Float64Array(this.#size);
+    for (let token = 0; token < values.length; token += 1) values[token] = (this.#logUnigrams[token] ?? 0) + share;
+    for (const [token, more] of extra) {
+      values[token] = Math.log(((this.#unigrams[token] ?? 0) * unigram) / whole + more);
     }
-    addCounts(probabilities, seen2, share2 / whole);
-    addCounts(probabilities, seen3, share3 / whole);
-    for (const token of prompt) probabilities[token] = (probabilities[token] ?? 0) + shareCache / whole / prompt.length;
-    return probabilities;
+    return values;
   }
 }
 
-function count(table: Map<number, Counts>, key: number, token: number): void {
-  const counts = table.get(key) ?? new Map<number, number>();
-  counts.set(token, (counts.get(token) ?? 0) + 1);
-  table.set(key, counts);
+function add(counts: Map<number, number>, key: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function addCounts(probabilities: Float64Array, counts: Counts | undefined, share: number): void {
-  if (!counts || share === 0) return;
-  let total = 0;
-  for (const each of counts.values()) total += each;
-  for (const [token, each] of counts) probabilities[token] = (probabilities[token] ?? 0) + (share * each) / total;
+/** Takes keys apart again into `words` words each, in order, with the count behind them. */
+function rows(counts: ReadonlyMap<number, number>, words: number, size: number): Uint32Array {
+  const flat = new Uint32Array(counts.size * (words + 1));
+  let at = 0;
+  for (const [key, count] of [...counts].sort(([left], [right]) => left - right)) {
+    let rest = key;
+    for (let place = words - 1; place >= 0; place -= 1) {
+      flat[at + place] = rest % size;
+      rest = Math.floor(rest / size);
+    }
+    flat[at + words] = count;
+    at += words + 1;
+  }
+  return flat;
 }
 
-function normalise(values: Float64Array): void {
-  const total = values.reduce((sum, value) => sum + value, 0);
-  for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) / total;
+function followers(flat: Uint32Array, words: number, size: number): ReadonlyMap<number, Followers> {
+  const found = new Map<number, [number, number][]>();
+  const width = words + 2;
+  for (let at = 0; at < flat.length; at += width) {
+    let key = 0;
+    for (let place = 0; place < words; place += 1) key = key * size + (flat[at + place] ?? 0);
+    const list = found.get(key) ?? [];
+    list.push([flat[at + words] ?? 0, flat[at + words + 1] ?? 0]);
+    found.set(key, list);
+  }
+  for (const list of found.values()) {
+    const total = list.reduce((sum, [, count]) => sum + count, 0);
+    for (const entry of list) entry[1] /= total;
+  }
+  return found;
 }

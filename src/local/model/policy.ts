@@ -1,5 +1,5 @@
 /** A language model: its words, what it counted in its training text, and the weights that training here moves. */
-import { Network } from './network.ts';
+import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
 import { endToken, joint, roleTokens, unknownToken, type Vocabulary } from './tokenizer.ts';
@@ -34,27 +34,37 @@ export interface Generated {
   readonly finish_reason: 'stop' | 'length';
 }
 
+/** What a model thinks of the next word. */
+export interface Thought {
+  /** Log-probabilities of the base model, before any training; those of words that are never said are -Infinity. */
+  readonly base: Float64Array;
+  /** What they have become by training, before any temperature; not normalised. */
+  readonly logits: Float64Array;
+  readonly activation: Activation;
+}
+
 export class PolicyModel {
   readonly slug: string;
   readonly vocabulary: Vocabulary;
-  readonly #ngram: Ngram;
+  readonly ngram: Ngram;
   readonly network: Network;
-  /** Words that are never said: they are not words. */
+  /** The token that ends an answer. */
+  readonly end: number;
+  /** Tokens that are never said: they are not words. */
   readonly #unspeakable: readonly number[];
-  readonly #end: number;
 
   constructor(slug: string, vocabulary: Vocabulary, ngram: Ngram, network: Network) {
     this.slug = slug;
     this.vocabulary = vocabulary;
-    this.#ngram = ngram;
+    this.ngram = ngram;
     this.network = network;
-    this.#end = vocabulary.token(endToken);
+    this.end = vocabulary.token(endToken);
     this.#unspeakable = [unknownToken, ...Object.values(roleTokens)].map(each => vocabulary.token(each));
   }
 
-  /** The same model with other weights. */
+  /** The same model with other weights, which it keeps: who changes them later changes the model. */
   withWeights(weights: Float32Array): PolicyModel {
-    return new PolicyModel(this.slug, this.vocabulary, this.#ngram, new Network(this.network.shape, weights));
+    return new PolicyModel(this.slug, this.vocabulary, this.ngram, new Network(this.network.shape, weights));
   }
 
   /** A conversation as tokens: each turn behind the token of its role, then the token that asks for the answer. */
@@ -66,14 +76,21 @@ export class PolicyModel {
     return [...tokens, this.vocabulary.token(roleTokens['assistant'] ?? '')];
   }
 
-  /** Log-probabilities of the next word before any temperature; not normalised. */
-  logits(prompt: readonly number[], said: readonly number[], read: Float32Array): Float64Array {
-    const context = said.length > 1 ? said : [prompt.at(-1) ?? 0, ...said];
-    const logits = this.#ngram.probabilities(context, prompt);
-    for (let token = 0; token < logits.length; token += 1) logits[token] = Math.log((logits[token] ?? 0) + 1e-9);
-    this.network.addLogits(logits, this.network.hidden(read, context.at(-1)));
-    for (const token of this.#unspeakable) logits[token] = Number.NEGATIVE_INFINITY;
-    return logits;
+  /** Thinks of the next word; `read` is what the network made of the prompt. */
+  think(prompt: readonly number[], said: readonly number[], read: Float64Array): Thought {
+    const context = said.length > 1 ? said.slice(-2) : [prompt.at(-1) ?? 0, ...said];
+    const base = this.ngram.logProbabilities(context, prompt);
+    for (const token of this.#unspeakable) base[token] = Number.NEGATIVE_INFINITY;
+    const logits = base.slice();
+    const activation = this.network.activate(read, context.at(-1));
+    this.network.addLogits(logits, activation);
+    return { base, logits, activation };
+  }
+
+  /** The text that a token adds behind another. */
+  piece(token: number, previous: number | undefined): string {
+    const word = this.vocabulary.word(token);
+    return joint(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
   }
 
   /** Samples an answer word by word. The generator's return value is the whole answer. */
@@ -85,14 +102,12 @@ export class PolicyModel {
     let text = '';
     let finish_reason: Generated['finish_reason'] = 'length';
     while (said.length < options.max_tokens) {
-      const token = draw(this.logits(prompt, said, read), options, next);
-      if (token === this.#end) {
+      const token = draw(this.think(prompt, said, read).logits, options, next);
+      if (token === this.end) {
         finish_reason = 'stop';
         break;
       }
-      const previous = said.at(-1);
-      const word = this.vocabulary.word(token);
-      const piece = joint(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
+      const piece = this.piece(token, said.at(-1));
       said.push(token);
       text += piece;
       yield { token, text: piece };

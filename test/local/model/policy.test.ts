@@ -33,7 +33,7 @@ describe('words', () => {
 
 describe('Ngram', () => {
   it('gives probabilities that sum to 1 and prefer what followed', () => {
-    const ngram = new Ngram(
+    const ngram = Ngram.count(
       5,
       [
         [0, 1, 2],
@@ -42,10 +42,10 @@ describe('Ngram', () => {
       { trigram: 0.4, bigram: 0.4, unigram: 0.2, cache: 0.1 },
     );
     for (const context of [[], [0], [0, 1], [4, 4]]) {
-      const sum = ngram.probabilities(context, [4]).reduce((total, value) => total + value, 0);
+      const sum = ngram.logProbabilities(context, [4]).reduce((total, value) => total + Math.exp(value), 0);
       expect(sum).toBeCloseTo(1, 9);
     }
-    const [, , afterTwo = 0, afterThree = 0, never = 0] = ngram.probabilities([0, 1], []);
+    const [, , afterTwo = 0, afterThree = 0, never = 0] = ngram.logProbabilities([0, 1], []);
     expect(afterTwo).toBeCloseTo(afterThree, 9);
     expect(afterTwo).toBeGreaterThan(never);
   });
