@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { buildBaseModel } from '../../../src/local/model/base-models.ts';
+import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';
+import { deserialise, serialise } from '../../../src/local/model/model-file.ts';
+import type { PolicyModel } from '../../../src/local/model/policy.ts';
+import { createPrng } from '../../../src/local/model/prng.ts';
+
+function trained(): PolicyModel {
+  const base = buildBaseModel('benchtop/tutor-base');
+  const { next } = createPrng(3);
+  return base.withWeights(base.network.weights.map(weight => weight + next() - 0.5));
+}
+
+function say(model: PolicyModel): string {
+  const turns = [{ role: 'user', content: 'tell me about the sea' }];
+  return [...model.generate(turns, { temperature: 1, top_p: 0.9, max_tokens: 20, seed: 5 })]
+    .map(({ text }) => text)
+    .join('');
+}
+
+describe('a model file', () => {
+  const model = trained();
+  const bytes = serialise(model);
+
+  it('holds the whole model', () => {
+    const back = deserialise(bytes);
+    expect(back.slug).toBe(model.slug);
+    expect(back.network.weights).toEqual(model.network.weights);
+    expect(say(back)).toBe(say(model));
+    expect(say(back)).not.toBe(say(buildBaseModel(model.slug)));
+    expect(serialise(back)).toEqual(bytes);
+  });
+
+  it('is read from any place in a buffer', () => {
+    const buffer = new Uint8Array(bytes.length + 3);
+    buffer.set(bytes, 3);
+    expect(say(deserialise(buffer.subarray(3)))).toBe(say(model));
+  });
+
+  it('is refused when it was cut off anywhere', () => {
+    for (const length of [0, 3, 11, 40, 1_000, bytes.length - 33, bytes.length - 1]) {
+      expect(() => deserialise(bytes.subarray(0, length))).toThrow(CorruptFileError);
+    }
+  });
+
+  it('is refused when a bit of it changed', () => {
+    for (const place of [0, 5, 9, 30, 5_000, bytes.length - 40, bytes.length - 1]) {
+      const changed = Uint8Array.from(bytes);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      expect(() => deserialise(changed)).toThrow(CorruptFileError);
+    }
+  });
+
+  it('is refused when it is whole but of another kind, or lacks something', () => {
+    expect(() => deserialise(pack('trainer', {}, {}))).toThrow('The file is a trainer, not a model.');
+    expect(() => deserialise(pack('model', {}, {}))).toThrow(CorruptFileError);
+    const { about, counts } = unpack('model', bytes);
+    const arrays = { unigrams: counts('unigrams'), bigrams: counts('bigrams'), trigrams: counts('trigrams') };
+    expect(() => deserialise(pack('model', about, arrays))).toThrow('The model has no array weights.');
+    expect(() => deserialise(pack('model', about, { ...arrays, weights: new Float32Array(7) }))).toThrow(
+      CorruptFileError,
+    );
+  });
+});
