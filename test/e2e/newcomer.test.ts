@@ -18,9 +18,9 @@ describe('a newcomer', () => {
     await session.waitFor('Evaluate on t-words');
     await session.waitFor('benchtop/aesop-small');
     session.press('enter');
-    await session.waitFor('24 of 24 rollouts');
+    await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
-    await session.waitFor(/mean 0\.\d+ +24 of 24 scored/);
+    await session.waitFor(/mean 0\.\d+ +28 of 28 scored/);
 
     const { output } = await run(['serve', '--status'], home.env);
     const baseUrl = /http:\S+(?=,)/.exec(output)?.[0] ?? '';

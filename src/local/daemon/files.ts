@@ -1,15 +1,17 @@
 /** The files by which the local service is found, and kept to one of a kind, in its data folder. All are 0600. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
+import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
 export type ServiceAddress = z.output<typeof address>;
 
 const addressFile = 'service.json';
 const keyFile = 'api-key';
+const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
 
 /** A data folder that cannot be used; the message says why and what to do. */
@@ -42,6 +44,21 @@ function writePrivate(folder: string, name: string, text: string): void {
     renameSync(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true });
+    throw describe(folder, error);
+  }
+}
+
+/**
+ * The key that seals and signs for this folder; made the first time.
+ *
+ * @throws DataFolderError for a key that is damaged: with another one, what was sealed could not be opened
+ */
+export function keyringOf(folder: string): Keyring {
+  const path = join(folder, masterKeyFile);
+  if (!existsSync(path)) writePrivate(folder, masterKeyFile, randomBytes(masterKeyLength).toString('base64'));
+  try {
+    return new Keyring(Buffer.from(readFileSync(path, 'utf8'), 'base64'));
+  } catch (error) {
     throw describe(folder, error);
   }
 }

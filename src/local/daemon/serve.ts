@@ -2,20 +2,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
+import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
+import type { Upstream } from '../engine/upstream.ts';
 import { WorkerThread } from '../engine/worker-thread.ts';
-import { baseModels } from '../model/base-models.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { createApp } from '../server/app.ts';
 import type { ServiceContext } from '../server/context.ts';
-import { BenchmarkStore } from '../store/benchmarks.ts';
-import { Database } from '../store/database.ts';
-import { EvaluationStore } from '../store/evaluations.ts';
+import type { RateLimit } from '../server/rate-limit.ts';
+import { SignedUploads } from '../server/signed-uploads.ts';
+import { TrajectoryTokens } from '../server/trajectory-tokens.ts';
+import type { BenchmarkStore } from '../store/benchmarks.ts';
 import { ensureOrganization } from '../store/organizations.ts';
-import { TrajectoryStore } from '../store/trajectories.ts';
-import { apiKeyOf, lockFolder, makeDataFolder, removeAddress, writeAddress } from './files.ts';
+import { openStores, sweepFiles } from '../store/stores.ts';
+import { apiKeyOf, keyringOf, lockFolder, makeDataFolder, removeAddress, writeAddress } from './files.ts';
 
 export interface ServeOptions {
   readonly dataFolder: string;
@@ -23,6 +25,10 @@ export interface ServeOptions {
   readonly port?: number;
   /** The key of the sample organization; made up and kept where it is not given. */
   readonly apiKey?: string | undefined;
+  /** A server that answers where no model of this one does. */
+  readonly upstream?: Upstream | undefined;
+  /** Requests that a key may make; what programs of one machine never reach, where it is not given. */
+  readonly rateLimit?: RateLimit | undefined;
   /** Ends after so many milliseconds without a request and without work; never where it is not given. */
   readonly idleMs?: number;
 }
@@ -35,6 +41,9 @@ export interface RunningService {
   /** Resolves once it has ended, for whatever reason. */
   readonly ended: Promise<void>;
 }
+
+/** Programs of one machine do not come near this. */
+const amply: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 /** Another process serves this folder. */
 export class AlreadyRunning extends Error {
@@ -67,32 +76,52 @@ function seed(benchmarks: BenchmarkStore, organizationId: string): void {
   }
 }
 
+/** The user of this machine, as e-mail is addressed on it. */
+function userOfMachine(): string {
+  try {
+    return `${userInfo().username}@localhost`;
+  } catch {
+    // Some containers run as a user without a name.
+    return 'user@localhost';
+  }
+}
+
 /**
  * @throws AlreadyRunning where another process serves the folder
  * @throws DataFolderError where the folder cannot be used
  */
-export async function serve({ dataFolder, port = 0, apiKey, idleMs }: ServeOptions): Promise<RunningService> {
+export async function serve(options: ServeOptions): Promise<RunningService> {
+  const { dataFolder, port = 0, apiKey, upstream, rateLimit = amply, idleMs } = options;
   makeDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   if (!unlock) throw new AlreadyRunning(`Another benchtop serves ${dataFolder}.`);
   const key = apiKey ?? apiKeyOf(dataFolder);
-  const database = new Database(join(dataFolder, 'benchtop.db'));
-  const benchmarks = new BenchmarkStore(database);
-  const evaluations = new EvaluationStore(database);
-  const worker = new WorkerThread();
-  // Chat has a thread of its own: nobody waits for an evaluation to be answered.
-  const talker = new WorkerThread();
-  const engine = new Engine({ benchmarks, evaluations, worker });
+  const stores = openStores(dataFolder, keyringOf(dataFolder));
+  const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
+  // Nobody who chats waits for an evaluation, and nobody at all for training.
+  const talker = new WorkerThread({ name: 'chat' });
+  const sampler = new WorkerThread({ name: 'rollouts' });
+  const trainer = new WorkerThread({ name: 'training', lowPriority: true });
+  const catalog = new Catalog(deployments, weights, upstream);
+  const engine = new Engine({
+    benchmarks,
+    uploads,
+    evaluation: { benchmarks, evaluations, training, secrets, catalog, worker: sampler },
+    training: { dataFolder, benchmarks, training, secrets, catalog, folder: weights, worker: trainer },
+    deployment: { deployments, training, catalog, folder: weights, worker: talker },
+  });
+  engine.deployer.recover();
+  sweepFiles(stores);
   seed(benchmarks, ensureOrganization(database, key));
 
-  const slugs = new Set(baseModels.map(({ slug }) => slug));
   const service: ServiceContext = {
-    database,
-    benchmarks,
-    evaluations,
-    trajectories: new TrajectoryStore(database),
-    inference: { has: slug => slugs.has(slug), generate: (...order) => talker.chat(...order) },
-    wake: engine.wake,
+    ...stores,
+    catalog,
+    engine,
+    signedUploads: new SignedUploads(keyring, uploads),
+    tokens: new TrajectoryTokens(keyring),
+    talk: (...order) => talker.chat(...order),
+    user: userOfMachine(),
   };
   const instanceId = randomUUID();
   let lastRequest = Date.now();
@@ -101,6 +130,7 @@ export async function serve({ dataFolder, port = 0, apiKey, idleMs }: ServeOptio
   const app = createApp({
     service,
     instanceId,
+    rateLimit,
     onRequest: () => {
       lastRequest = Date.now();
     },
@@ -112,13 +142,15 @@ export async function serve({ dataFolder, port = 0, apiKey, idleMs }: ServeOptio
   const stop = (): Promise<void> => {
     stopping ??= (async () => {
       clearInterval(idle);
-      engine.stop();
+      const stopped = engine.stop();
       removeAddress(dataFolder, instanceId);
       server.close();
       server.closeIdleConnections();
       setTimeout(() => server.closeAllConnections(), 500).unref();
-      await Promise.all([worker.close(), talker.close()]);
-      while (engine.busy) await new Promise(resolve => setTimeout(resolve, 5));
+      // Training saves what it has done; the others give up what they are at.
+      await Promise.all([sampler.close(), talker.close()]);
+      await stopped;
+      await trainer.close();
       database.close();
       unlock();
       end();

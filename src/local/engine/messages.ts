@@ -1,6 +1,17 @@
 /** What the service and its workers say to each other. */
 import type { GraderSpec } from '../grading/graders.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
+import type { HeldOut } from '../store/training.ts';
+import type { WeightFile } from '../store/weight-files.ts';
+import type { TrainingOptions } from './training-options.ts';
+
+/** A model that can be held in memory here. */
+export type LocalModel =
+  | { readonly kind: 'base'; readonly slug: string }
+  /** A base model with the weights that training gave it. */
+  | { readonly kind: 'checkpoint'; readonly slug: string; readonly file: WeightFile }
+  /** A model that is whole in its file. */
+  | { readonly kind: 'serving'; readonly file: WeightFile };
 
 export interface RolloutOrder {
   readonly task_id: string;
@@ -9,20 +20,44 @@ export interface RolloutOrder {
   readonly sampling: SamplingOptions;
 }
 
+/** A task as training sees it. */
+export interface TrainingTask {
+  readonly task_id: string;
+  readonly turns: readonly ChatTurn[];
+  readonly grader: GraderSpec;
+  readonly max_tokens: number;
+}
+
+export interface TrainingOrder {
+  readonly dataFolder: string;
+  readonly runId: string;
+  /** What training begins with. The KL penalty is counted from its base model. */
+  readonly model: LocalModel;
+  readonly train: readonly TrainingTask[];
+  readonly heldOut: readonly TrainingTask[];
+  readonly options: TrainingOptions;
+  /** The committed checkpoint to go on from. */
+  readonly from: { readonly step: number; readonly weights: WeightFile; readonly state: WeightFile } | null;
+}
+
 export type ToWorker =
   | {
       readonly kind: 'rollouts';
       readonly id: number;
-      readonly model: string;
+      readonly model: LocalModel;
       readonly rollouts: readonly RolloutOrder[];
     }
   | {
       readonly kind: 'chat';
       readonly id: number;
-      readonly model: string;
+      readonly model: LocalModel;
       readonly turns: readonly ChatTurn[];
       readonly sampling: SamplingOptions;
     }
+  /** Loads a model and has it answer once. */
+  | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
+  | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
+  /** Chat stops at once; training after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
 /** What became of a rollout. Without a reward it failed, and `error` says why. */
@@ -35,8 +70,26 @@ export interface RolloutResult {
   readonly latency_ms: number;
 }
 
+/** How training gets on. Metrics of a step come before its checkpoint. */
+export type TrainingNews =
+  | {
+      readonly kind: 'step';
+      readonly step: number;
+      /** Mean of the rewards of its rollouts. */
+      readonly reward: number;
+      readonly rollouts: readonly RolloutResult[];
+    }
+  | ({ readonly kind: 'held-out'; readonly step: number } & HeldOut)
+  /** Told to end, and at it: what is done is being saved. */
+  | { readonly kind: 'stopping' }
+  /** The files of a checkpoint are written and on the disk. */
+  | { readonly kind: 'checkpoint'; readonly step: number; readonly weights_hash: string; readonly state_hash: string };
+
 export type FromWorker =
   | { readonly kind: 'rollouts'; readonly id: number; readonly results: readonly RolloutResult[] }
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
-  | { readonly kind: 'failed'; readonly id: number; readonly message: string };
+  | { readonly kind: 'news'; readonly id: number; readonly news: TrainingNews }
+  /** Training ended: after its last step, or before, because it was told to. */
+  | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code?: string };

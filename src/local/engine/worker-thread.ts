@@ -1,7 +1,15 @@
 /** A worker thread as the service sees it: orders in, answers out. */
 import { Worker } from 'node:worker_threads';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
-import type { FromWorker, RolloutOrder, RolloutResult, ToWorker } from './messages.ts';
+import type {
+  FromWorker,
+  LocalModel,
+  RolloutOrder,
+  RolloutResult,
+  ToWorker,
+  TrainingNews,
+  TrainingOrder,
+} from './messages.ts';
 
 /** The worker stands beside this file in the sources, and beside the program once it is built. */
 function workerUrl(): URL {
@@ -9,17 +17,42 @@ function workerUrl(): URL {
   return new URL(import.meta.url.includes('/chunks/') ? '../worker.js' : './worker.js', import.meta.url);
 }
 
-type Listener = (message: FromWorker | { readonly kind: 'failed'; readonly message: string }) => void;
+/** The worker could not do what it was told to. */
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed';
+  readonly code: string;
+
+  constructor(message: string, code = 'worker_failed') {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Failed = { readonly kind: 'failed'; readonly message: string; readonly code?: string };
+type Answer = FromWorker | Failed;
+type Listener = (message: Answer) => void;
+
+export interface WorkerThreadOptions {
+  readonly name: string;
+  /** Gives way to everything else on the machine. */
+  readonly lowPriority?: boolean;
+}
 
 export class WorkerThread {
+  readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
   readonly #listeners = new Map<number, Listener>();
   #orders = 0;
 
+  constructor(options: WorkerThreadOptions) {
+    this.#options = options;
+  }
+
   /** Starts the thread with the first order, and again after it has died. */
   #started(): Worker {
     if (this.#worker) return this.#worker;
-    const worker = new Worker(workerUrl(), { name: 'benchtop-models' });
+    const { name, lowPriority = false } = this.#options;
+    const worker = new Worker(workerUrl(), { name, workerData: { lowPriority } });
     worker.unref();
     worker.on('message', (message: FromWorker) => this.#listeners.get(message.id)?.(message));
     const died = (reason: string): void => {
@@ -34,40 +67,96 @@ export class WorkerThread {
     return worker;
   }
 
-  #send(message: ToWorker, listener: Listener): void {
-    this.#listeners.set(message.id, listener);
-    this.#started().postMessage(message);
-  }
-
-  /** @throws Error where the worker failed as a whole; a rollout that failed says so in its result */
-  rollouts(model: string, rollouts: readonly RolloutOrder[]): Promise<readonly RolloutResult[]> {
+  #send(order: (id: number) => ToWorker, listener: Listener): number {
     this.#orders += 1;
     const id = this.#orders;
-    return new Promise((resolve, reject) => {
-      this.#send({ kind: 'rollouts', id, model, rollouts }, message => {
+    this.#listeners.set(id, listener);
+    this.#started().postMessage(order(id));
+    return id;
+  }
+
+  #cancel(id: number): void {
+    this.#worker?.postMessage({ kind: 'cancel', id } satisfies ToWorker);
+  }
+
+  /** Sends an order that has one answer. */
+  #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind) {
+    return new Promise<Extract<FromWorker, { kind: Kind }>>((resolve, reject) => {
+      const id = this.#send(order, message => {
         this.#listeners.delete(id);
-        if (message.kind === 'rollouts') resolve(message.results);
-        else if (message.kind === 'failed') reject(new Error(message.message));
+        if (message.kind === kind) resolve(message as Extract<FromWorker, { kind: Kind }>);
+        else if (message.kind === 'failed') reject(new WorkerFailed(message.message, message.code));
       });
+    });
+  }
+
+  /** @throws WorkerFailed where the worker failed as a whole; a rollout that failed says so in its result */
+  async rollouts(model: LocalModel, rollouts: readonly RolloutOrder[]): Promise<readonly RolloutResult[]> {
+    return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts')).results;
+  }
+
+  /**
+   * Loads a model and has it answer once.
+   *
+   * @throws WorkerFailed where it cannot be loaded or does not answer
+   */
+  async probe(model: LocalModel): Promise<Generated> {
+    return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer')).answer;
+  }
+
+  /**
+   * Trains a model; `onNews` is told of every step as it is done. Gives whether it came to its last step: once the
+   * signal aborts, it ends after the step under way, with a checkpoint.
+   *
+   * @throws WorkerFailed
+   */
+  train(order: TrainingOrder, signal: AbortSignal, onNews: (news: TrainingNews) => void): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => this.#cancel(id);
+      const end = (): void => {
+        this.#listeners.delete(id);
+        signal.removeEventListener('abort', stop);
+      };
+      const id = this.#send(
+        each => ({ kind: 'train', id: each, order }),
+        message => {
+          try {
+            if (message.kind === 'news') onNews(message.news);
+            if (message.kind === 'trained') {
+              end();
+              resolve(message.finished);
+            }
+            if (message.kind === 'failed') throw new WorkerFailed(message.message, message.code);
+          } catch (error) {
+            end();
+            stop();
+            reject(error);
+          }
+        },
+      );
+      signal.addEventListener('abort', stop);
+      if (signal.aborted) stop();
     });
   }
 
   /** Streams an answer; leaving the loop or aborting the signal stops the model. */
   async *chat(
-    model: string,
+    model: LocalModel,
     turns: readonly ChatTurn[],
     sampling: SamplingOptions,
     signal: AbortSignal,
   ): AsyncGenerator<SampledToken, Generated> {
-    this.#orders += 1;
-    const id = this.#orders;
-    const arrived: Parameters<Listener>[0][] = [];
+    const arrived: Answer[] = [];
     let wake: () => void = () => {};
-    signal.addEventListener('abort', () => wake());
-    this.#send({ kind: 'chat', id, model, turns, sampling }, message => {
-      arrived.push(message);
-      wake();
-    });
+    const onAbort = (): void => wake();
+    signal.addEventListener('abort', onAbort);
+    const id = this.#send(
+      each => ({ kind: 'chat', id: each, model, turns, sampling }),
+      message => {
+        arrived.push(message);
+        wake();
+      },
+    );
     let ended = false;
     try {
       for (;;) {
@@ -78,7 +167,7 @@ export class WorkerThread {
           return message.answer;
         } else if (message?.kind === 'failed') {
           ended = true;
-          throw new Error(message.message);
+          throw new WorkerFailed(message.message, message.code);
         } else {
           signal.throwIfAborted();
           await new Promise<void>(resolve => {
@@ -88,8 +177,9 @@ export class WorkerThread {
         }
       }
     } finally {
+      signal.removeEventListener('abort', onAbort);
       this.#listeners.delete(id);
-      if (!ended) this.#worker?.postMessage({ kind: 'cancel', id } satisfies ToWorker);
+      if (!ended) this.#cancel(id);
     }
   }
 

@@ -17,6 +17,8 @@ export const manifestTask = z.strictObject({
   run_command: z.string().check(z.minLength(1)),
   environment: z.optional(z.array(variable)),
   grader: graderSpec,
+  /** Paths of uploaded files that the task needs. */
+  files: z.optional(z.array(z.string().check(z.minLength(1)))),
   max_tokens: z.optional(z.int().check(z.gte(1), z.lte(4096))),
 });
 export type ManifestTask = z.output<typeof manifestTask>;

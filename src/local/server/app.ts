@@ -10,22 +10,30 @@ import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
 import type { ServiceContext } from './context.ts';
-import { ApiError, apiError } from './errors.ts';
+import { ApiError, apiError, notFound } from './errors.ts';
 import type { Handlers } from './handlers.ts';
 import { answerChat } from './inference.ts';
+import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { benchmarkRoutes } from './routes/benchmarks.ts';
+import { deploymentRoutes, playgroundPath } from './routes/deployments.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { modelRoutes } from './routes/models.ts';
+import { secretRoutes } from './routes/secrets.ts';
+import { trainingRoutes } from './routes/training.ts';
 import { trajectoryRoutes } from './routes/trajectories.ts';
+import { uploadRoutes } from './routes/uploads.ts';
+import { storagePath } from './signed-uploads.ts';
+import { isTrajectoryToken } from './trajectory-tokens.ts';
 import { check, queryValues } from './validate.ts';
 
 /** Bodies over this size are refused before they are read. */
-const largestBody = 16 * 1024 * 1024;
+const largestBody = 32 * 1024 * 1024;
 
 export interface AppOptions {
   readonly service: ServiceContext;
   /** Tells two services on one address apart, for those that look for theirs. */
   readonly instanceId: string;
+  readonly rateLimit: RateLimit;
   /** Called at each request, so that an unused service can end. */
   readonly onRequest: () => void;
   readonly stop: () => void;
@@ -35,7 +43,7 @@ const paramPattern = /\{(\w+)\}/g;
 const honoPath = (path: string): string => path.replace(paramPattern, ':$1');
 
 function isInference(path: string): boolean {
-  return path.startsWith('/v1/');
+  return path.startsWith('/v1/') || path.startsWith('/playground/');
 }
 
 /** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
@@ -44,20 +52,23 @@ function byGenerality(left: Endpoint, right: Endpoint): number {
   return count(left.path) - count(right.path);
 }
 
+function tooLarge(found: string): ApiError {
+  const message = `A body may have ${largestBody} bytes; this one has ${found}.`;
+  return new ApiError(413, 'invalid_request_error', 'request_too_large', message);
+}
+
+/** Reads a body as JSON, and no further than it may be long, whatever its head says. */
 async function readBody(context: Context): Promise<unknown> {
   const declared = Number(context.req.header('content-length') ?? 0);
-  if (declared > largestBody) {
-    throw new ApiError(
-      413,
-      'invalid_request_error',
-      'request_too_large',
-      `A body may have ${largestBody} bytes; this one has ${declared}.`,
-    );
+  if (declared > largestBody) throw tooLarge(String(declared));
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of context.req.raw.body ?? []) {
+    length += part.byteLength;
+    if (length > largestBody) throw tooLarge('more');
+    parts.push(part);
   }
-  const text = await context.req.text();
-  if (text.length > largestBody) {
-    throw new ApiError(413, 'invalid_request_error', 'request_too_large', `A body may have ${largestBody} bytes.`);
-  }
+  const text = Buffer.concat(parts).toString('utf8');
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text) as unknown;
@@ -77,18 +88,28 @@ function withOldNames(operation: Operation, body: unknown): unknown {
   };
 }
 
-function keyOf(context: Context, endpoint: Endpoint): string | undefined {
+/** What a call proves itself with: the key of an organization, or a token of one trajectory. */
+function credentialOf(context: Context, { auth }: Pick<Endpoint, 'auth'>): string | undefined {
   const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-  return endpoint.auth === 'apiKey' ? context.req.header('x-api-key') : (bearer ?? context.req.header('x-api-key'));
+  const key = context.req.header('x-api-key');
+  return auth === 'apiKey' ? key : (bearer ?? key);
 }
 
-export function createApp({ service, instanceId, onRequest, stop }: AppOptions): Hono {
+const inference = { auth: 'inferenceToken', path: '/v1/' } as const;
+const local = { auth: 'apiKey', path: '/local/' } as const;
+
+export function createApp({ service, instanceId, rateLimit, onRequest, stop }: AppOptions): Hono {
   const handlers: Handlers = {
     ...benchmarkRoutes(service),
+    ...uploadRoutes(service),
     ...evaluationRoutes(service),
     ...trajectoryRoutes(service),
+    ...trainingRoutes(service),
+    ...deploymentRoutes(service),
+    ...secretRoutes(service),
     ...modelRoutes(),
   };
+  const limiter = new RateLimiter(rateLimit);
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -105,52 +126,89 @@ export function createApp({ service, instanceId, onRequest, stop }: AppOptions):
   app.onError((error, context) => {
     const failure = describe(error);
     for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
-    if (failure.status >= 500) context.header('Service-Should-Retry', 'false');
+    if (failure.status === 429 || failure.status === 503) context.header('Service-Should-Retry', 'true');
+    else if (failure.status >= 500) context.header('Service-Should-Retry', 'false');
     const body = isInference(context.req.path) ? failure.inferenceEnvelope() : failure.envelope();
     return context.json(body, failure.status as 400);
   });
 
-  const authenticate = (context: Context, endpoint: Endpoint): string => {
-    const key = keyOf(context, endpoint);
-    if (!key) throw apiError('authentication_required', 'This call needs the API key of an organization.');
-    const organizationId = organizationOfKey(service.database, key);
+  /** The organization that calls. @throws ApiError where nobody may, or too much has been asked */
+  const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
+    const credential = credentialOf(context, endpoint);
+    if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
+    const wait = endpoint.path === local.path ? 0 : limiter.take(credential);
+    if (wait > 0) {
+      throw apiError('rate_limited', `Too many requests: a key has ${rateLimit.perSecond} a second.`, {
+        headers: { 'Retry-After': String(wait) },
+      });
+    }
+    if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) return byToken(context, credential);
+    const organizationId = organizationOfKey(service.database, credential);
     if (!organizationId) throw apiError('authentication_required', 'This API key is not known.');
     return organizationId;
+  };
+
+  const byToken = (context: Context, token: string): string => {
+    const scope = service.tokens.read(token);
+    if (!scope) throw apiError('authentication_required', 'The token is not known, or has had its time.');
+    if (scope.trajectoryId !== context.req.param('trajectory_id')) {
+      throw apiError('permission_denied', 'The token is for another trajectory.');
+    }
+    return scope.organizationId;
   };
 
   for (const endpoint of Object.values<Endpoint>(endpoints).sort(byGenerality)) {
     const operation = endpoint.operation as Operation;
     app.on(endpoint.method, honoPath(endpoint.path), async context => {
       const organizationId = authenticate(context, endpoint);
-      if (operation === 'createChatCompletion') return answerChat(context, service, await readBody(context));
-      const handler = handlers[operation];
-      if (!handler) {
-        throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not offer ${operation} yet.`);
+      if (operation === 'createChatCompletion') {
+        return answerChat(context, service, organizationId, await readBody(context));
       }
+      const handler = handlers[operation];
+      if (!handler) throw new Error(`Nothing answers ${operation}.`);
       const query = endpoint.query ? check(endpoint.query, queryValues(context.req.query())) : {};
       const body = endpoint.body
         ? check(endpoint.body, withOldNames(operation, await readBody(context)) ?? {})
         : undefined;
-      const answer = handler({
+      const answer = await handler({
         organizationId,
         params: context.req.param() as Record<string, string>,
         query,
         body,
         idempotencyKey: context.req.header('idempotency-key'),
+        origin: new URL(context.req.url).origin,
       });
       return context.json(answer as object);
     });
   }
 
+  // A deployment by its own address, as its record names it; its storage, by signed addresses.
+  app.post(playgroundPath, async context => {
+    const organizationId = authenticate(context, inference);
+    const deploymentId = context.req.param('deployment_id');
+    return answerChat(context, service, organizationId, await readBody(context), deploymentId);
+  });
+  app.all(storagePath, context =>
+    service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
+  );
+
   // Not of the contract: how a program finds out that a service is its own, and ends it.
   app.get('/local/health', context => {
-    authenticate(context, { auth: 'apiKey' } as Endpoint);
-    return context.json({ instance_id: instanceId, pid: process.pid });
+    authenticate(context, local);
+    return context.json({ instance_id: instanceId, pid: process.pid, upstream: service.catalog.upstream?.url ?? null });
   });
   app.post('/local/stop', context => {
-    authenticate(context, { auth: 'apiKey' } as Endpoint);
+    authenticate(context, local);
     setTimeout(stop, 10);
     return context.json({ stopping: true });
+  });
+
+  // Nor is this: how tokens of trajectories are obtained, the document does not show.
+  app.post('/local/trajectories/:trajectory_id/token', context => {
+    const organizationId = authenticate(context, local);
+    const trajectoryId = context.req.param('trajectory_id');
+    if (!service.trajectories.row(organizationId, trajectoryId)) throw notFound('trajectory', trajectoryId);
+    return context.json(service.tokens.create({ organizationId, trajectoryId }));
   });
 
   app.notFound(context => {

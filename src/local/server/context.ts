@@ -1,31 +1,28 @@
 /** What the routes work with. */
-
+import type { Catalog } from '../engine/catalog.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { LocalModel } from '../engine/messages.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
-import type { BenchmarkStore } from '../store/benchmarks.ts';
-import type { Database } from '../store/database.ts';
-import type { EvaluationStore } from '../store/evaluations.ts';
-import type { TrajectoryStore } from '../store/trajectories.ts';
+import type { Stores } from '../store/stores.ts';
+import type { SignedUploads } from './signed-uploads.ts';
+import type { TrajectoryTokens } from './trajectory-tokens.ts';
 
-/** Answers with a model. Runs away from the server's own thread, so that others are answered meanwhile. */
-export interface Inference {
-  /** Whether the slug names a model that can answer. */
-  has: (slug: string) => boolean;
-  generate: (
-    slug: string,
-    turns: readonly ChatTurn[],
-    options: SamplingOptions,
-    signal: AbortSignal,
-  ) => AsyncGenerator<SampledToken, Generated>;
-}
+/** Samples an answer away from the server's own thread, so that others are answered meanwhile. */
+export type Talk = (
+  model: LocalModel,
+  turns: readonly ChatTurn[],
+  options: SamplingOptions,
+  signal: AbortSignal,
+) => AsyncGenerator<SampledToken, Generated>;
 
-export interface ServiceContext {
-  readonly database: Database;
-  readonly benchmarks: BenchmarkStore;
-  readonly evaluations: EvaluationStore;
-  readonly trajectories: TrajectoryStore;
-  readonly inference: Inference;
-  /** Tells the engine that there may be new work. */
-  readonly wake: () => void;
+export interface ServiceContext extends Stores {
+  readonly catalog: Catalog;
+  readonly engine: Engine;
+  readonly signedUploads: SignedUploads;
+  readonly tokens: TrajectoryTokens;
+  readonly talk: Talk;
+  /** E-mail address of the user, as what they start is signed with. */
+  readonly user: string;
 }
 
 /** What a handler is told of a request. */
@@ -35,4 +32,6 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly query: Query;
   readonly body: Body;
   readonly idempotencyKey: string | undefined;
+  /** Scheme, host and port by which the service was called. */
+  readonly origin: string;
 }

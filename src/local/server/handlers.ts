@@ -4,5 +4,5 @@ import type { Call } from './context.ts';
 
 export type Handler = (call: Call) => unknown;
 
-/** Handlers by operation. What the contract names and no handler answers is answered with 501. */
+/** Handlers by operation, of an area of the contract. */
 export type Handlers = Partial<Record<Operation, Handler>>;

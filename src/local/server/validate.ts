@@ -1,26 +1,48 @@
 /** Requests checked by the contract's schemas; a fault names the field. */
-
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
-import { apiError } from './errors.ts';
+import { type ApiError, apiError } from './errors.ts';
 
 /** zod/mini ships without words of its own. */
 z.config(english());
 
-function faultOf(error: z.core.$ZodError): Error {
-  const [issue] = error.issues;
-  const param = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path.join('.');
-  const where = param ? `${param}: ` : '';
-  return apiError('validation_error', `${where}${issue?.message ?? 'This request cannot be understood.'}`, {
-    param,
-    context: { issues: error.issues.map(each => ({ path: each.path.join('.'), message: each.message })) },
+/** One thing that is wrong with a request, and where. */
+export interface Issue {
+  /** As `tasks[3].name`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An error that names the first fault, and holds them all. */
+export function invalid(issues: readonly Issue[]): ApiError {
+  const [issue = { path: '', message: 'This request cannot be understood.' }, ...more] = issues;
+  const where = issue.path === '' ? '' : `${issue.path}: `;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more, see context)`;
+  return apiError('validation_error', `${where}${issue.message}${others}`, {
+    param: issue.path || undefined,
+    context: { issues },
+  });
+}
+
+/** A place in a body, as `tasks[3].name`. */
+export function pathOf(parts: readonly PropertyKey[]): string {
+  return parts.reduce<string>((path, part) => {
+    if (typeof part === 'number') return `${path}[${part}]`;
+    return path === '' ? String(part) : `${path}.${String(part)}`;
+  }, '');
+}
+
+function issuesOf(error: z.core.$ZodError): Issue[] {
+  return error.issues.map(issue => {
+    const stray = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    return { path: pathOf([...issue.path, ...stray]), message: issue.message };
   });
 }
 
 /** @throws ApiError `validation_error` naming the first field that is wrong */
 export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
   const read = schema.safeParse(value);
-  if (!read.success) throw faultOf(read.error);
+  if (!read.success) throw invalid(issuesOf(read.error));
   return read.data;
 }
 

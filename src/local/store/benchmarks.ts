@@ -5,18 +5,19 @@ import type { Database } from './database.ts';
 import { newId, now, sha256 } from './ids.ts';
 import { readPage } from './list-page.ts';
 import type { BenchmarkRow } from './records.ts';
+import type { StoredFile } from './upload-folder.ts';
 
 const benchmarkList = {
   table: 'benchmarks',
   id: 'bench_id',
-  sorts: ['created_at', 'updated_at', 'label', 'family'],
+  sorts: { created_at: 'created_at', updated_at: 'updated_at', label: 'label', family: 'family' },
   searches: ['label', 'family', 'description', 'bench_id'],
 } as const;
 
 const runtimeList = {
   table: 'runtimes',
   id: 'runtime_id',
-  sorts: ['created_at', 'provider', 'build_status'],
+  sorts: { created_at: 'created_at', provider: 'provider', build_status: 'build_status' },
   searches: ['runtime_id', 'provider', 'content_hash'],
 } as const;
 
@@ -27,6 +28,9 @@ export interface ImageRow {
   dockerfile_uri: string;
   build_status: string;
 }
+
+/** What came of a build: what the image holds, or why there is none. */
+export type ImageBuild = { readonly content: string } | { readonly failure: string };
 
 const provider = 'local';
 
@@ -51,6 +55,11 @@ export class BenchmarkStore {
     return row && this.#withCount(row);
   }
 
+  /** Whether there is such a benchmark, whosever it is. */
+  exists(benchId: string): boolean {
+    return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
+  }
+
   #withCount(row: BenchmarkRow) {
     const count = this.#database.get<{ count: number }>(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
@@ -68,7 +77,11 @@ export class BenchmarkStore {
   ingest(
     organizationId: string,
     manifest: Manifest,
-    { benchId = newId('benchmark'), created_at = now() }: { benchId?: string; created_at?: string } = {},
+    {
+      benchId = newId('benchmark'),
+      created_at = now(),
+      files = [],
+    }: { benchId?: string; created_at?: string; files?: readonly StoredFile[] } = {},
   ): string {
     this.#database.transaction(() => {
       this.#database.put('benchmarks', {
@@ -81,6 +94,9 @@ export class BenchmarkStore {
         created_at,
         updated_at: created_at,
       });
+      for (const { path, content_type, size_bytes, sha256: hash } of files) {
+        this.#database.put('benchmark_files', { bench_id: benchId, path, content_type, size_bytes, sha256: hash });
+      }
       for (const task of manifest.tasks) {
         this.#database.put('tasks', {
           bench_id: benchId,
@@ -111,65 +127,73 @@ export class BenchmarkStore {
       .map(row => JSON.parse(row.spec) as ManifestTask);
   }
 
-  images(benchId: string): ImageRow[] {
-    return this.#database.all<ImageRow>(
-      'select task_id, provider, provider_ref, dockerfile_uri, build_status from images where bench_id = ? order by task_id',
+  files(benchId: string): StoredFile[] {
+    return this.#database.all<StoredFile>(
+      'select path, content_type, size_bytes, sha256 from benchmark_files where bench_id = ? order by path',
       benchId,
     );
+  }
+
+  /** Ids of all benchmarks, to tell the uploads that belong to none. */
+  allIds(): string[] {
+    return this.#database.all<{ bench_id: string }>('select bench_id from benchmarks').map(row => row.bench_id);
+  }
+
+  /** Images with their state; one that failed says why. */
+  images(benchId: string): ImageRow[] {
+    return this.#database
+      .all<ImageRow & { failure: string | null }>(
+        'select task_id, provider, provider_ref, dockerfile_uri, build_status, failure from images where bench_id = ? order by task_id',
+        benchId,
+      )
+      .map(({ failure, ...image }) => (failure === null ? image : { ...image, failure }));
   }
 
   /** Images that are neither built nor being built go to `building`. */
   beginBuild(benchId: string): void {
     this.#database.run(
-      "update images set build_status = 'building' where bench_id = ? and build_status in ('pending', 'failed')",
+      "update images set build_status = 'building', failure = null where bench_id = ? and build_status in ('pending', 'failed')",
       benchId,
     );
   }
 
   /** Tasks whose images are to be built, of any organization. */
-  building(): { organization_id: string; bench_id: string; task_id: string; spec: string }[] {
+  building(limit: number): { organization_id: string; bench_id: string; task_id: string; spec: string }[] {
     return this.#database.all(
       `select b.organization_id, i.bench_id, i.task_id, t.spec from images i
        join tasks t on t.bench_id = i.bench_id and t.task_id = i.task_id join benchmarks b on b.bench_id = i.bench_id
-       where i.build_status = 'building' order by i.bench_id, i.task_id`,
+       where i.build_status = 'building' order by i.bench_id, i.task_id limit ?`,
+      limit,
     );
   }
 
   /** Records a build: the image is named by the hash of what it holds, and so is the runtime that tasks share. */
-  finishBuild(
-    organizationId: string,
-    benchId: string,
-    taskId: string,
-    content: string,
-    status: 'ready' | 'failed',
-  ): void {
-    const hash = sha256(content);
+  finishBuild(organizationId: string, benchId: string, taskId: string, build: ImageBuild): void {
+    const set = 'update images set build_status = ?, provider_ref = ?, failure = ? where bench_id = ? and task_id = ?';
+    if ('failure' in build) {
+      this.#database.run(set, 'failed', '', build.failure, benchId, taskId);
+      return;
+    }
+    const hash = sha256(build.content);
     this.#database.transaction(() => {
-      this.#database.run(
-        'update images set build_status = ?, provider_ref = ? where bench_id = ? and task_id = ?',
-        status,
-        status === 'ready' ? `sha256:${hash}` : '',
-        benchId,
-        taskId,
-      );
+      this.#database.run(set, 'ready', `sha256:${hash}`, null, benchId, taskId);
       const known = this.#database.get(
         'select runtime_id from runtimes where organization_id = ? and content_hash = ?',
         organizationId,
         hash,
       );
-      if (status === 'ready' && !known) {
-        this.#database.put('runtimes', {
-          runtime_id: newId('runtime'),
-          organization_id: organizationId,
-          image_ref: `local/${hash.slice(0, 12)}`,
-          dockerfile_uri: null,
-          content_hash: hash,
-          provider,
-          blueprint_id: `sha256:${hash}`,
-          build_status: status,
-          created_at: now(),
-        });
-      }
+      if (known) return;
+      this.#database.put('runtimes', {
+        runtime_id: newId('runtime'),
+        organization_id: organizationId,
+        image_ref: `local/${hash.slice(0, 12)}`,
+        dockerfile_uri: null,
+        content_hash: hash,
+        provider,
+        blueprint_id: `sha256:${hash}`,
+        build_status: 'ready',
+        created_at: now(),
+      });
     });
   }
 

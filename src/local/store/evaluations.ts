@@ -1,13 +1,18 @@
 /** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and never twice. */
 import type { Database } from './database.ts';
+import { type DatasetStore, rolloutDataset } from './datasets.ts';
 import { newId, now } from './ids.ts';
-import type { EvalRunRow } from './records.ts';
+import type { EvalRunRow, Failure } from './records.ts';
+import type { TrajectoryStore } from './trajectories.ts';
 
 export interface NewEvalRun {
   readonly bench_id: string;
   readonly display_name: string;
   readonly base_model_slug: string;
   readonly parent_checkpoint_id: string | null;
+  /** The run and step that the checkpoint is of. */
+  readonly training_run_id: string | null;
+  readonly step: number | null;
   readonly split: string;
   readonly total_rollouts: number;
 }
@@ -23,18 +28,15 @@ export interface FinishedRollout {
   readonly steps: readonly unknown[];
 }
 
-export interface Failure {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-  readonly context: Record<string, unknown>;
-}
-
 export class EvaluationStore {
   readonly #database: Database;
+  readonly #datasets: DatasetStore;
+  readonly #trajectories: TrajectoryStore;
 
-  constructor(database: Database) {
+  constructor(database: Database, datasets: DatasetStore, trajectories: TrajectoryStore) {
     this.#database = database;
+    this.#datasets = datasets;
+    this.#trajectories = trajectories;
   }
 
   create(organizationId: string, run: NewEvalRun): EvalRunRow {
@@ -44,8 +46,6 @@ export class EvaluationStore {
       organization_id: organizationId,
       pipeline_run_id: newId('pipelineRun'),
       execution_id: newId('execution'),
-      training_run_id: null,
-      step: null,
       status: 'pending',
       reward_mean: null,
       failure: null,
@@ -110,24 +110,30 @@ export class EvaluationStore {
       const done = this.finishedTasks(runId);
       const fresh = rollouts.filter(rollout => !done.has(rollout.task_id));
       const created_at = now();
+      const label = this.#database.get<{ label: string }>(
+        'select label from benchmarks where bench_id = ?',
+        run.bench_id,
+      );
+      const dataset = this.#datasets.touch(
+        run.organization_id,
+        rolloutDataset('evaluation', run.bench_id, label?.label ?? run.bench_id),
+      );
       for (const rollout of fresh) {
-        this.#database.put('trajectories', {
-          trajectory_id: newId('trajectory'),
+        this.#trajectories.add({
           organization_id: run.organization_id,
           eval_run_id: runId,
-          training_run_id: null,
-          dataset_id: null,
-          dataset_name: null,
+          dataset_id: dataset.dataset_id,
+          dataset_name: dataset.dataset_name,
           task_id: rollout.task_id,
           source: 'evaluation',
-          trace_id: null,
-          model_id: run.base_model_slug,
+          model_id: run.parent_checkpoint_id ?? run.base_model_slug,
+          model_association_source: 'evaluation',
           status: rollout.error === null ? 'completed' : 'failed',
+          termination_reason: rollout.error === null ? 'ENV_DONE' : 'ERROR',
           reward: rollout.reward,
-          num_steps: rollout.steps.length,
           error: rollout.error,
+          steps: rollout.steps,
           created_at,
-          steps: JSON.stringify(rollout.steps),
         });
       }
       const rewards = fresh.flatMap(({ reward }) => (reward === null ? [] : [reward]));
@@ -189,6 +195,15 @@ export class EvaluationStore {
       runId,
     );
     return row ?? { scored: 0, failed: 0, mean: null };
+  }
+
+  /** What the first rollout that failed said. */
+  firstError(runId: string): string {
+    const row = this.#database.get<{ error: string }>(
+      'select error from trajectories where eval_run_id = ? and error is not null order by created_at, task_id limit 1',
+      runId,
+    );
+    return row?.error ?? '';
   }
 
   rewards(runId: string): { reward: number; trajectory_id: string; task_id: string }[] {

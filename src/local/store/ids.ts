@@ -5,9 +5,18 @@ export const idPrefixes = {
   organization: 'org',
   benchmark: 'bench',
   evalRun: 'evr',
+  trainingRun: 'trn',
+  checkpoint: 'ckpt',
+  deployment: 'dep',
+  model: 'model',
+  modelSlug: 'slug',
+  job: 'job',
   pipelineRun: 'plr',
   execution: 'exe',
   trajectory: 'traj',
+  trace: 'trace',
+  dataset: 'ds',
+  secret: 'sec',
   snapshot: 'snap',
   runtime: 'rt',
 } as const;
@@ -20,6 +29,6 @@ export function now(): string {
   return new Date().toISOString();
 }
 
-export function sha256(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('hex');
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }

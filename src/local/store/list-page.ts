@@ -1,7 +1,7 @@
 /** Pages of a list: by a cursor that holds the place, so that rows which come or go shift nothing. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { ListQuery, SortOrder } from '../../contract/common.ts';
-import { pageLimit } from '../../contract/common.ts';
+import { pageLimit, sortOrders } from '../../contract/common.ts';
 import type { Database } from './database.ts';
 
 /** What was asked for cannot be: which field, and why. */
@@ -17,8 +17,10 @@ export class ListQueryError extends Error {
 export interface ListDefinition {
   readonly table: string;
   readonly id: string;
-  /** Columns that may be sorted by; the first is the default. None may be null. */
-  readonly sorts: readonly string[];
+  /** What is read of a row; everything where it is not given. */
+  readonly columns?: string;
+  /** What may be sorted by, with the expression that stands for it and is never null. The first is the default. */
+  readonly sorts: Readonly<Record<string, string>>;
   readonly searches: readonly string[];
 }
 
@@ -42,7 +44,9 @@ function encodePlace(place: Place): string {
 function decodePlace(cursor: string): Place {
   try {
     const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as Place;
-    if (typeof place.id === 'string' && typeof place.sort === 'string') return place;
+    const { id, sort, order, value } = place;
+    const isPlain = typeof value === 'string' || typeof value === 'number';
+    if (typeof id === 'string' && typeof sort === 'string' && sortOrders.includes(order) && isPlain) return place;
   } catch {
     // Said below, as for a cursor that can be read and makes no sense.
   }
@@ -56,11 +60,12 @@ export function readPage<Row extends Record<string, unknown>>(
   where: Readonly<Record<string, SQLInputValue>>,
   query: ListQuery,
 ): ListPage<Row> {
-  const { table, id, sorts, searches } = definition;
+  const { table, columns = '*', id, sorts, searches } = definition;
   const place = query.cursor ? decodePlace(query.cursor) : undefined;
-  const sort = query.sort ?? place?.sort ?? sorts[0] ?? id;
-  if (!sorts.includes(sort))
-    throw new ListQueryError('sort', `This list sorts by ${sorts.join(', ')}; not by ${sort}.`);
+  const sort = query.sort ?? place?.sort ?? Object.keys(sorts)[0] ?? id;
+  const expression = Object.hasOwn(sorts, sort) ? sorts[sort] : undefined;
+  if (expression === undefined)
+    throw new ListQueryError('sort', `This list sorts by ${Object.keys(sorts).join(', ')}; not by ${sort}.`);
   const order = query.order ?? place?.order ?? 'desc';
   if (place && (place.sort !== sort || place.order !== order)) {
     throw new ListQueryError('cursor', 'This cursor belongs to another order of the list. Begin again without one.');
@@ -73,19 +78,20 @@ export function readPage<Row extends Record<string, unknown>>(
     values.push(...searches.map(() => query.search ?? ''));
   }
   if (place) {
-    conditions.push(`(${sort}, ${id}) ${order === 'desc' ? '<' : '>'} (?, ?)`);
+    conditions.push(`(${expression}, ${id}) ${order === 'desc' ? '<' : '>'} (?, ?)`);
     values.push(place.value, place.id);
   }
   const filter = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
-  const rows = database.all<Row>(
-    `select * from ${table} ${filter} order by ${sort} ${order}, ${id} ${order} limit ?`,
+  const rows = database.all<Row & { sorted_by: string | number }>(
+    `select ${columns}, ${expression} as sorted_by from ${table} ${filter} order by ${expression} ${order}, ${id} ${order} limit ?`,
     ...values,
     limit + 1,
   );
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
   const has_more = rows.length > limit;
   const next_cursor =
-    has_more && last ? encodePlace({ sort, order, value: last[sort] as string | number, id: String(last[id]) }) : null;
+    has_more && last ? encodePlace({ sort, order, value: last.sorted_by, id: String(last[id]) }) : null;
+  const items = page.map(({ sorted_by: _, ...row }) => row as unknown as Row);
   return { items, has_more, next_cursor };
 }

@@ -23,3 +23,13 @@ export function ensureOrganization(database: Database, key: string): string {
   database.put('api_keys', { key_hash: sha256(key), organization_id });
   return organization_id;
 }
+
+/** Makes another organization, with a key of its own. */
+export function createOrganization(database: Database, name: string, key: string): string {
+  const organization_id = newId('organization');
+  database.transaction(() => {
+    database.put('organizations', { organization_id, name, created_at: now() });
+    database.put('api_keys', { key_hash: sha256(key), organization_id });
+  });
+  return organization_id;
+}

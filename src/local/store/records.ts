@@ -1,4 +1,7 @@
 /** The rows of the database as they are stored. */
+import type { deploymentRoles, deploymentStatuses } from '../../contract/deployments.ts';
+import type { ErrorType } from '../../contract/errors.ts';
+import type { TrainingStatus } from '../../contract/training.ts';
 
 export interface BenchmarkRow extends Record<string, unknown> {
   bench_id: string;
@@ -49,4 +52,97 @@ export interface TrajectoryRow extends Record<string, unknown> {
   created_at: string;
   /** Steps with their messages, as JSON. */
   steps: string;
+  /** The training step that it is a rollout of. */
+  step: number | null;
+  conversation_id: string | null;
+  /** Of an uploaded trajectory: what was uploaded, hashed, so that it is not stored twice. */
+  content_hash: string | null;
+  termination_reason: string | null;
+  model_association_source: string | null;
+  /** What else an upload said of it (metrics and the like), as JSON. */
+  details: string | null;
+}
+
+export interface DatasetRow extends Record<string, unknown> {
+  dataset_id: string;
+  organization_id: string;
+  dataset_name: string;
+  display_name: string;
+  source: string;
+  gcs_prefix: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface SecretRow extends Record<string, string | number> {
+  secret_id: string;
+  name: string;
+  byte_length: number;
+  description: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface TrainingRunRow extends Record<string, unknown> {
+  training_run_id: string;
+  organization_id: string;
+  bench_id: string;
+  pipeline_run_id: string;
+  display_name: string;
+  base_model_slug: string;
+  parent_checkpoint_id: string | null;
+  /** As JSON. */
+  options: string;
+  status: TrainingStatus;
+  total_steps: number | null;
+  created_by: string;
+  failure: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface CheckpointRow extends Record<string, unknown> {
+  checkpoint_id: string;
+  organization_id: string;
+  training_run_id: string;
+  step_index: number;
+  base_model_slug: string;
+  /** SHA-256 of the files that hold the weights and what the trainer needs to go on. */
+  weights_hash: string;
+  state_hash: string;
+  created_at: string;
+}
+
+export interface DeploymentRow extends Record<string, unknown> {
+  deployment_id: string;
+  organization_id: string;
+  model_slug: string;
+  model_slug_id: string;
+  status: (typeof deploymentStatuses)[number];
+  role: (typeof deploymentRoles)[number];
+  is_active: number;
+  checkpoint_id: string;
+  model_id: string | null;
+  base_model_slug: string | null;
+  checkpoint_step: number | null;
+  output_speed: string;
+  expected_concurrency: string;
+  merge_xid: string;
+  deploy_xid: string;
+  created_by: string;
+  weights_hash: string | null;
+  failure: string | null;
+  /** 1 once undeploy has begun: what is left of it is taken away at the next start. */
+  leaving: number;
+  created_at: string;
+  updated_at: string | null;
+  completed_at: string | null;
+}
+
+/** Why a run or deployment failed, as the contract has it. */
+export interface Failure {
+  readonly type: ErrorType;
+  readonly code: string;
+  readonly message: string;
+  readonly context: Readonly<Record<string, unknown>>;
 }

@@ -1,21 +1,63 @@
 /** Trajectories with their steps and messages. */
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
+import type { DatasetStore } from './datasets.ts';
+import { newId, now } from './ids.ts';
 import { readPage } from './list-page.ts';
-import type { TrajectoryRow } from './records.ts';
+import type { DatasetRow, TrajectoryRow } from './records.ts';
+
+/** Sorts below every reward that there is: what has none comes last when the best come first. */
+const noReward = -1e300;
 
 const trajectoryList = {
   table: 'trajectories',
   id: 'trajectory_id',
-  sorts: ['created_at', 'status', 'num_steps'],
+  sorts: {
+    created_at: 'created_at',
+    status: 'status',
+    num_steps: 'num_steps',
+    reward: `coalesce(reward, ${noReward})`,
+    task_id: "coalesce(task_id, '')",
+  },
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
+/** A trajectory takes rewards until it has ended. */
+export function isTerminal({ status }: Pick<TrajectoryRow, 'status'>): boolean {
+  return status !== 'pending' && status !== 'running';
+}
+
+type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps'>;
+
+/** What is stored of a new trajectory. What is not said is not there. */
+export interface NewTrajectory extends Partial<Stored> {
+  readonly organization_id: string;
+  readonly source: string;
+  readonly status: string;
+  /** Steps with their messages, as the contract has them. */
+  readonly steps: readonly unknown[];
+}
+
 export class TrajectoryStore {
   readonly #database: Database;
+  readonly #datasets: DatasetStore;
 
-  constructor(database: Database) {
+  constructor(database: Database, datasets: DatasetStore) {
     this.#database = database;
+    this.#datasets = datasets;
+  }
+
+  add({ steps, ...trajectory }: NewTrajectory): string {
+    const trajectory_id = newId('trajectory');
+    this.#database.put('trajectories', {
+      trace_id: newId('trace'),
+      created_at: now(),
+      ...(trajectory as Record<string, string | number | null>),
+      trajectory_id,
+      num_steps: steps.length,
+      steps: JSON.stringify(steps),
+    });
+    return trajectory_id;
   }
 
   /** A page without the steps. */
@@ -27,17 +69,58 @@ export class TrajectoryStore {
       ...(dataset_name === undefined ? {} : { dataset_name }),
     };
     const page = readPage<TrajectoryRow>(this.#database, trajectoryList, where, query);
-    return { ...page, items: page.items.map(({ steps: _, ...row }) => row) };
+    const datasets = new Map<string, DatasetRow | undefined>();
+    const datasetOf = (id: string): DatasetRow | undefined => {
+      if (!datasets.has(id)) datasets.set(id, this.#datasets.get(id));
+      return datasets.get(id);
+    };
+    return {
+      ...page,
+      items: page.items.map(row => bodyOf(row, row.dataset_id ? datasetOf(row.dataset_id) : undefined)),
+    };
   }
 
-  get(organizationId: string, trajectoryId: string, withSteps: boolean) {
-    const row = this.#database.get<TrajectoryRow>(
+  row(organizationId: string, trajectoryId: string): TrajectoryRow | undefined {
+    return this.#database.get<TrajectoryRow>(
       'select * from trajectories where trajectory_id = ? and organization_id = ?',
       trajectoryId,
       organizationId,
     );
-    if (!row) return undefined;
-    const { steps, ...rest } = row;
-    return withSteps ? { ...rest, steps: JSON.parse(steps) as unknown[] } : rest;
   }
+
+  get(organizationId: string, trajectoryId: string, withSteps: boolean) {
+    const row = this.row(organizationId, trajectoryId);
+    if (!row) return undefined;
+    const body = bodyOf(row, row.dataset_id ? this.#datasets.get(row.dataset_id) : undefined);
+    if (!withSteps) return body;
+    return { ...body, steps: JSON.parse(row.steps) as unknown[], rewards: this.#rewardsOf(trajectoryId) };
+  }
+
+  #rewardsOf(trajectoryId: string) {
+    return this.#database.all(
+      'select reward_id, name, value, weight, explanation, created_at from reward_logs where trajectory_id = ? order by created_at, reward_id',
+      trajectoryId,
+    );
+  }
+}
+
+/** A trajectory as the contract has it. What is not known of it is left out: the document allows no null there. */
+function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined): Record<string, unknown> {
+  const { steps: _, content_hash: __, details, ...rest } = row;
+  const body: Record<string, unknown> = {
+    ...rest,
+    dataset_source: dataset?.source,
+    dataset_gcs_prefix: dataset?.gcs_prefix,
+    model_association_metadata: associationOf(row),
+    gcs_blob_uri: dataset && `${dataset.gcs_prefix}${row.trajectory_id}.json`,
+    ...(details === null ? {} : (JSON.parse(details) as object)),
+  };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** What tied the trajectory to its model. */
+function associationOf({ eval_run_id, training_run_id, step }: TrajectoryRow): Record<string, unknown> {
+  if (eval_run_id) return { eval_run_id };
+  if (training_run_id) return { training_run_id, step };
+  return {};
 }

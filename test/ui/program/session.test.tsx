@@ -69,7 +69,7 @@ describe('a newcomer', () => {
     await screen.press('right', 'right');
     await screen.waitFor('benchtop/tutor-base');
     await screen.press('enter');
-    await screen.waitFor('24 of 24 rollouts');
+    await screen.waitFor('28 of 28 rollouts');
     await screen.waitFor('✓ completed');
     await screen.waitFor(text => /mean 0\.\d+/.test(text));
     const [run] = await service.evaluations.listRuns(
@@ -83,9 +83,9 @@ describe('a newcomer', () => {
     await screen.waitFor('words begin with T');
     expect(screen.text()).toContain('assistant');
     await screen.press(']');
-    await screen.waitFor('2/24');
+    await screen.waitFor('2/28');
     await screen.press('esc');
-    await screen.waitFor('24 of 24 rollouts');
+    await screen.waitFor('28 of 28 rollouts');
     close();
   });
 

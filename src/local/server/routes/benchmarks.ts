@@ -1,16 +1,12 @@
 /** Benchmarks: lists, readiness, images. */
 import type { ListQuery } from '../../../contract/common.ts';
 import type { Call, ServiceContext } from '../context.ts';
-import { notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import { findBenchmark } from './launch.ts';
 
-export function benchmarkRoutes({ benchmarks, wake }: ServiceContext): Handlers {
-  const find = ({ organizationId, params }: Call) => {
-    const benchId = params['bench_id'] ?? '';
-    const benchmark = benchmarks.get(organizationId, benchId);
-    if (!benchmark) throw notFound('benchmark', benchId);
-    return benchmark;
-  };
+export function benchmarkRoutes(service: ServiceContext): Handlers {
+  const { benchmarks, engine } = service;
+  const find = ({ organizationId, params }: Call) => findBenchmark(service, organizationId, params['bench_id'] ?? '');
   const imagesOf = (benchId: string) => ({ bench_id: benchId, images: benchmarks.images(benchId) });
   return {
     listBenchmarks: call => benchmarks.list(call.organizationId, call.query as ListQuery),
@@ -21,7 +17,7 @@ export function benchmarkRoutes({ benchmarks, wake }: ServiceContext): Handlers 
     buildBenchmarkImages: call => {
       const { bench_id } = find(call);
       benchmarks.beginBuild(bench_id);
-      wake();
+      engine.wake();
       return imagesOf(bench_id);
     },
   };

@@ -1,10 +1,12 @@
 /** Evaluation runs: start, read, cancel, delete. */
 import type { StartEvalBody } from '../../../contract/evaluations.ts';
+import { ModelUnavailable } from '../../engine/catalog.ts';
 import { once } from '../../store/idempotency.ts';
 import type { EvalRunRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import { findBenchmark, requireReady } from './launch.ts';
 
 /** Evaluations run on the tasks that training does not see. */
 const evaluatedSplit = 'test';
@@ -15,7 +17,8 @@ function recordOf(row: EvalRunRow) {
   return { ...run, failure: failure === null ? null : (JSON.parse(failure) as unknown) };
 }
 
-export function evaluationRoutes({ benchmarks, evaluations, database, inference, wake }: ServiceContext): Handlers {
+export function evaluationRoutes(service: ServiceContext): Handlers {
+  const { benchmarks, evaluations, training, catalog, database, engine } = service;
   const find = ({ organizationId, params }: Call): EvalRunRow => {
     const runId = params['eval_run_id'] ?? '';
     const run = evaluations.get(organizationId, runId);
@@ -23,35 +26,35 @@ export function evaluationRoutes({ benchmarks, evaluations, database, inference,
     return run;
   };
 
+  /** A checkpoint that is named is evaluated instead of the base model. */
+  const evaluated = (organizationId: string, { model_slug: slug, checkpoint_id: id }: StartEvalBody) => {
+    const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
+    if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
+    if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
+    if (!slug) throw apiError('validation_error', 'model_slug: name the model to evaluate.', { param: 'model_slug' });
+    try {
+      catalog.forEvaluation(slug, undefined);
+    } catch (error) {
+      if (!(error instanceof ModelUnavailable)) throw error;
+      throw apiError('validation_error', `model_slug: ${error.message}`, { param: 'model_slug' });
+    }
+    return { model: slug, checkpoint: undefined };
+  };
+
   const start = (call: Call): unknown => {
     const { organizationId, params, idempotencyKey } = call;
     const body = call.body as StartEvalBody;
-    const benchmark = benchmarks.get(organizationId, params['bench_id'] ?? '');
-    if (!benchmark) throw notFound('benchmark', params['bench_id'] ?? '');
-    if (body.checkpoint_id) throw notFound('checkpoint', body.checkpoint_id);
-    const model = body.model_slug;
-    if (!model) throw apiError('validation_error', 'model_slug: name the model to evaluate.', { param: 'model_slug' });
-    if (!inference.has(model)) {
-      throw apiError('validation_error', `model_slug: there is no model ${model}.`, { param: 'model_slug' });
-    }
-    const readiness = benchmarks.readiness(organizationId, benchmark.bench_id);
-    if (!readiness.ready) {
-      throw new ApiError(
-        409,
-        'conflict_error',
-        'benchmark_not_ready',
-        'The benchmark is not ready to launch: see its readiness.',
-        {
-          context: { ...readiness },
-        },
-      );
-    }
+    const benchmark = findBenchmark(service, organizationId, params['bench_id'] ?? '');
+    const { model, checkpoint } = evaluated(organizationId, body);
+    requireReady(service, organizationId, benchmark.bench_id);
     const result = once(database, organizationId, idempotencyKey, { ...body, bench_id: benchmark.bench_id }, () => {
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
         display_name: body.display_name,
         base_model_slug: model,
-        parent_checkpoint_id: null,
+        parent_checkpoint_id: checkpoint?.checkpoint_id ?? null,
+        training_run_id: checkpoint?.training_run_id ?? null,
+        step: checkpoint?.step_index ?? null,
         split: evaluatedSplit,
         total_rollouts: benchmarks.tasks(benchmark.bench_id, evaluatedSplit).length,
       });
@@ -65,16 +68,15 @@ export function evaluationRoutes({ benchmarks, evaluations, database, inference,
         experiment_name: benchmark.label,
       };
     });
-    wake();
+    engine.wake();
     return result;
   };
 
   return {
     startEval: start,
     listEvalRuns: call => {
-      const benchId = call.params['bench_id'] ?? '';
-      if (!benchmarks.get(call.organizationId, benchId)) throw notFound('benchmark', benchId);
-      return evaluations.list(call.organizationId, benchId).map(recordOf);
+      const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
+      return evaluations.list(call.organizationId, bench_id).map(recordOf);
     },
     getEvalRun: call => recordOf(find(call)),
     getEvalProgress: call => {
@@ -110,7 +112,7 @@ export function evaluationRoutes({ benchmarks, evaluations, database, inference,
           `The run has already ended as ${run.status}.`,
         );
       }
-      wake();
+      engine.wake();
       return { eval_run_id: run.eval_run_id, status: 'cancelled' };
     },
     getRolloutStatistics: call => {
@@ -125,7 +127,7 @@ export function evaluationRoutes({ benchmarks, evaluations, database, inference,
       const { bench_id = '', eval_run_id = '' } = call.params;
       if (!evaluations.delete(call.organizationId, bench_id, eval_run_id))
         throw notFound('evaluation run', eval_run_id);
-      wake();
+      engine.wake();
       return { bench_id, eval_run_id };
     },
   };

@@ -1,18 +1,129 @@
-/** Trajectories: detail and list. */
-import type { TrajectoryListQuery } from '../../../contract/trajectories.ts';
-import type { ServiceContext } from '../context.ts';
-import { notFound } from '../errors.ts';
+/** Trajectories: upload, detail, list, rewards, completion; and the datasets that they are in. */
+import type { z } from 'zod/mini';
+import type { ListQuery } from '../../../contract/common.ts';
+import type {
+  completeTrajectoryBody,
+  LogRewardBody,
+  TrajectoryListQuery,
+  uploadTrajectoriesBody,
+} from '../../../contract/trajectories.ts';
+import { isRolloutDataset } from '../../store/datasets.ts';
+import { once } from '../../store/idempotency.ts';
+import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
+import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
+import type { Call, ServiceContext } from '../context.ts';
+import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import { failureOfItem, readUploaded } from '../uploaded-trajectory.ts';
 
-export function trajectoryRoutes({ trajectories }: ServiceContext): Handlers {
+/** Trajectories in one request. */
+export const trajectoriesPerRequest = 1_000;
+const longestDatasetName = 128;
+
+export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, database }: ServiceContext): Handlers {
+  const find = ({ organizationId, params }: Call) => {
+    const id = params['trajectory_id'] ?? '';
+    const row = trajectories.row(organizationId, id);
+    if (!row) throw notFound('trajectory', id);
+    return row;
+  };
+
+  const upload = (call: Call): unknown => {
+    const { organizationId, idempotencyKey } = call;
+    const body = call.body as z.output<typeof uploadTrajectoriesBody>;
+    checkBatch(body);
+    const items = body.trajectories.map(readUploaded);
+    try {
+      return once(database, organizationId, idempotencyKey, body, () =>
+        summaryOf(trajectoryUploads.store(organizationId, body.dataset, items)),
+      );
+    } catch (error) {
+      if (!isStorageError(error)) throw error;
+      const message = `Nothing of the batch was stored: ${error.message}.`;
+      const failures = items.map(
+        (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
+      );
+      throw apiError('trajectory_upload_failed', message, { context: { failures } });
+    }
+  };
+
   return {
+    uploadTrajectories: upload,
+    listDatasets: call => datasets.list(call.organizationId, call.query as ListQuery),
     listTrajectories: call => trajectories.list(call.organizationId, call.query as TrajectoryListQuery),
     getTrajectory: call => {
-      const id = call.params['trajectory_id'] ?? '';
+      const { trajectory_id } = find(call);
       const { include_steps = true } = call.query as { include_steps?: boolean };
-      const trajectory = trajectories.get(call.organizationId, id, include_steps);
-      if (!trajectory) throw notFound('trajectory', id);
-      return trajectory;
+      return trajectories.get(call.organizationId, trajectory_id, include_steps);
+    },
+    logReward: call => {
+      const row = find(call);
+      const { reward_id, name, value, explanation = '', weight = 1 } = call.body as LogRewardBody;
+      if (weight < 0) throw apiError('validation_error', 'weight: not below 0.', { param: 'weight' });
+      const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
+      return { ok: true, trajectory_id: row.trajectory_id, status };
+    },
+    completeTrajectory: call => {
+      const row = find(call);
+      const { termination_reason } = call.body as z.output<typeof completeTrajectoryBody>;
+      const status = ending(() => completeTrajectory(database, row, termination_reason));
+      return { ok: true, trajectory_id: row.trajectory_id, status };
     },
   };
+}
+
+/** Says in the document's words why a trajectory takes no more. */
+function ending<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TrajectoryTerminal) throw apiError('trajectory_already_terminal', error.message);
+    if (error instanceof RewardIdTaken) {
+      throw new ApiError(409, 'conflict_error', 'reward_id_reused', error.message, { param: 'reward_id' });
+    }
+    throw error;
+  }
+}
+
+function checkBatch({ dataset, trajectories }: z.output<typeof uploadTrajectoriesBody>): void {
+  const refuse = (param: string, message: string): never => {
+    const failures = [failureOfItem(message, 0, { param })];
+    throw apiError('invalid_trajectory_upload', `${param}: ${message}`, { param, context: { failures } });
+  };
+  if (isRolloutDataset(dataset))
+    refuse('dataset', 'names that begin with evaluation/ or training/ are the service’s own');
+  if (dataset.length > longestDatasetName) refuse('dataset', `a name has at most ${longestDatasetName} characters`);
+  if (trajectories.length === 0) refuse('trajectories', 'there are none');
+  if (trajectories.length > trajectoriesPerRequest) {
+    refuse('trajectories', `a request takes ${trajectoriesPerRequest}, not ${trajectories.length}`);
+  }
+}
+
+/** @throws ApiError where none could be stored, and none was there already */
+function summaryOf(outcomes: readonly UploadOutcome[]) {
+  const count = (status: UploadOutcome['status']): number =>
+    outcomes.filter(outcome => outcome.status === status).length;
+  const [uploaded, skipped, failed] = [count('uploaded'), count('skipped'), count('failed')];
+  const failures = outcomes.flatMap(({ failure }) => (failure ? [failure] : []));
+  const message = `${uploaded} stored, ${skipped} skipped, ${failed} failed`;
+  if (failed === outcomes.length) {
+    const conflicts = failures.every(({ code }) => code === 'trajectory_upload_conflict');
+    const code = conflicts ? 'trajectory_upload_conflict' : 'invalid_trajectory_upload';
+    throw apiError(code, `None of the trajectories was stored: ${failures[0]?.message ?? ''}`, {
+      context: { failures },
+    });
+  }
+  return {
+    uploaded,
+    skipped,
+    failures: [] as UploadFailure[],
+    message,
+    partial_success: uploaded > 0 && failed > 0,
+    trajectories: outcomes,
+  };
+}
+
+/** An error of the database, which has a number of its own. */
+function isStorageError(error: unknown): error is Error {
+  return error instanceof Error && 'errcode' in error;
 }

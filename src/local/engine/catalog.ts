@@ -1,0 +1,95 @@
+/** Which model a name means: a base model, a deployment of the organization, or one that is answered upstream. */
+import { baseModels } from '../model/base-models.ts';
+import type { DeploymentStore } from '../store/deployments.ts';
+import type { CheckpointRow, DeploymentRow } from '../store/records.ts';
+import type { WeightFolder } from '../store/weight-folder.ts';
+import type { LocalModel } from './messages.ts';
+import type { Upstream } from './upstream.ts';
+
+export type ModelSource =
+  | { readonly kind: 'local'; readonly model: LocalModel }
+  | { readonly kind: 'upstream'; readonly name: string; readonly upstream: Upstream };
+
+/** A name that no model can answer for: nothing is called so, or what is cannot answer now. */
+export class ModelUnavailable extends Error {
+  override readonly name = 'ModelUnavailable';
+  readonly code = 'model_not_found';
+  readonly reason: 'unknown' | 'not_ready';
+  /** The state of the deployment that is not ready. */
+  readonly status: string | undefined;
+
+  constructor(reason: 'unknown' | 'not_ready', message: string, status?: string) {
+    super(message);
+    this.reason = reason;
+    this.status = status;
+  }
+}
+
+const baseSlugs = new Set(baseModels.map(({ slug }) => slug));
+
+export function isBaseModel(slug: string): boolean {
+  return baseSlugs.has(slug);
+}
+
+export class Catalog {
+  readonly #deployments: DeploymentStore;
+  readonly #folder: WeightFolder;
+  readonly upstream: Upstream | undefined;
+
+  constructor(deployments: DeploymentStore, folder: WeightFolder, upstream: Upstream | undefined) {
+    this.#deployments = deployments;
+    this.#folder = folder;
+    this.upstream = upstream;
+  }
+
+  /**
+   * The model that answers chat under a name.
+   *
+   * @throws ModelUnavailable
+   */
+  forChat(organizationId: string, name: string): ModelSource {
+    if (baseSlugs.has(name)) return { kind: 'local', model: { kind: 'base', slug: name } };
+    const deployment = this.#deployments.serving(organizationId, name);
+    if (deployment) return { kind: 'local', model: this.servedBy(deployment) };
+    const waiting = this.#deployments.waiting(organizationId, name);
+    if (waiting) throw notServing(waiting, name);
+    return this.#elsewhere(name);
+  }
+
+  /**
+   * The model whose rollouts an evaluation samples.
+   *
+   * @throws ModelUnavailable
+   */
+  forEvaluation(slug: string, checkpoint: CheckpointRow | undefined): ModelSource {
+    if (checkpoint) return { kind: 'local', model: this.ofCheckpoint(checkpoint) };
+    return baseSlugs.has(slug) ? { kind: 'local', model: { kind: 'base', slug } } : this.#elsewhere(slug);
+  }
+
+  #elsewhere(name: string): ModelSource {
+    if (this.upstream) return { kind: 'upstream', name, upstream: this.upstream };
+    throw new ModelUnavailable('unknown', `There is no model ${name}.`);
+  }
+
+  ofCheckpoint({
+    base_model_slug,
+    training_run_id,
+    step_index,
+    weights_hash,
+  }: CheckpointRow): LocalModel & { kind: 'checkpoint' } {
+    const path = this.#folder.checkpoint(training_run_id, step_index);
+    return { kind: 'checkpoint', slug: base_model_slug, file: { path, hash: weights_hash } };
+  }
+
+  servedBy({ deployment_id, weights_hash }: DeploymentRow): LocalModel & { kind: 'serving' } {
+    return { kind: 'serving', file: { path: this.#folder.serving(deployment_id), hash: weights_hash ?? '' } };
+  }
+}
+
+function notServing({ status, deployment_id }: DeploymentRow, name: string): ModelUnavailable {
+  const what =
+    status === 'DEPLOYED'
+      ? `no deployment of it is active; promote ${deployment_id}, or name it by its id`
+      : `its deployment ${deployment_id} is ${status}`;
+  return new ModelUnavailable('not_ready', `The model ${name} does not answer: ${what}.`, status);
+}

@@ -1,0 +1,110 @@
+/**
+ * Takes deployments through their states, each for what it says: MERGING makes one file of base model and checkpoint,
+ * which needs nothing else to serve, and reads it back; DEPLOYING loads it and has it answer once.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { buildBaseModel } from '../model/base-models.ts';
+import { unpackCheckpoint } from '../model/checkpoint-file.ts';
+import { deserialise, serialise } from '../model/model-file.ts';
+import type { DeploymentStore } from '../store/deployments.ts';
+import { newId } from '../store/ids.ts';
+import type { DeploymentRow } from '../store/records.ts';
+import type { TrainingStore } from '../store/training.ts';
+import { readAs, readWhole, WeightFileError, writeWhole } from '../store/weight-files.ts';
+import type { WeightFolder } from '../store/weight-folder.ts';
+import { type Catalog, isBaseModel } from './catalog.ts';
+import { codeOf, failureOf } from './failures.ts';
+import type { WorkerThread } from './worker-thread.ts';
+
+export interface DeploymentParts {
+  readonly deployments: DeploymentStore;
+  readonly training: TrainingStore;
+  readonly catalog: Catalog;
+  readonly folder: WeightFolder;
+  /** The thread that serves chat: what it has loaded for the probe answers at once. */
+  readonly worker: WorkerThread;
+}
+
+export class Deployer {
+  readonly #parts: DeploymentParts;
+  readonly #stop: AbortSignal;
+
+  constructor(parts: DeploymentParts, stop: AbortSignal) {
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  /** At start: ends undeploys that a kill cut short, and fails deployments whose weights are no longer whole. */
+  recover(): void {
+    const { deployments } = this.#parts;
+    for (const { deployment_id } of deployments.leaving()) this.remove(deployment_id);
+    for (const deployment of deployments.deployed()) {
+      try {
+        readWhole(this.#parts.catalog.servedBy(deployment).file);
+      } catch (error) {
+        deployments.fail(deployment.deployment_id, failureOf(error, contextOf(deployment, 'serving')));
+      }
+    }
+  }
+
+  /** Takes a deployment away: first its files, then its row. Gives whether there was a row. */
+  remove(deploymentId: string): boolean {
+    const { deployments, folder } = this.#parts;
+    deployments.leave(deploymentId);
+    folder.removeDeployment(deploymentId);
+    return deployments.delete(deploymentId);
+  }
+
+  /** Takes the oldest deployment under way to its end. Gives whether there may be more. */
+  readonly advance = async (): Promise<boolean> => {
+    const [deployment] = this.#parts.deployments.underWay();
+    if (!deployment) return false;
+    let stage = 'merge';
+    try {
+      const merged = await this.#merge(deployment);
+      stage = 'deploy';
+      if (merged) await this.#deploy({ ...deployment, ...merged });
+    } catch (error) {
+      // Where the service ends, the deployment begins anew at the next start.
+      if (this.#stop.aborted) return false;
+      const code = codeOf(error);
+      const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;
+      this.#parts.deployments.fail(deployment.deployment_id, failureOf(error, contextOf(deployment, stage), reason));
+    }
+    return true;
+  };
+
+  /** Undefined where the deployment was taken away meanwhile. */
+  async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
+    const { deployments, training, folder, catalog } = this.#parts;
+    if (!deployments.move(deployment_id, 'MERGING')) return undefined;
+    await turn();
+    const checkpoint = training.checkpoint(organization_id, checkpoint_id);
+    if (!checkpoint) throw new WeightFileError('weights_missing', `The checkpoint ${checkpoint_id} is gone.`);
+    const { slug, file } = catalog.ofCheckpoint(checkpoint);
+    if (!isBaseModel(slug)) throw new WeightFileError('weights_corrupt', `There is no base model ${slug}.`);
+    const { weights } = readAs(file, unpackCheckpoint);
+    const path = folder.serving(deployment_id);
+    const weights_hash = writeWhole(path, serialise(buildBaseModel(slug).withWeights(weights)));
+    readAs({ path, hash: weights_hash }, deserialise);
+    const merged = {
+      model_id: model_id ?? newId('model'),
+      base_model_slug: slug,
+      checkpoint_step: checkpoint.step_index,
+      weights_hash,
+    };
+    if (deployments.move(deployment_id, 'DEPLOYING', merged)) return merged;
+    folder.removeDeployment(deployment_id);
+    return undefined;
+  }
+
+  async #deploy(deployment: DeploymentRow): Promise<void> {
+    const { catalog, worker, deployments } = this.#parts;
+    await worker.probe(catalog.servedBy(deployment));
+    deployments.deploy(deployment);
+  }
+}
+
+function contextOf({ checkpoint_id, model_slug }: DeploymentRow, stage: string) {
+  return { checkpoint_id, model_slug, stage };
+}

@@ -1,0 +1,126 @@
+/**
+ * Runs evaluations, a batch of rollouts at a time, the runs in turn. All it needs to know is in the database, so that it
+ * goes on where a killed process stopped.
+ */
+import type { ManifestTask } from '../samples/manifest.ts';
+import type { BenchmarkStore } from '../store/benchmarks.ts';
+import type { EvaluationStore } from '../store/evaluations.ts';
+import type { EvalRunRow } from '../store/records.ts';
+import type { SecretStore } from '../store/secrets.ts';
+import type { TrainingStore } from '../store/training.ts';
+import { WeightFileError } from '../store/weight-files.ts';
+import type { Catalog } from './catalog.ts';
+import { failureOf } from './failures.ts';
+import type { RolloutResult } from './messages.ts';
+import { environmentOf, failedRollout, orderOf, recordOf } from './rollouts.ts';
+import { upstreamRollouts } from './upstream-rollouts.ts';
+import type { WorkerThread } from './worker-thread.ts';
+
+/** Rollouts recorded together: what a kill can cost at most. */
+const batchSize = 8;
+/** Runs that get on side by side; the others wait their turn. */
+const concurrentRuns = 4;
+
+export interface EvaluationParts {
+  readonly benchmarks: BenchmarkStore;
+  readonly evaluations: EvaluationStore;
+  readonly training: TrainingStore;
+  readonly secrets: SecretStore;
+  readonly catalog: Catalog;
+  readonly worker: WorkerThread;
+}
+
+export class EvaluationRunner {
+  readonly #parts: EvaluationParts;
+  readonly #stop: AbortSignal;
+
+  /** Once `stop` aborts, rollouts under way are given up; they are sampled again at the next start. */
+  constructor(parts: EvaluationParts, stop: AbortSignal) {
+    this.#parts = parts;
+    this.#stop = stop;
+  }
+
+  /** Advances every run whose turn it is. Gives whether there may be more to do. */
+  readonly advance = async (): Promise<boolean> => {
+    const runs = this.#parts.evaluations.unfinished().slice(0, concurrentRuns);
+    for (const run of runs) {
+      if (this.#stop.aborted) return false;
+      await this.#advance(run);
+    }
+    return runs.length > 0;
+  };
+
+  /** The next batch of a run, or its end. */
+  async #advance(run: EvalRunRow): Promise<void> {
+    const { benchmarks, evaluations } = this.#parts;
+    if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
+    const done = evaluations.finishedTasks(run.eval_run_id);
+    const left = benchmarks.tasks(run.bench_id, run.split).filter(task => !done.has(task.name));
+    if (left.length === 0) {
+      this.#end(run);
+      return;
+    }
+    const batch = left.slice(0, batchSize);
+    try {
+      const results = await this.#rollouts(run, batch);
+      if (this.#stop.aborted) return;
+      const tasks = new Map(batch.map(task => [task.name, task]));
+      const records = results.map(result => ({
+        ...recordOf(tasks.get(result.task_id)?.input_messages ?? [], result),
+        latency_ms: result.latency_ms,
+        completion_tokens: result.answer?.completion_tokens ?? 0,
+      }));
+      evaluations.record(run.eval_run_id, records);
+    } catch (error) {
+      if (this.#stop.aborted) return;
+      evaluations.setStatus(
+        run.eval_run_id,
+        'failed',
+        failureOf(error, { model: run.base_model_slug, recorded_rollouts: done.size }),
+      );
+    }
+  }
+
+  async #rollouts(run: EvalRunRow, batch: readonly ManifestTask[]): Promise<RolloutResult[]> {
+    const { secrets, training, catalog, worker } = this.#parts;
+    const checkpoint = run.parent_checkpoint_id
+      ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
+      : undefined;
+    if (run.parent_checkpoint_id && !checkpoint) {
+      throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
+    }
+    const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
+    const failed: RolloutResult[] = [];
+    const orders = batch.flatMap(task => {
+      try {
+        environmentOf(task, run.organization_id, secrets);
+        return [orderOf(run.eval_run_id, task)];
+      } catch (error) {
+        failed.push(failedRollout(task.name, error));
+        return [];
+      }
+    });
+    const results =
+      source.kind === 'local'
+        ? await worker.rollouts(source.model, orders)
+        : await upstreamRollouts(source, orders, this.#stop);
+    return [...results, ...failed];
+  }
+
+  /** A run none of whose rollouts could be scored has no result to speak of. */
+  #end(run: EvalRunRow): void {
+    const { evaluations } = this.#parts;
+    const { scored, failed } = evaluations.counts(run.eval_run_id);
+    if (scored > 0 || failed === 0) {
+      evaluations.complete(run.eval_run_id);
+      return;
+    }
+    const reason = evaluations.firstError(run.eval_run_id);
+    evaluations.setStatus(run.eval_run_id, 'failed', {
+      type: 'api_error',
+      code: 'no_rollout_scored',
+      message: `None of the ${failed} rollouts could be scored. The first failed with: ${reason}`,
+      context: { failed_rollouts: failed, first_error: reason },
+    });
+  }
+}

@@ -1,0 +1,32 @@
+/** Why work failed, in the words of the contract. */
+import type { Failure } from '../store/records.ts';
+
+/** What failures mean by their codes; what is not here is a fault of the service. */
+const types: Readonly<Record<string, Failure['type']>> = {
+  weights_missing: 'dependency_error',
+  weights_corrupt: 'dependency_error',
+  model_not_found: 'dependency_error',
+  probe_failed: 'dependency_error',
+  upstream_failed: 'dependency_error',
+  no_train_tasks: 'invalid_request_error',
+  training_diverged: 'invalid_request_error',
+  no_rollout_scored: 'api_error',
+  worker_failed: 'api_error',
+};
+
+/** The code of an error, where it has one that is known here. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC') return 'disk_full';
+  return typeof code === 'string' && Object.hasOwn(types, code) ? code : 'internal_error';
+}
+
+export function failureOf(
+  error: unknown,
+  context: Readonly<Record<string, unknown>>,
+  code: string = codeOf(error),
+): Failure {
+  const said = error instanceof Error ? error.message : String(error);
+  const message = code === 'disk_full' ? 'The disk of this machine is full; free some room and start again.' : said;
+  return { type: types[code] ?? 'api_error', code, message, context };
+}

@@ -1,0 +1,33 @@
+/**
+ * The build of the local provider: checks that a task can be asked and graded and that the files it needs are what was
+ * uploaded, and hashes all that it needs.
+ */
+import { grade } from '../grading/graders.ts';
+import type { ManifestTask } from '../samples/manifest.ts';
+import type { BenchmarkStore } from '../store/benchmarks.ts';
+import type { UploadFolder } from '../store/upload-folder.ts';
+
+const imagesAtOnce = 16;
+
+/** Builds a handful of images. Gives whether there may be more. */
+export async function buildImages(benchmarks: BenchmarkStore, uploads: UploadFolder): Promise<boolean> {
+  const waiting = benchmarks.building(imagesAtOnce);
+  for (const { organization_id, bench_id, task_id, spec } of waiting) {
+    const build = await buildOf(JSON.parse(spec) as ManifestTask, bench_id, benchmarks, uploads);
+    benchmarks.finishBuild(organization_id, bench_id, task_id, build);
+  }
+  return waiting.length > 0;
+}
+
+async function buildOf(task: ManifestTask, benchId: string, benchmarks: BenchmarkStore, uploads: UploadFolder) {
+  try {
+    grade(task.grader, '');
+    const needed = task.files ?? [];
+    const files = benchmarks.files(benchId).filter(({ path }) => needed.includes(path));
+    for (const file of files) await uploads.verify(benchId, file);
+    const hashes = files.map(({ path, sha256 }) => [path, sha256]);
+    return { content: JSON.stringify([task.run_command, task.environment ?? [], task.grader.kind, hashes]) };
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,60 @@
+/** Work that is done one piece after another, beside other lanes, until nothing is left. */
+
+/** After a piece that could not be done for a reason outside of it (a full disk), the lane tries again. */
+const againMs = 5_000;
+
+export class Lane {
+  readonly #name: string;
+  readonly #piece: () => Promise<boolean>;
+  #asked = false;
+  #stopped = false;
+  #running: Promise<void> | undefined;
+  #again: NodeJS.Timeout | undefined;
+
+  /** `piece` does the next piece of work, if there is one, and gives whether there may be more. */
+  constructor(name: string, piece: () => Promise<boolean>) {
+    this.#name = name;
+    this.#piece = piece;
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined || this.#again !== undefined;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Looks for work, unless it is at it. */
+  wake = (): void => {
+    this.#asked = true;
+    if (this.#stopped || this.#running) return;
+    clearTimeout(this.#again);
+    this.#again = undefined;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  };
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#asked && !this.#stopped) {
+        this.#asked = false;
+        if (await this.#piece()) this.#asked = true;
+        // The server answers between two pieces.
+        await new Promise(resolve => setImmediate(resolve));
+      }
+    } catch (error) {
+      process.stderr.write(`${this.#name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+      if (!this.#stopped) this.#again = setTimeout(this.wake, againMs).unref();
+    }
+  }
+
+  /** Ends after the piece under way; what is left is done at the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#again);
+    this.#again = undefined;
+    await this.#running;
+  }
+}

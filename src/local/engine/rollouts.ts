@@ -1,0 +1,63 @@
+/** Rollouts as they are ordered, and as they are recorded. */
+import { defaultSampling } from '../model/policy.ts';
+import { seedOf } from '../model/prng.ts';
+import type { ManifestTask } from '../samples/manifest.ts';
+import type { SecretStore } from '../store/secrets.ts';
+import type { RolloutOrder, RolloutResult } from './messages.ts';
+
+/** Every rollout has its own chance, the same whenever it is repeated. */
+export function orderOf(runId: string, task: ManifestTask): RolloutOrder {
+  const sampling = {
+    ...defaultSampling,
+    max_tokens: task.max_tokens ?? defaultSampling.max_tokens,
+    seed: seedOf(`${runId} ${task.name}`),
+  };
+  return { task_id: task.name, turns: task.input_messages, grader: task.grader, sampling };
+}
+
+/**
+ * The environment in which a task runs: its own variables and those that come from secrets.
+ *
+ * @throws Error that names a secret which is not there, or cannot be opened
+ */
+export function environmentOf(
+  task: ManifestTask,
+  organizationId: string,
+  secrets: SecretStore,
+): Readonly<Record<string, string>> {
+  const variables = (task.environment ?? []).map(variable => {
+    if (!('secret_name' in variable)) return [variable.name, variable.value] as const;
+    const value = secrets.value(organizationId, variable.secret_name);
+    if (value === undefined) throw new Error(`The task needs the secret ${variable.secret_name}, which is not there.`);
+    return [variable.name, value] as const;
+  });
+  return Object.fromEntries(variables);
+}
+
+/** A rollout that never began. */
+export function failedRollout(task_id: string, error: unknown): RolloutResult {
+  const message = error instanceof Error ? error.message : String(error);
+  return { task_id, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
+}
+
+/** The messages of a rollout, as the contract has steps and messages: what was asked, said, and made of it. */
+export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
+  const { answer, reward, error } = result;
+  const asked = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));
+  const said = answer
+    ? [
+        {
+          message_id: asked.length,
+          role: 'assistant',
+          content: answer.text,
+          finish_reason: answer.finish_reason,
+          prompt_tokens: answer.prompt_tokens,
+          completion_tokens: answer.completion_tokens,
+        },
+      ]
+    : [];
+  const graded = { message_id: asked.length + 1, role: 'grader', content: result.explanation };
+  const messages = [...asked, ...said, ...(result.explanation === '' ? [] : [graded])];
+  const step = { step_index: 0, ...(reward === null ? {} : { reward }), has_error: error !== null, messages };
+  return { task_id: result.task_id, reward, error, steps: [step] };
+}

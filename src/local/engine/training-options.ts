@@ -1,0 +1,147 @@
+/** What a training run may be told: names, bounds, defaults and what they mean. */
+import { buildBaseModel } from '../model/base-models.ts';
+import type { ManifestTask } from '../samples/manifest.ts';
+
+interface OptionSpec {
+  readonly type: 'integer' | 'number';
+  readonly minimum: number;
+  readonly maximum: number;
+  /** Missing where it depends on what is trained on what. */
+  readonly default?: number;
+  readonly description: string;
+}
+
+export const trainingOptionSpecs = {
+  num_steps: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 2000,
+    description:
+      'Steps of the trainer; each samples a batch of tasks and moves the weights once. Without it, about what a minute computes.',
+  },
+  train_batch_size: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 128,
+    default: 16,
+    description: 'Tasks of the train split in a step.',
+  },
+  samples_per_instance: {
+    type: 'integer',
+    minimum: 2,
+    maximum: 64,
+    default: 16,
+    description: 'Answers sampled for each task of a step; their mean reward is the baseline of each.',
+  },
+  max_output_tokens_per_step: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 256,
+    default: 32,
+    description: 'Longest answer in tokens; a task may ask for less.',
+  },
+  learning_rate: {
+    type: 'number',
+    minimum: 1e-6,
+    maximum: 1,
+    default: 0.01,
+    description: 'Step size of the optimizer.',
+  },
+  kl_penalty: {
+    type: 'number',
+    minimum: 0,
+    maximum: 10,
+    default: 0.01,
+    description: 'How much it costs to say what the base model would not, per nat.',
+  },
+  held_out_every: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    description:
+      'Steps between two evaluations on the test split; a checkpoint is committed at each. Without it, a twentieth of the run.',
+  },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 4_294_967_295,
+    default: 1,
+    description: 'The same seed gives the same run.',
+  },
+} as const satisfies Record<string, OptionSpec>;
+
+export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, number>>;
+
+/** What is trained on what. */
+export interface TrainedOn {
+  readonly base_model_slug: string;
+  readonly tasks: readonly Pick<ManifestTask, 'max_tokens'>[];
+}
+
+/** Multiplications of weights of a run of the default length: the work of about 45 seconds. */
+const defaultWork = 10e9;
+const defaultSteps = { minimum: 60, maximum: 240 } as const;
+
+/** Small models and short answers get more steps: the work is the same, up to a limit on what is recorded. */
+function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
+  const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
+  const words = Math.max(...tasks.map(({ max_tokens }) => Math.min(longest, max_tokens ?? longest)));
+  const { weights } = buildBaseModel(base_model_slug).network;
+  const work = train_batch_size * samples_per_instance * words * weights.length;
+  const steps = Math.round(defaultWork / work / 10) * 10;
+  return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
+}
+
+/** An option that cannot be: which, and why. */
+export class TrainingOptionError extends Error {
+  override readonly name = 'TrainingOptionError';
+  readonly option: string;
+
+  constructor(option: string, message: string) {
+    super(message);
+    this.option = option;
+  }
+}
+
+const isKnown = (name: string): name is keyof TrainingOptions => Object.hasOwn(trainingOptionSpecs, name);
+
+/**
+ * The options of a run: what was given, within its bounds, and defaults for the rest.
+ *
+ * @throws TrainingOptionError for the first that cannot be
+ */
+export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on: TrainedOn): TrainingOptions {
+  const said: Partial<Record<keyof TrainingOptions, number>> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (!isKnown(name)) {
+      const known = Object.keys(trainingOptionSpecs).join(', ');
+      throw new TrainingOptionError(name, `There is no option ${name}; there are ${known}.`);
+    }
+    said[name] = readOption(name, trainingOptionSpecs[name], value);
+  }
+  const { train_batch_size, samples_per_instance, max_output_tokens_per_step, learning_rate, kl_penalty, seed } =
+    trainingOptionSpecs;
+  const most = {
+    train_batch_size: train_batch_size.default,
+    samples_per_instance: samples_per_instance.default,
+    max_output_tokens_per_step: max_output_tokens_per_step.default,
+    learning_rate: learning_rate.default,
+    kl_penalty: kl_penalty.default,
+    seed: seed.default,
+    held_out_every: 0,
+    ...said,
+  };
+  const num_steps = said.num_steps ?? stepsOf(on, most);
+  // At least five steps, and a round number of them.
+  const held_out_every = said.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
+  return { ...most, num_steps, held_out_every };
+}
+
+function readOption(name: string, { type, minimum, maximum }: OptionSpec, value: unknown): number {
+  const right = typeof value === 'number' && Number.isFinite(value) && (type === 'number' || Number.isInteger(value));
+  if (!right || value < minimum || value > maximum) {
+    const what = type === 'integer' ? 'a whole number' : 'a number';
+    throw new TrainingOptionError(name, `${name} is ${what} from ${minimum} to ${maximum}.`);
+  }
+  return value;
+}

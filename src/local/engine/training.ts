@@ -1,0 +1,168 @@
+/**
+ * Runs training, one run at a time: the machine has few cores. Metrics, rollouts and checkpoints are committed as they
+ * come; after a kill a run goes on from its last whole checkpoint.
+ */
+import { rmSync } from 'node:fs';
+import type { ManifestTask } from '../samples/manifest.ts';
+import type { BenchmarkStore } from '../store/benchmarks.ts';
+import type { CheckpointRow, TrainingRunRow } from '../store/records.ts';
+import type { SecretStore } from '../store/secrets.ts';
+import type { TrainingStore } from '../store/training.ts';
+import { readWhole, WeightFileError } from '../store/weight-files.ts';
+import type { WeightFolder } from '../store/weight-folder.ts';
+import type { Catalog } from './catalog.ts';
+import { failureOf } from './failures.ts';
+import type { LocalModel, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
+import { environmentOf, recordOf } from './rollouts.ts';
+import type { TrainingOptions } from './training-options.ts';
+import type { WorkerThread } from './worker-thread.ts';
+
+/** Checkpoints that training could go on from; of older ones only the weights are kept. */
+const resumable = 2;
+
+export interface TrainingParts {
+  readonly dataFolder: string;
+  readonly benchmarks: BenchmarkStore;
+  readonly training: TrainingStore;
+  readonly secrets: SecretStore;
+  readonly catalog: Catalog;
+  readonly folder: WeightFolder;
+  readonly worker: WorkerThread;
+}
+
+/** A benchmark that nothing can be learned from. */
+class NothingToTrain extends Error {
+  readonly code = 'no_train_tasks';
+}
+
+export class TrainingRunner {
+  readonly #parts: TrainingParts;
+  readonly #stop: AbortSignal;
+  #current: { readonly runId: string; readonly end: AbortController } | undefined;
+
+  /** Once `stop` aborts, the run under way ends after its step, with a checkpoint to go on from. */
+  constructor(parts: TrainingParts, stop: AbortSignal) {
+    this.#parts = parts;
+    this.#stop = stop;
+    stop.addEventListener('abort', () => this.#current?.end.abort());
+  }
+
+  /** Does what was asked of runs meanwhile: stops those that are to be cancelled. */
+  heed(): void {
+    const { training } = this.#parts;
+    for (const { training_run_id, status } of training.unfinished()) {
+      if (status !== 'cancel_signaled' && status !== 'cancelling') continue;
+      if (this.#current?.runId === training_run_id) {
+        this.#current.end.abort();
+        continue;
+      }
+      training.move(training_run_id, ['cancel_signaled'], 'cancelling');
+      training.move(training_run_id, ['cancelling'], 'cancelled');
+    }
+  }
+
+  /** Trains the run whose turn it is. Gives whether there may be more. */
+  readonly advance = async (): Promise<boolean> => {
+    this.heed();
+    const { training, worker, benchmarks } = this.#parts;
+    const [run] = training.unfinished();
+    if (!run || this.#stop.aborted) return false;
+    const runId = run.training_run_id;
+    const end = new AbortController();
+    this.#current = { runId, end };
+    try {
+      training.move(runId, ['pending', 'running'], 'running');
+      const tasks = benchmarks.tasks(run.bench_id);
+      const turns = new Map(tasks.map(task => [task.name, task.input_messages]));
+      const order = this.#orderOf(run, tasks);
+      training.rewind(runId, order.from?.step ?? 0);
+      const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
+      const finished = await worker.train(order, end.signal, onNews);
+      if (finished) training.move(runId, ['running'], 'succeeded');
+      // Told to end: because it was cancelled, or because the service ends and goes on with it at its next start.
+      training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
+    } catch (error) {
+      if (this.#stop.aborted) return false;
+      training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
+      const context = { base_model_slug: run.base_model_slug, completed_steps: training.completedSteps(runId) };
+      training.move(runId, ['pending', 'running'], 'failed', failureOf(error, context));
+    } finally {
+      this.#current = undefined;
+    }
+    return true;
+  };
+
+  #orderOf(run: TrainingRunRow, tasks: readonly ManifestTask[]): TrainingOrder {
+    const { dataFolder, secrets } = this.#parts;
+    const options = JSON.parse(run.options) as TrainingOptions;
+    const split = (name: 'train' | 'test'): TrainingTask[] =>
+      tasks
+        .filter(task => task.split === name)
+        .map(task => {
+          environmentOf(task, run.organization_id, secrets);
+          const longest = options.max_output_tokens_per_step;
+          const max_tokens = Math.min(longest, task.max_tokens ?? longest);
+          return { task_id: task.name, turns: task.input_messages, grader: task.grader, max_tokens };
+        });
+    const train = split('train');
+    if (train.length === 0) throw new NothingToTrain('The benchmark has no tasks in its train split.');
+    return {
+      dataFolder,
+      runId: run.training_run_id,
+      model: this.#startOf(run),
+      train,
+      heldOut: split('test'),
+      options,
+      from: this.#lastWhole(run),
+    };
+  }
+
+  #startOf(run: TrainingRunRow): LocalModel {
+    const { training, catalog } = this.#parts;
+    if (!run.parent_checkpoint_id) return { kind: 'base', slug: run.base_model_slug };
+    const parent = training.checkpoint(run.organization_id, run.parent_checkpoint_id);
+    if (!parent) throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
+    return catalog.ofCheckpoint(parent);
+  }
+
+  /** The last checkpoint whose files are whole. */
+  #lastWhole(run: TrainingRunRow): TrainingOrder['from'] {
+    const { training } = this.#parts;
+    for (const checkpoint of training.checkpoints(run.training_run_id).reverse()) {
+      const files = this.#filesOf(checkpoint);
+      try {
+        for (const file of [files.weights, files.state]) readWhole(file);
+        return files;
+      } catch (error) {
+        if (!(error instanceof WeightFileError)) throw error;
+      }
+    }
+    return null;
+  }
+
+  #filesOf({ training_run_id: runId, step_index: step, weights_hash, state_hash }: CheckpointRow) {
+    const { folder } = this.#parts;
+    const weights = { path: folder.checkpoint(runId, step), hash: weights_hash };
+    const state = { path: folder.trainerState(runId, step), hash: state_hash };
+    return { step, weights, state };
+  }
+
+  #record(run: TrainingRunRow, turns: ReadonlyMap<string, TrainingTask['turns']>, news: TrainingNews): void {
+    const { training } = this.#parts;
+    const runId = run.training_run_id;
+    if (news.kind === 'step') {
+      const rollouts = news.rollouts.map(result => recordOf(turns.get(result.task_id) ?? [], result));
+      training.recordStep(run, news.step, news.reward, rollouts);
+    } else if (news.kind === 'stopping') {
+      training.move(runId, ['cancel_signaled'], 'cancelling');
+    } else if (news.kind === 'held-out') {
+      const { kind: _, step, ...result } = news;
+      training.recordHeldOut(runId, step, result);
+    } else {
+      training.commit(run, news.step, { weights_hash: news.weights_hash, state_hash: news.state_hash });
+      for (const old of training.checkpoints(runId).slice(0, -resumable)) {
+        rmSync(this.#filesOf(old).state.path, { force: true });
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Another server that answers in place of the local models: anything that speaks OpenAI's chat completions. */
+import * as z from 'zod/mini';
+import { chatCompletion } from '../../contract/inference.ts';
+import type { ChatTurn, Generated } from '../model/policy.ts';
+
+export interface Upstream {
+  /** Address with or without `/v1`. */
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+/** What the other server answered instead of an answer, or why it did not. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  readonly code = 'upstream_failed';
+  /** Its HTTP status; undefined where it did not answer. */
+  readonly status: number | undefined;
+  /** When to try again, as it said. */
+  readonly retryAfter: string | undefined;
+
+  constructor(message: string, status?: number, retryAfter?: string) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+const answerMs = 120_000;
+/** An error page is not read further than this. */
+const longestReason = 2_000;
+
+const errorBody = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) });
+
+function chatAddress(url: string): string {
+  const bare = url.replace(/\/+$/, '');
+  return `${bare.endsWith('/v1') ? bare : `${bare}/v1`}/chat/completions`;
+}
+
+/**
+ * Sends a chat completion on. Gives the answer once its head has come; its body may be a stream.
+ *
+ * @throws UpstreamError
+ */
+export async function sendUpstream({ url, key }: Upstream, body: object, signal: AbortSignal): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(chatAddress(url), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(key ? { Authorization: `Bearer ${key}` } : {}) },
+      body: JSON.stringify(body),
+      // A redirect would take the key to somebody who was not named.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new UpstreamError(`The upstream server at ${new URL(url).host} does not answer: ${cause}.`);
+  }
+  if (answer.ok) return answer;
+  const text = (await answer.text().catch(() => '')).slice(0, longestReason);
+  const retryAfter = answer.headers.get('retry-after') ?? undefined;
+  throw new UpstreamError(
+    `The upstream server answered ${answer.status}: ${reasonOf(text) || answer.statusText}`,
+    answer.status,
+    retryAfter,
+  );
+}
+
+function reasonOf(text: string): string {
+  try {
+    const { error } = errorBody.parse(JSON.parse(text));
+    return typeof error === 'string' ? error : error.message;
+  } catch {
+    return text.trim();
+  }
+}
+
+/**
+ * A whole answer of the other server.
+ *
+ * @throws UpstreamError
+ */
+export async function answerUpstream(
+  upstream: Upstream,
+  model: string,
+  messages: readonly ChatTurn[],
+  sampling: { readonly temperature: number; readonly top_p: number; readonly max_tokens: number },
+  signal: AbortSignal,
+): Promise<Generated> {
+  const answer = await sendUpstream(upstream, { model, messages, ...sampling, stream: false }, signal);
+  const read = chatCompletion.safeParse(await answer.json().catch(() => undefined));
+  const choice = read.data?.choices[0];
+  if (!read.success || !choice) {
+    throw new UpstreamError('The upstream server answered with something that is no chat completion.', answer.status);
+  }
+  return {
+    text: choice.message.content ?? '',
+    tokens: [],
+    prompt_tokens: read.data.usage?.prompt_tokens ?? 0,
+    completion_tokens: read.data.usage?.completion_tokens ?? 0,
+    finish_reason: choice.finish_reason === 'length' ? 'length' : 'stop',
+  };
+}

@@ -1,0 +1,44 @@
+/** The models that a worker holds in memory. Base models stay; of the others, the ones used last. */
+import { buildBaseModel } from '../model/base-models.ts';
+import { unpackCheckpoint } from '../model/checkpoint-file.ts';
+import { deserialise } from '../model/model-file.ts';
+import type { PolicyModel } from '../model/policy.ts';
+import { readAs, WeightFileError } from '../store/weight-files.ts';
+import type { LocalModel } from './messages.ts';
+
+const keptOfFiles = 8;
+
+const bases = new Map<string, PolicyModel>();
+const fromFiles = new Map<string, PolicyModel>();
+
+function baseModel(slug: string): PolicyModel {
+  const known = bases.get(slug);
+  if (known) return known;
+  const built = buildBaseModel(slug);
+  bases.set(slug, built);
+  return built;
+}
+
+function fromFile(model: Exclude<LocalModel, { kind: 'base' }>): PolicyModel {
+  if (model.kind === 'serving') return readAs(model.file, deserialise);
+  const { base_model_slug, weights } = readAs(model.file, unpackCheckpoint);
+  const base = baseModel(model.slug);
+  if (base_model_slug !== model.slug || weights.length !== base.network.weights.length) {
+    const message = `The weights belong to another model than ${model.slug}: to ${base_model_slug}, or an older one.`;
+    throw new WeightFileError('weights_corrupt', message);
+  }
+  return base.withWeights(weights);
+}
+
+/** @throws WeightFileError where the weights are gone, changed, or another base model's */
+export function loadModel(model: LocalModel): PolicyModel {
+  if (model.kind === 'base') return baseModel(model.slug);
+  const { hash } = model.file;
+  const loaded = fromFiles.get(hash) ?? fromFile(model);
+  // Put last, so that the first is the one that was not used for longest.
+  fromFiles.delete(hash);
+  fromFiles.set(hash, loaded);
+  const [oldest] = fromFiles.keys();
+  if (fromFiles.size > keptOfFiles && oldest !== undefined) fromFiles.delete(oldest);
+  return loaded;
+}

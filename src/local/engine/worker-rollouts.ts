@@ -1,0 +1,48 @@
+/** Rollouts on a model in memory: several under way at once, each graded as it ends. */
+import { grade } from '../grading/graders.ts';
+import type { Generated, PolicyModel, SampledToken } from '../model/policy.ts';
+import type { RolloutOrder, RolloutResult } from './messages.ts';
+
+/** Rollouts under way at once; a token of each in turn. */
+const concurrentRollouts = 4;
+
+interface OpenRollout {
+  readonly order: RolloutOrder;
+  readonly started: number;
+  readonly words: Generator<SampledToken, Generated>;
+}
+
+/** Grades an answer. One that nobody could grade has no reward, and no reward of 0. */
+export function gradeAnswer(
+  order: Pick<RolloutOrder, 'task_id' | 'grader'>,
+  answer: Generated,
+  latency_ms: number,
+): RolloutResult {
+  const ended = { task_id: order.task_id, answer, latency_ms };
+  try {
+    const { reward, explanation } = grade(order.grader, answer.text);
+    return { ...ended, reward, explanation, error: null };
+  } catch (error) {
+    return { ...ended, reward: null, explanation: '', error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export function runRollouts(model: PolicyModel, orders: readonly RolloutOrder[]): RolloutResult[] {
+  const results: RolloutResult[] = [];
+  const waiting = [...orders];
+  const open: OpenRollout[] = [];
+  while (waiting.length > 0 || open.length > 0) {
+    while (open.length < concurrentRollouts) {
+      const order = waiting.shift();
+      if (!order) break;
+      open.push({ order, started: performance.now(), words: model.generate(order.turns, order.sampling) });
+    }
+    for (const rollout of [...open]) {
+      const word = rollout.words.next();
+      if (!word.done) continue;
+      results.push(gradeAnswer(rollout.order, word.value, performance.now() - rollout.started));
+      open.splice(open.indexOf(rollout), 1);
+    }
+  }
+  return results;
+}

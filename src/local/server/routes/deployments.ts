@@ -1,0 +1,74 @@
+/** Deployments: start, read, list, promote, undeploy. */
+import type { z } from 'zod/mini';
+import type { DeploymentListQuery, startDeploymentBody } from '../../../contract/deployments.ts';
+import type { DeploymentRow } from '../../store/records.ts';
+import type { Call, ServiceContext } from '../context.ts';
+import { ApiError, notFound } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+
+/** Where a deployment answers by its own address; `:deployment_id` names it. */
+export const playgroundPath = '/playground/:deployment_id/v1/chat/completions';
+
+/** A deployment as the contract has it: some fields are null, others not there, until they mean something. */
+function recordOf(row: DeploymentRow, origin: string) {
+  const { organization_id: _, weights_hash: __, leaving: ___, failure, completed_at, is_active, ...rest } = row;
+  return {
+    ...rest,
+    is_active: is_active === 1,
+    playground_endpoint_url: `${origin}${playgroundPath.replace(':deployment_id', row.deployment_id)}`,
+    ...(completed_at === null ? {} : { completed_at }),
+    ...(failure === null ? {} : { failure: JSON.parse(failure) as unknown }),
+  };
+}
+
+export function deploymentRoutes({ deployments, training, engine, user }: ServiceContext): Handlers {
+  const find = ({ organizationId, params }: Call): DeploymentRow => {
+    const id = params['deployment_id'] ?? '';
+    const deployment = deployments.get(organizationId, id);
+    if (!deployment) throw notFound('deployment', id);
+    return deployment;
+  };
+  const answer = (call: Call) => recordOf(find(call), call.origin);
+
+  return {
+    startDeployment: call => {
+      const { checkpoint_id, model_slug, role } = call.body as z.output<typeof startDeploymentBody>;
+      if (!training.checkpoint(call.organizationId, checkpoint_id)) throw notFound('checkpoint', checkpoint_id);
+      const row = deployments.create(call.organizationId, {
+        checkpoint_id,
+        model_slug: model_slug.toLowerCase(),
+        role,
+        created_by: user,
+      });
+      engine.wake();
+      return recordOf(row, call.origin);
+    },
+    getDeployment: answer,
+    listDeployments: call => {
+      const page = deployments.list(call.organizationId, call.query as DeploymentListQuery);
+      return { ...page, items: page.items.map(row => recordOf(row, call.origin)) };
+    },
+    getDeploymentSummary: call => deployments.summary(call.organizationId),
+    promoteDeployment: call => {
+      const deployment = find(call);
+      if (deployment.status !== 'DEPLOYED') {
+        throw new ApiError(
+          409,
+          'conflict_error',
+          'deployment_not_ready',
+          `The deployment is ${deployment.status}; it can answer for its slug once it is DEPLOYED.`,
+        );
+      }
+      deployments.promote(deployment);
+      return answer(call);
+    },
+    unpromoteDeployment: call => {
+      deployments.unpromote(find(call).deployment_id);
+      return answer(call);
+    },
+    undeploy: call => {
+      const { deployment_id } = find(call);
+      return { deployment_id, row_deleted: engine.deployer.remove(deployment_id) };
+    },
+  };
+}

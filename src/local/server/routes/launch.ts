@@ -1,0 +1,23 @@
+/** What starting anything on a benchmark needs. */
+import type { ServiceContext } from '../context.ts';
+import { ApiError, notFound } from '../errors.ts';
+
+/** @throws ApiError `resource_not_found`, also for a benchmark of somebody else */
+export function findBenchmark({ benchmarks }: ServiceContext, organizationId: string, benchId: string) {
+  const benchmark = benchmarks.get(organizationId, benchId);
+  if (!benchmark) throw notFound('benchmark', benchId);
+  return benchmark;
+}
+
+/** @throws ApiError `benchmark_not_ready`, with what is missing */
+export function requireReady({ benchmarks }: ServiceContext, organizationId: string, benchId: string): void {
+  const readiness = benchmarks.readiness(organizationId, benchId);
+  if (readiness.ready) return;
+  throw new ApiError(
+    409,
+    'conflict_error',
+    'benchmark_not_ready',
+    'The benchmark is not ready to launch: see its readiness.',
+    { context: { ...readiness } },
+  );
+}

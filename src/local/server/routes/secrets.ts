@@ -1,0 +1,42 @@
+/** Secrets: written, listed by what is known of them, revoked; never read. */
+import type { ListQuery } from '../../../contract/common.ts';
+import type { CreateSecretBody } from '../../../contract/secrets.ts';
+import type { ServiceContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import type { Handlers } from '../handlers.ts';
+import { type Issue, invalid } from '../validate.ts';
+
+const longestName = 128;
+const longestDescription = 1_000;
+const largestValue = 64 * 1024;
+
+function faultsOf({ name, value, description = '' }: CreateSecretBody): Issue[] {
+  const issues: Issue[] = [];
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > longestName) {
+    const message = `letters, digits and _ only, no digit first, at most ${longestName} characters`;
+    issues.push({ path: 'name', message });
+  }
+  if (Buffer.byteLength(value) > largestValue) issues.push({ path: 'value', message: `at most ${largestValue} bytes` });
+  if (description.length > longestDescription) {
+    issues.push({ path: 'description', message: `at most ${longestDescription} characters` });
+  }
+  return issues;
+}
+
+export function secretRoutes({ secrets }: ServiceContext): Handlers {
+  return {
+    createSecret: call => {
+      const body = call.body as CreateSecretBody;
+      const faults = faultsOf(body);
+      if (faults.length > 0) throw invalid(faults);
+      const { name, value, description = '' } = body;
+      return { secret: secrets.put(call.organizationId, { name, value, description }) };
+    },
+    listSecrets: call => secrets.list(call.organizationId, call.query as ListQuery),
+    deleteSecret: call => {
+      const secret_id = call.params['secret_id'] ?? '';
+      if (!secrets.delete(call.organizationId, secret_id)) throw notFound('secret', secret_id);
+      return { secret_id, deleted: true };
+    },
+  };
+}

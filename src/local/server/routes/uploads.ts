@@ -1,0 +1,112 @@
+/** Uploads of benchmarks: signed addresses, then ingest, which makes rows of what was uploaded. */
+import type { z } from 'zod/mini';
+import type { createUploadBody } from '../../../contract/benchmarks.ts';
+import { type Manifest, manifest } from '../../samples/manifest.ts';
+import { newId } from '../../store/ids.ts';
+import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
+import type { Call, ServiceContext } from '../context.ts';
+import { ApiError, apiError, notFound } from '../errors.ts';
+import { pathFault } from '../file-paths.ts';
+import type { Handlers } from '../handlers.ts';
+import { check, type Issue, invalid } from '../validate.ts';
+
+/** Files in one request; more are uploaded by further requests with the same `bench_id`. */
+export const filesPerRequest = 200;
+const largestFile = 256 * 1024 * 1024;
+/** Characters of a minted id that show it was minted here, for this organization. */
+const markLength = 10;
+
+export function uploadRoutes(service: ServiceContext): Handlers {
+  const { benchmarks, uploads, keyring, signedUploads } = service;
+
+  const markOf = (organizationId: string, bare: string): string =>
+    keyring.sign('benchmark', [organizationId, bare]).replace(/[-_]/g, 'x').slice(0, markLength);
+
+  /** Nothing is stored of a benchmark before ingest: its id says itself whom it was minted for. */
+  const mint = (organizationId: string): string => {
+    const bare = newId('benchmark');
+    return bare + markOf(organizationId, bare);
+  };
+
+  /** @throws ApiError where the id was not minted for the organization, or takes no more files */
+  const checkOpen = (organizationId: string, benchId: string): void => {
+    if (benchmarks.get(organizationId, benchId)) {
+      throw new ApiError(
+        409,
+        'conflict_error',
+        'benchmark_already_ingested',
+        `The benchmark ${benchId} has been ingested; it takes no more files. Upload again without bench_id for a new one.`,
+        { param: 'bench_id' },
+      );
+    }
+    const bare = benchId.slice(0, -markLength);
+    if (benchId !== bare + markOf(organizationId, bare)) throw notFound('benchmark', benchId);
+  };
+
+  return {
+    createBenchmarkUpload: call => {
+      const { files, bench_id } = call.body as z.output<typeof createUploadBody>;
+      checkFiles(files);
+      if (bench_id !== undefined) checkOpen(call.organizationId, bench_id);
+      return signedUploads.allocate(call.origin, bench_id ?? mint(call.organizationId), files);
+    },
+    ingestBenchmark: async call => {
+      const benchId = call.params['bench_id'] ?? '';
+      checkOpen(call.organizationId, benchId);
+      const described: Manifest = check(manifest, call.body);
+      const declared = uploads.declared(benchId);
+      const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
+      if (issues.length > 0) throw invalid(issues);
+      const files: StoredFile[] = [];
+      for (const file of declared) {
+        files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
+      }
+      // Another ingest may have come first while the files were read.
+      checkOpen(call.organizationId, benchId);
+      benchmarks.ingest(call.organizationId, described, { benchId, files });
+      return { bench_id: benchId, ok: true, task_count: described.tasks.length, file_count: files.length };
+    },
+  } satisfies Record<string, (call: Call) => unknown>;
+}
+
+function checkFiles(files: readonly DeclaredFile[]): void {
+  if (files.length > filesPerRequest) {
+    throw apiError(
+      'validation_error',
+      `files: a request takes ${filesPerRequest} files, not ${files.length}. Send the others in further requests with the same bench_id.`,
+      { param: 'files', context: { limit: filesPerRequest } },
+    );
+  }
+  const seen = new Set<string>();
+  const issues = files.flatMap(({ path, size_bytes }, index): Issue[] => {
+    const fault = pathFault(path) ?? (seen.has(path) ? 'is declared twice' : undefined);
+    seen.add(path);
+    if (fault) return [{ path: `files[${index}].path`, message: `${path} ${fault}` }];
+    if (size_bytes <= largestFile) return [];
+    return [{ path: `files[${index}].size_bytes`, message: `a file may have ${largestFile} bytes` }];
+  });
+  if (issues.length > 0) throw invalid(issues);
+}
+
+function uploadIssues({ uploads }: ServiceContext, benchId: string, declared: readonly DeclaredFile[]): Issue[] {
+  return declared.flatMap(({ path, size_bytes }): Issue[] => {
+    const size = uploads.size(benchId, path);
+    if (size === size_bytes) return [];
+    const what = size === undefined ? 'never came' : `has ${size} bytes`;
+    return [{ path: `files: ${path}`, message: `declared with ${size_bytes} bytes, ${what}` }];
+  });
+}
+
+function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Issue[] {
+  const paths = new Set(declared.map(({ path }) => path));
+  const names = new Map<string, number>();
+  return tasks.flatMap((task, index) => {
+    const first = names.get(task.name);
+    names.set(task.name, first ?? index);
+    const twice = { path: `tasks[${index}].name`, message: `${task.name} is the name of tasks[${first}] as well` };
+    const missing = (task.files ?? []).flatMap((path, place) =>
+      paths.has(path) ? [] : [{ path: `tasks[${index}].files[${place}]`, message: `${path} was not uploaded` }],
+    );
+    return first === undefined ? missing : [twice, ...missing];
+  });
+}

@@ -1,0 +1,84 @@
+/**
+ * Signed addresses for uploads, and the storage that they lead to. An address says who may put what where until when, and
+ * an HMAC over all of it makes it the only credential that is needed. The storage answers as object storage does, in XML.
+ */
+import type { Context } from 'hono';
+import type { Keyring } from '../store/keyring.ts';
+import { type DeclaredFile, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
+
+/** How long an address is good for. */
+export const uploadLifetimeMs = 15 * 60_000;
+
+export const storagePath = '/storage/:bench_id';
+
+export class SignedUploads {
+  readonly #keyring: Keyring;
+  readonly #folder: UploadFolder;
+  readonly #now: () => number;
+
+  constructor(keyring: Keyring, folder: UploadFolder, now: () => number = Date.now) {
+    this.#keyring = keyring;
+    this.#folder = folder;
+    this.#now = now;
+  }
+
+  /** Notes the files and gives an address for each. */
+  allocate(origin: string, benchId: string, files: readonly DeclaredFile[]) {
+    const expires = this.#now() + uploadLifetimeMs;
+    this.#folder.declare(benchId, files);
+    const urls = files.map(({ path, content_type, size_bytes }) => {
+      const parts = ['PUT', benchId, path, size_bytes, content_type, expires] as const;
+      const query = new URLSearchParams({
+        path,
+        size: String(size_bytes),
+        type: content_type,
+        expires: String(expires),
+        signature: this.#keyring.sign('upload', parts),
+      });
+      return { path, url: `${origin}/storage/${benchId}?${query}`, headers: { 'Content-Type': content_type } };
+    });
+    return { bench_id: benchId, urls, expires_at: new Date(expires).toISOString() };
+  }
+
+  /** Answers a request to an address. `ingested` tells whether the benchmark takes no more files. */
+  async receive(context: Context, ingested: (benchId: string) => boolean): Promise<Response> {
+    const benchId = context.req.param('bench_id') ?? '';
+    const { path = '', size = '', type = '', expires = '', signature = '' } = context.req.query();
+    const parts = [context.req.method, benchId, path, Number(size), type, Number(expires)];
+    if (!this.#keyring.verify('upload', parts, signature)) {
+      return refuse(403, 'SignatureDoesNotMatch', 'The address, the method or its signature has been changed.');
+    }
+    if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has had its time.');
+    if ((context.req.header('content-type') ?? '') !== type) {
+      return refuse(403, 'SignatureDoesNotMatch', `The address is for content of the type ${type}.`);
+    }
+    if (ingested(benchId))
+      return refuse(409, 'ObjectLocked', 'The benchmark has been ingested; it takes no more files.');
+    const length = context.req.header('content-length');
+    if (length !== undefined && Number(length) !== Number(size)) {
+      return refuse(400, 'EntitySizeMismatch', `The address is for ${size} bytes, not for ${length}.`);
+    }
+    try {
+      await this.#folder.receive(benchId, path, Number(size), context.req.raw.body ?? nothing());
+    } catch (error) {
+      if (error instanceof UploadMismatch) return refuse(400, 'EntitySizeMismatch', error.message);
+      if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') {
+        return refuse(507, 'InsufficientStorage', 'The disk of this machine is full. Nothing was stored.');
+      }
+      throw error;
+    }
+    return context.body(null, 200);
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function refuse(status: number, code: string, message: string): Response {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${escaped(message)}</Message></Error>`;
+  // What is still being sent is not read: the connection ends with the answer.
+  return new Response(body, { status, headers: { 'Content-Type': 'application/xml', Connection: 'close' } });
+}

@@ -1,0 +1,77 @@
+/**
+ * Uploaded trajectories as they come. The document does not show their shape: one holds steps of messages, or is a single
+ * conversation (`messages`), with what is known of its task, model, reward, metrics and end.
+ */
+import * as z from 'zod/mini';
+import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
+import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
+import { pathOf } from './validate.ts';
+
+const text = z.nullish(z.string());
+const values = z.nullish(z.record(z.string(), z.unknown()));
+
+const message = z.looseObject({ role: z.string().check(z.minLength(1)), content: z.nullish(z.unknown()) });
+const messages = z.array(message).check(z.minLength(1));
+const step = z.looseObject({
+  reward: z.nullish(z.number()),
+  has_error: z.nullish(z.boolean()),
+  messages,
+});
+
+const uploaded = z.object({
+  trace_id: text,
+  conversation_id: text,
+  task_id: text,
+  task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text })])),
+  model_id: text,
+  status: z.nullish(z.enum(trajectoryStatuses)),
+  termination_reason: z.nullish(z.enum(terminationReasons)),
+  reward: z.nullish(z.number()),
+  error: text,
+  metrics: values,
+  execution_metrics: values,
+  steps: z.nullish(z.array(step).check(z.minLength(1))),
+  messages: z.nullish(messages),
+});
+
+export function failureOfItem(message: string, item_index: number, context: Record<string, unknown>): UploadFailure {
+  return { code: 'invalid_trajectory_upload', message, item_index, context };
+}
+
+/** Reads one; gives what is wrong with it where it cannot be stored. */
+export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
+  const read = uploaded.safeParse(value);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const path = pathOf(issue?.path ?? []);
+    return failureOfItem(`${path === '' ? '' : `${path}: `}${issue?.message ?? 'cannot be read'}`, index, { path });
+  }
+  const item = read.data;
+  const steps = item.steps ?? (item.messages ? [{ messages: item.messages }] : undefined);
+  if (!steps) return failureOfItem('steps: neither steps nor messages are there', index, { path: 'steps' });
+  const { metrics, execution_metrics } = item;
+  const details = { ...(metrics ? { metrics } : {}), ...(execution_metrics ? { execution_metrics } : {}) };
+  const failed = item.error != null;
+  return {
+    trace_id: item.trace_id ?? undefined,
+    conversation_id: item.conversation_id ?? undefined,
+    status: item.status ?? (failed ? 'failed' : 'completed'),
+    termination_reason: item.termination_reason ?? null,
+    task_id:
+      item.task_id ?? (typeof item.task === 'string' ? item.task : (item.task?.task_id ?? item.task?.name)) ?? null,
+    model_id: item.model_id ?? null,
+    reward: item.reward ?? null,
+    error: item.error ?? null,
+    details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
+    steps: steps.map(numbered),
+  };
+}
+
+function numbered({ messages: said, reward, has_error }: z.output<typeof step>, step_index: number) {
+  return {
+    step_index,
+    ...(reward == null ? {} : { reward }),
+    has_error: has_error ?? false,
+    messages: said.map((each, message_id) => ({ message_id, ...each })),
+  };
+}

@@ -1,0 +1,214 @@
+/** Deployments: checkpoints on their way to serve under a slug. At most one of a slug is active. */
+import type { DeploymentListQuery } from '../../contract/deployments.ts';
+import type { Database } from './database.ts';
+import { newId, now } from './ids.ts';
+import { readPage } from './list-page.ts';
+import type { DeploymentRow, Failure } from './records.ts';
+
+const deploymentList = {
+  table: 'deployments',
+  id: 'deployment_id',
+  sorts: {
+    created_at: 'created_at',
+    updated_at: "coalesce(updated_at, '')",
+    model_slug: 'model_slug',
+    status: 'status',
+    role: 'role',
+  },
+  searches: ['model_slug', 'deployment_id', 'status', "coalesce(base_model_slug, '')"],
+} as const;
+
+type Moved = Partial<Pick<DeploymentRow, 'model_id' | 'base_model_slug' | 'checkpoint_step' | 'weights_hash'>>;
+
+export class DeploymentStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  create(
+    organizationId: string,
+    request: Pick<DeploymentRow, 'checkpoint_id' | 'model_slug' | 'role' | 'created_by'>,
+  ): DeploymentRow {
+    const known = this.#database.get<{ model_slug_id: string }>(
+      'select model_slug_id from deployments where organization_id = ? and model_slug = ?',
+      organizationId,
+      request.model_slug,
+    );
+    const row = {
+      deployment_id: newId('deployment'),
+      organization_id: organizationId,
+      model_slug_id: known?.model_slug_id ?? newId('modelSlug'),
+      status: 'PENDING' as const,
+      is_active: 0,
+      model_id: null,
+      base_model_slug: null,
+      checkpoint_step: null,
+      output_speed: 'normal',
+      expected_concurrency: 'low',
+      merge_xid: newId('job'),
+      deploy_xid: newId('job'),
+      weights_hash: null,
+      failure: null,
+      leaving: 0,
+      created_at: now(),
+      updated_at: null,
+      completed_at: null,
+      ...request,
+    };
+    this.#database.put('deployments', row);
+    return row;
+  }
+
+  get(organizationId: string, deploymentId: string): DeploymentRow | undefined {
+    return this.#database.get<DeploymentRow>(
+      'select * from deployments where deployment_id = ? and organization_id = ? and leaving = 0',
+      deploymentId,
+      organizationId,
+    );
+  }
+
+  list(organizationId: string, { status, ...query }: DeploymentListQuery) {
+    const where = { organization_id: organizationId, leaving: 0, ...(status === undefined ? {} : { status }) };
+    return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
+  }
+
+  /** How many deployments are in which state, and how many answer. */
+  summary(organizationId: string): { total: number; active: number; by_status: Record<string, number> } {
+    const rows = this.#database.all<{ status: string; count: number; active: number }>(
+      `select status, count(*) as count, sum(is_active) as active from deployments
+       where organization_id = ? and leaving = 0 group by status`,
+      organizationId,
+    );
+    return {
+      total: rows.reduce((sum, { count }) => sum + count, 0),
+      active: rows.reduce((sum, { active }) => sum + active, 0),
+      by_status: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
+    };
+  }
+
+  /** Deployments on their way, the oldest first: also those that a killed process left. */
+  underWay(): DeploymentRow[] {
+    return this.#database.all<DeploymentRow>(
+      `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0
+       order by created_at, deployment_id`,
+    );
+  }
+
+  /** What has been deployed, of any organization. */
+  deployed(): DeploymentRow[] {
+    return this.#database.all<DeploymentRow>("select * from deployments where status = 'DEPLOYED' and leaving = 0");
+  }
+
+  /** Deployments whose undeploy began and did not end. */
+  leaving(): DeploymentRow[] {
+    return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');
+  }
+
+  /** Moves a deployment on its way. Gives whether it is still there. */
+  move(deploymentId: string, status: 'MERGING' | 'DEPLOYING', moved: Moved = {}): boolean {
+    const fields = Object.keys(moved)
+      .map(name => `, ${name} = ?`)
+      .join('');
+    return (
+      this.#database.run(
+        `update deployments set status = ?, updated_at = ?${fields} where deployment_id = ? and leaving = 0`,
+        status,
+        now(),
+        ...Object.values(moved),
+        deploymentId,
+      ) > 0
+    );
+  }
+
+  /** Ends the way of a deployment well; one for production answers for its slug from now on. */
+  deploy(deployment: DeploymentRow): void {
+    this.#database.transaction(() => {
+      const changed = this.#database.run(
+        `update deployments set status = 'DEPLOYED', updated_at = ?1, completed_at = coalesce(completed_at, ?1)
+         where deployment_id = ?2 and leaving = 0`,
+        now(),
+        deployment.deployment_id,
+      );
+      if (changed > 0 && deployment.role === 'production') this.#activate(deployment);
+    });
+  }
+
+  fail(deploymentId: string, failure: Failure): void {
+    this.#database.run(
+      `update deployments set status = 'FAILED', is_active = 0, failure = ?, updated_at = ?
+       where deployment_id = ? and leaving = 0`,
+      JSON.stringify(failure),
+      now(),
+      deploymentId,
+    );
+  }
+
+  #activate({ organization_id, model_slug, deployment_id }: DeploymentRow): void {
+    const updated_at = now();
+    this.#database.run(
+      `update deployments set is_active = 0, updated_at = ? where organization_id = ? and model_slug = ? and is_active = 1
+       and deployment_id <> ?`,
+      updated_at,
+      organization_id,
+      model_slug,
+      deployment_id,
+    );
+    this.#database.run(
+      "update deployments set is_active = 1, role = 'production', updated_at = ? where deployment_id = ?",
+      updated_at,
+      deployment_id,
+    );
+  }
+
+  /** Makes a deployment the one that answers for its slug; the one that did no longer does. */
+  promote(deployment: DeploymentRow): void {
+    this.#database.transaction(() => this.#activate(deployment));
+  }
+
+  /** A deployment that answers for its slug does so no more: it becomes a test deployment. */
+  unpromote(deploymentId: string): void {
+    this.#database.run(
+      "update deployments set is_active = 0, role = 'test', updated_at = ? where deployment_id = ?",
+      now(),
+      deploymentId,
+    );
+  }
+
+  /** The deployment that answers for a slug, or by its own id. */
+  serving(organizationId: string, name: string): DeploymentRow | undefined {
+    return this.#database.get<DeploymentRow>(
+      `select * from deployments where organization_id = ?1 and status = 'DEPLOYED' and leaving = 0
+       and (deployment_id = ?2 or (model_slug = lower(?2) and is_active = 1))`,
+      organizationId,
+      name,
+    );
+  }
+
+  /** The newest deployment of a slug or id that does not answer for it. */
+  waiting(organizationId: string, name: string): DeploymentRow | undefined {
+    return this.#database.get<DeploymentRow>(
+      `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
+       order by created_at desc limit 1`,
+      organizationId,
+      name,
+    );
+  }
+
+  /** Begins an undeploy: from now on the deployment is gone for everyone, and at the next start if not before. */
+  leave(deploymentId: string): void {
+    this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
+  }
+
+  delete(deploymentId: string): boolean {
+    return this.#database.run('delete from deployments where deployment_id = ?', deploymentId) > 0;
+  }
+
+  /** Every deployment's id, to tell the files that belong to none. */
+  allIds(): string[] {
+    return this.#database
+      .all<{ deployment_id: string }>('select deployment_id from deployments')
+      .map(row => row.deployment_id);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The secrets of a data folder: one random key in a file for the user alone, and from it, by HKDF (RFC 5869), a key of
+ * its own for each use, so that what is signed for one is worth nothing for another.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export const masterKeyLength = 32;
+const nonceLength = 12;
+const tagLength = 16;
+
+/** A sealed value that was not sealed with this key, or for something else, or has been changed. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken';
+}
+
+/** What is signed: upload addresses, ids of benchmarks that are not stored yet, tokens of trajectories. */
+export type SignedUse = 'upload' | 'benchmark' | 'trajectory';
+
+export class Keyring {
+  readonly #master: Uint8Array;
+
+  /** @throws RangeError for a key of another length than {@link masterKeyLength} */
+  constructor(master: Uint8Array) {
+    if (master.byteLength !== masterKeyLength) {
+      throw new RangeError(`The key of the data folder has ${master.byteLength} bytes instead of ${masterKeyLength}.`);
+    }
+    this.#master = master;
+  }
+
+  #key(use: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
+  }
+
+  /** HMAC-SHA256 over the parts; which part ends where is part of what is signed. */
+  sign(use: SignedUse, parts: readonly (string | number)[]): string {
+    return createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
+  }
+
+  verify(use: SignedUse, parts: readonly (string | number)[], signature: string): boolean {
+    const right = Buffer.from(this.sign(use, parts));
+    const given = Buffer.from(signature);
+    return right.length === given.length && timingSafeEqual(right, given);
+  }
+
+  /** Encrypts with AES-256-GCM. `owner` is what the value belongs to: it cannot be opened as anything else's. */
+  seal(owner: string, value: string): Uint8Array {
+    const nonce = randomBytes(nonceLength);
+    const cipher = createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+    cipher.setAAD(Buffer.from(owner));
+    const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), text]);
+  }
+
+  /** @throws SealBroken */
+  open(owner: string, sealed: Uint8Array): string {
+    const nonce = sealed.subarray(0, nonceLength);
+    const tag = sealed.subarray(nonceLength, nonceLength + tagLength);
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+      decipher.setAAD(Buffer.from(owner));
+      decipher.setAuthTag(tag);
+      const text = Buffer.concat([decipher.update(sealed.subarray(nonceLength + tagLength)), decipher.final()]);
+      return text.toString('utf8');
+    } catch (error) {
+      throw new SealBroken('A stored secret cannot be opened with the key of this data folder.', { cause: error });
+    }
+  }
+}

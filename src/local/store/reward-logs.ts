@@ -1,0 +1,78 @@
+/** Rewards that were logged against a trajectory, and its end. */
+import type { Database } from './database.ts';
+import { now } from './ids.ts';
+import type { TrajectoryRow } from './records.ts';
+import { isTerminal } from './trajectories.ts';
+
+export interface RewardLog {
+  readonly reward_id: string;
+  readonly name: string;
+  readonly value: number;
+  /** 0 keeps the reward for diagnosis: the trajectory's own reward is made of the others. */
+  readonly weight: number;
+  readonly explanation: string;
+}
+
+/** The trajectory has ended: nothing was recorded. */
+export class TrajectoryTerminal extends Error {
+  override readonly name = 'TrajectoryTerminal';
+}
+
+/** The `reward_id` stands for another reward already: nothing was recorded. */
+export class RewardIdTaken extends Error {
+  override readonly name = 'RewardIdTaken';
+}
+
+/**
+ * Records a reward; the trajectory's own becomes the mean of its rewards by their weights. The same reward again changes
+ * nothing, whether the trajectory has ended meanwhile or not.
+ *
+ * @returns the status of the trajectory
+ * @throws TrajectoryTerminal
+ * @throws RewardIdTaken
+ */
+export function logReward(database: Database, trajectory: TrajectoryRow, reward: RewardLog): string {
+  const { trajectory_id } = trajectory;
+  return database.transaction(() => {
+    const known = database.get<RewardLog>(
+      'select reward_id, name, value, weight, explanation from reward_logs where trajectory_id = ? and reward_id = ?',
+      trajectory_id,
+      reward.reward_id,
+    );
+    if (known) {
+      const same = (['name', 'value', 'weight', 'explanation'] as const).every(field => known[field] === reward[field]);
+      if (same) return trajectory.status;
+      throw new RewardIdTaken(`The reward ${reward.reward_id} was logged with other values before.`);
+    }
+    if (isTerminal(trajectory)) throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
+    database.put('reward_logs', { trajectory_id, created_at: now(), ...reward });
+    database.run(
+      `update trajectories set reward = (
+         select sum(value * weight) / sum(weight) from reward_logs where trajectory_id = ?1 and weight > 0
+       ) where trajectory_id = ?1`,
+      trajectory_id,
+    );
+    return trajectory.status;
+  });
+}
+
+/**
+ * Ends a trajectory; the same end again changes nothing.
+ *
+ * @returns its status from now on
+ * @throws TrajectoryTerminal where it has ended in another way
+ */
+export function completeTrajectory(database: Database, trajectory: TrajectoryRow, reason: string): string {
+  if (isTerminal(trajectory)) {
+    if (trajectory.termination_reason === reason) return trajectory.status;
+    throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
+  }
+  const status = reason === 'ERROR' ? 'failed' : 'completed';
+  database.run(
+    'update trajectories set status = ?, termination_reason = ? where trajectory_id = ?',
+    status,
+    reason,
+    trajectory.trajectory_id,
+  );
+  return status;
+}

@@ -1,0 +1,55 @@
+/** Everything that is kept in a data folder. */
+import { join } from 'node:path';
+import { BenchmarkStore } from './benchmarks.ts';
+import { Database } from './database.ts';
+import { DatasetStore } from './datasets.ts';
+import { DeploymentStore } from './deployments.ts';
+import { EvaluationStore } from './evaluations.ts';
+import type { Keyring } from './keyring.ts';
+import { SecretStore } from './secrets.ts';
+import { TrainingStore } from './training.ts';
+import { TrajectoryStore } from './trajectories.ts';
+import { TrajectoryUploads } from './trajectory-uploads.ts';
+import { UploadFolder } from './upload-folder.ts';
+import { WeightFolder } from './weight-folder.ts';
+
+export interface Stores {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly benchmarks: BenchmarkStore;
+  readonly datasets: DatasetStore;
+  readonly trajectories: TrajectoryStore;
+  readonly trajectoryUploads: TrajectoryUploads;
+  readonly evaluations: EvaluationStore;
+  readonly training: TrainingStore;
+  readonly deployments: DeploymentStore;
+  readonly secrets: SecretStore;
+  readonly uploads: UploadFolder;
+  readonly weights: WeightFolder;
+}
+
+export function openStores(dataFolder: string, keyring: Keyring): Stores {
+  const database = new Database(join(dataFolder, 'benchtop.db'));
+  const datasets = new DatasetStore(database);
+  const trajectories = new TrajectoryStore(database, datasets);
+  return {
+    database,
+    keyring,
+    benchmarks: new BenchmarkStore(database),
+    datasets,
+    trajectories,
+    trajectoryUploads: new TrajectoryUploads(database, datasets, trajectories),
+    evaluations: new EvaluationStore(database, datasets, trajectories),
+    training: new TrainingStore(database, datasets, trajectories),
+    deployments: new DeploymentStore(database),
+    secrets: new SecretStore(database, keyring),
+    uploads: new UploadFolder(dataFolder),
+    weights: new WeightFolder(dataFolder),
+  };
+}
+
+/** At start: removes files that belong to nothing, as a kill between a file and its row leaves them. */
+export function sweepFiles({ benchmarks, training, deployments, uploads, weights }: Stores): void {
+  uploads.sweep(benchmarks.allIds());
+  weights.sweep(training.allCheckpoints(), deployments.allIds());
+}

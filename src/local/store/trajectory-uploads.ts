@@ -1,0 +1,114 @@
+/** Batches of uploaded trajectories: each is stored once, and one that cannot be stored says why. */
+import type { Database } from './database.ts';
+import type { DatasetStore } from './datasets.ts';
+import { newId, sha256 } from './ids.ts';
+import type { DatasetRow } from './records.ts';
+import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
+
+/** A trajectory as it was uploaded, read and found to be whole. */
+export interface UploadedTrajectory
+  extends Pick<NewTrajectory, 'status' | 'steps'>,
+    Partial<Pick<NewTrajectory, 'reward' | 'error' | 'task_id' | 'model_id' | 'termination_reason' | 'details'>> {
+  readonly trace_id: string | undefined;
+  readonly conversation_id: string | undefined;
+}
+
+export interface UploadFailure {
+  readonly code: 'invalid_trajectory_upload' | 'trajectory_upload_conflict' | 'trajectory_upload_failed';
+  readonly message: string;
+  readonly item_index: number;
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/** What became of one. `skipped`: it is there already. */
+export interface UploadOutcome {
+  readonly request_index: number;
+  readonly status: 'uploaded' | 'skipped' | 'failed';
+  readonly conversation_id?: string;
+  readonly trace_id?: string;
+  readonly trajectory_id?: string;
+  readonly model_id?: string;
+  readonly model_association_source?: string;
+  readonly failure?: UploadFailure;
+}
+
+export class TrajectoryUploads {
+  readonly #database: Database;
+  readonly #datasets: DatasetStore;
+  readonly #trajectories: TrajectoryStore;
+
+  constructor(database: Database, datasets: DatasetStore, trajectories: TrajectoryStore) {
+    this.#database = database;
+    this.#datasets = datasets;
+    this.#trajectories = trajectories;
+  }
+
+  /** Stores what can be stored. Must run in a transaction. The dataset is made with the first that is. */
+  store(organizationId: string, datasetName: string, items: readonly (UploadedTrajectory | UploadFailure)[]) {
+    let dataset = this.#database.get<DatasetRow>(
+      'select * from datasets where organization_id = ? and dataset_name = ?',
+      organizationId,
+      datasetName,
+    );
+    return items.map((item, request_index): UploadOutcome => {
+      if ('code' in item) return { request_index, status: 'failed', failure: item };
+      const content_hash = sha256(JSON.stringify(item));
+      const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash);
+      if (known && known.content_hash !== content_hash) return conflict(request_index, known);
+      if (known) return { request_index, status: 'skipped', ...identityOf(known) };
+      dataset ??= this.#datasets.touch(organizationId, {
+        dataset_name: datasetName,
+        display_name: datasetName,
+        source: 'upload',
+      });
+      const trace_id = item.trace_id ?? newId('trace');
+      const stored = {
+        ...item,
+        trace_id,
+        conversation_id: item.conversation_id ?? trace_id,
+        organization_id: organizationId,
+        dataset_id: dataset.dataset_id,
+        dataset_name: datasetName,
+        source: 'upload',
+        content_hash,
+        model_association_source: item.model_id ? 'upload' : 'none',
+      };
+      const trajectory_id = this.#trajectories.add(stored);
+      const model_id = typeof item.model_id === 'string' ? item.model_id : null;
+      return { request_index, status: 'uploaded', ...identityOf({ ...stored, model_id, trajectory_id }) };
+    });
+  }
+
+  #find(datasetId: string, traceId: string | undefined, contentHash: string): Known | undefined {
+    const columns = 'trajectory_id, trace_id, conversation_id, model_id, model_association_source, content_hash';
+    const by = traceId === undefined ? 'content_hash' : 'trace_id';
+    return this.#database.get<Known>(
+      `select ${columns} from trajectories where dataset_id = ? and ${by} = ?`,
+      datasetId,
+      traceId ?? contentHash,
+    );
+  }
+}
+
+interface Known {
+  readonly trajectory_id: string;
+  readonly trace_id: string;
+  readonly conversation_id: string;
+  readonly model_id?: string | null;
+  readonly model_association_source: string;
+  readonly content_hash: string;
+}
+
+function identityOf({ trajectory_id, trace_id, conversation_id, model_id, model_association_source }: Known) {
+  return { trajectory_id, trace_id, conversation_id, model_association_source, ...(model_id ? { model_id } : {}) };
+}
+
+function conflict(request_index: number, known: Known): UploadOutcome {
+  const failure: UploadFailure = {
+    code: 'trajectory_upload_conflict',
+    message: `The dataset has another trajectory with the trace ${known.trace_id}.`,
+    item_index: request_index,
+    context: { trace_id: known.trace_id, trajectory_id: known.trajectory_id },
+  };
+  return { request_index, status: 'failed', trace_id: known.trace_id, failure };
+}

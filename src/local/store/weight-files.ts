@@ -1,0 +1,75 @@
+/**
+ * Files of weights. A file is whole or not there: it is written beside its place, brought to the disk, and renamed. Whoever
+ * needs it knows its hash, so that no other is read in its place.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CorruptFileError } from '../model/container.ts';
+import { sha256 } from './ids.ts';
+
+/** A file of weights, and what it must be. */
+export interface WeightFile {
+  readonly path: string;
+  readonly hash: string;
+}
+
+/** A file of weights that cannot be used: gone, cut off, changed, or of something else. */
+export class WeightFileError extends Error {
+  override readonly name = 'WeightFileError';
+  readonly code: 'weights_missing' | 'weights_corrupt';
+
+  constructor(code: WeightFileError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Writes a file atomically and durably. Gives its hash. */
+export function writeWhole(path: string, bytes: Uint8Array): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.part`;
+  const file = openSync(fresh, 'w', 0o600);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+    fsyncSync(file);
+  } catch (error) {
+    closeSync(file);
+    rmSync(fresh, { force: true });
+    throw error;
+  }
+  closeSync(file);
+  renameSync(fresh, path);
+  return sha256(bytes);
+}
+
+/** @throws WeightFileError where the file is not the one whose hash is given */
+export function readWhole({ path, hash }: WeightFile): Uint8Array {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WeightFileError('weights_missing', `The file of the weights cannot be read: ${reason}.`);
+  }
+  if (sha256(bytes) !== hash) {
+    throw new WeightFileError(
+      'weights_corrupt',
+      'The file of the weights has been changed or cut off since it was written.',
+    );
+  }
+  return bytes;
+}
+
+/**
+ * Reads a file and makes something of it.
+ *
+ * @throws WeightFileError also where the file is whole and holds something else
+ */
+export function readAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
+  try {
+    return read(readWhole(file));
+  } catch (error) {
+    if (error instanceof CorruptFileError) throw new WeightFileError('weights_corrupt', error.message);
+    throw error;
+  }
+}
