@@ -23,7 +23,9 @@ async function optionsOf({ profile, paths }: Config): Promise<ServiceOptions> {
   }
   const { ensureLocalService } = await import('../local/daemon/client.ts');
   const entry = process.argv[1] ?? '';
+  const { upstream } = service;
   const { baseUrl, apiKey } = await ensureLocalService({
+    upstream: upstream && { url: upstream.url.value, key: await upstream.key?.get() },
     dataFolder: paths.data,
     entry: { command: process.execPath, args: [...process.execArgv, entry] },
   });

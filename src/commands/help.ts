@@ -5,6 +5,10 @@ const text = `benchtop ${version}: a workbench for a model training and evaluati
 
   benchtop                       open the workbench; without a configured service, on the local one
   benchtop serve                 run the local service in the foreground
+    --port N, --data FOLDER      where it listens, where it keeps everything
+    --upstream URL               chat and rollouts of other models go to this OpenAI-compatible server
+    --upstream-key-env NAME      its key; or --upstream-key-file PATH
+    --rate-limit N               requests a second of each key
   benchtop serve --status        say whether the local service runs
   benchtop serve --stop          stop it; running work goes on at the next start
 

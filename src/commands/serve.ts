@@ -1,10 +1,42 @@
 /** `benchtop serve`: the local service in the foreground, its status, its end. */
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import { configFlags, configOptions } from './flags.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;
+
+/** The key that the service is to take, where one is given; else it has its own. */
+async function givenKey(values: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+  const { 'api-key-env': variable, 'api-key-file': path } = values;
+  if (typeof variable === 'string') {
+    const key = process.env[variable]?.trim();
+    if (!key) throw new Error(`--api-key-env names ${variable}, which is not set.`);
+    return key;
+  }
+  return typeof path === 'string' ? (await readFile(path, 'utf8')).trim() : undefined;
+}
+
+async function upstreamOf(values: Readonly<Record<string, unknown>>) {
+  const { upstream, upstreamKeyEnv, upstreamKeyFile } = configFlags(values);
+  const keyEnv = upstreamKeyEnv !== undefined && process.env[upstreamKeyEnv] === '' ? undefined : upstreamKeyEnv;
+  const flags = { profile: 'local', upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile };
+  const { profile } = loadConfig(flags, process.env);
+  if (profile.service.kind !== 'local' || !profile.service.upstream) return undefined;
+  const { url, key } = profile.service.upstream;
+  return { url: url.value, key: await key?.get() };
+}
+
+/** Requests a second of each key; twice as many may come at once. */
+function rateLimitOf(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const perSecond = Number(text);
+  if (!(perSecond > 0)) throw new Error('--rate-limit takes a number of requests a second, above 0.');
+  return { perSecond, burst: Math.max(1, perSecond * 2) };
+}
 
 export async function serveCommand(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -12,7 +44,12 @@ export async function serveCommand(args: readonly string[]): Promise<number> {
     options: {
       port: { type: 'string' },
       data: { type: 'string' },
-      'api-key': { type: 'string' },
+      'api-key-env': configOptions['api-key-env'],
+      'api-key-file': configOptions['api-key-file'],
+      upstream: configOptions.upstream,
+      'upstream-key-env': configOptions['upstream-key-env'],
+      'upstream-key-file': configOptions['upstream-key-file'],
+      'rate-limit': { type: 'string' },
       status: { type: 'boolean' },
       stop: { type: 'boolean' },
       background: { type: 'boolean' },
@@ -40,7 +77,9 @@ export async function serveCommand(args: readonly string[]): Promise<number> {
     const service = await serve({
       dataFolder,
       port,
-      apiKey: values['api-key'],
+      apiKey: await givenKey(values),
+      upstream: await upstreamOf(values),
+      rateLimit: rateLimitOf(values['rate-limit']),
       ...(values.background ? { idleMs } : {}),
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void service.stop());

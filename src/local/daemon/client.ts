@@ -4,24 +4,30 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Upstream } from '../engine/upstream.ts';
 import { makeDataFolder, readAddress, type ServiceAddress } from './files.ts';
 
 export interface EnsureOptions {
   readonly dataFolder: string;
   /** How this program is started; `serve` and its flags are added. */
   readonly entry: { readonly command: string; readonly args: readonly string[] };
+  /** A server that is to answer where no local model does. A service that runs without it is started anew. */
+  readonly upstream?: Upstream | undefined;
 }
 
 export interface LocalAddress {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly pid: number;
+  readonly upstream: string | null;
 }
 
 const askMs = 2_000;
 const startMs = 15_000;
 const lookEveryMs = 10;
 const logFile = 'service.log';
+/** Carries the key of the upstream server to the process that is started. */
+const upstreamKeyVariable = 'BENCHTOP_UPSTREAM_KEY';
 
 function ask(method: 'GET' | 'POST', { base_url, api_key }: ServiceAddress, path: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -57,9 +63,10 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   const address = readAddress(dataFolder);
   if (!address) return undefined;
   try {
-    const health = (await ask('GET', address, '/local/health')) as { instance_id?: string };
+    const health = (await ask('GET', address, '/local/health')) as { instance_id?: string; upstream?: string | null };
     if (health.instance_id !== address.instance_id) return undefined;
-    return { baseUrl: address.base_url, apiKey: address.api_key, pid: address.pid };
+    const { base_url: baseUrl, api_key: apiKey, pid } = address;
+    return { baseUrl, apiKey, pid, upstream: health.upstream ?? null };
   } catch {
     return undefined;
   }
@@ -79,14 +86,20 @@ function lastWords(dataFolder: string): string {
  *
  * @throws Error where it does not come up, with the last lines of its log
  */
-export async function ensureLocalService({ dataFolder, entry }: EnsureOptions): Promise<LocalAddress> {
+export async function ensureLocalService({ dataFolder, entry, upstream }: EnsureOptions): Promise<LocalAddress> {
   const running = await findService(dataFolder);
-  if (running) return running;
+  if (running && (!upstream || running.upstream === upstream.url)) return running;
+  // What it was at goes on in the one that is started now.
+  if (running) await stopService(dataFolder);
   makeDataFolder(dataFolder);
   const log = openSync(join(dataFolder, logFile), 'a', 0o600);
-  const child = spawn(entry.command, [...entry.args, 'serve', '--data', dataFolder, '--background'], {
+  const upstreamFlags = upstream ? ['--upstream', upstream.url, '--upstream-key-env', upstreamKeyVariable] : [];
+  const flags = ['serve', '--data', dataFolder, '--background', ...upstreamFlags];
+  const child = spawn(entry.command, [...entry.args, ...flags], {
     detached: true,
     stdio: ['ignore', log, log],
+    // Arguments are everybody's to read; the environment is the user's own.
+    env: { ...process.env, ...(upstream ? { [upstreamKeyVariable]: upstream.key ?? '' } : {}) },
   });
   closeSync(log);
   let failed: string | undefined;

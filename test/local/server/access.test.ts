@@ -1,0 +1,273 @@
+/** Who may what: organizations apart, rate limits, sizes, inference's own errors, another server behind this one. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../../src/contract/common.ts';
+import { endpoints } from '../../../src/contract/endpoints.ts';
+import { Database } from '../../../src/local/store/database.ts';
+import { createOrganization } from '../../../src/local/store/organizations.ts';
+import { startService, type TestService, until } from './running.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.end());
+
+const chat = (model: string, more: object = {}, headers: Record<string, string> = {}) =>
+  service.call(
+    'POST',
+    '/v1/chat/completions',
+    { model, messages: [{ role: 'user', content: 'hello' }], max_tokens: 4, ...more },
+    { 'X-API-Key': '', Authorization: `Bearer ${service.apiKey}`, ...headers },
+  );
+
+describe('organizations', () => {
+  it('see nothing of each other: a foreign id is an unknown one', async () => {
+    const benchId = await service.readyBenchmark('opposites');
+    const { body: run } = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
+      display_name: 'mine',
+      model_slug: 'benchtop/tutor-base',
+    });
+    const options = { num_steps: 1, train_batch_size: 1, samples_per_instance: 2 };
+    const { body: training } = await service.call('POST', '/api/v1/train', {
+      bench_id: benchId,
+      base_model_slug: 'benchtop/tutor-base',
+      options,
+    });
+    const trainingId = training.training_run_id;
+    await until(
+      async () => (await service.call('GET', `/api/v1/train/${trainingId}`)).body,
+      ({ status }) => status === 'succeeded',
+    );
+    const [checkpoint] = (await service.call('GET', `/api/v1/train/${trainingId}/checkpoints`)).body;
+    const { body: deployment } = await service.call('POST', '/api/v1/deploy', {
+      checkpoint_id: checkpoint.checkpoint_id,
+      model_slug: 'mine',
+      role: 'production',
+    });
+    const { body: secret } = await service.call('POST', '/api/v1/secrets', { name: 'MINE', value: 'v' });
+    const { body: rewards } = await service.call('GET', `/api/v1/train/${trainingId}/steps/1/trajectory-rewards`);
+    const { body: allocated } = await service.call('POST', '/api/v1/benchmarks/uploads', {
+      files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }],
+    });
+
+    const database = new Database(join(service.folder, 'benchtop.db'));
+    createOrganization(database, 'others', 'sk-others');
+    database.close();
+    const theirs: Record<string, string> = {
+      bench_id: benchId,
+      eval_run_id: run.eval_run_id,
+      training_run_id: trainingId,
+      deployment_id: deployment.deployment_id,
+      secret_id: secret.secret.secret_id,
+      trajectory_id: rewards.trajectory_rewards[0].trajectory_id,
+      step: '1',
+      step_index: '1',
+    };
+    const bodies: Record<string, object> = {
+      startEval: { display_name: 'x', model_slug: 'benchtop/tutor-base' },
+      logReward: { reward_id: 'r', name: 'n', value: 1 },
+      completeTrajectory: { termination_reason: 'ERROR' },
+      ingestBenchmark: { name: 'x' },
+    };
+    const key = { 'X-API-Key': 'sk-others' };
+    const about = Object.values<Endpoint>(endpoints).filter(({ path }) => path.includes('{'));
+    expect(about.length).toBeGreaterThan(25);
+    for (const { operation, method, path } of about) {
+      const filled = (ids: Record<string, string>) => path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '');
+      const unknown = Object.fromEntries(Object.keys(theirs).map(name => [name, 'unknown']));
+      const ask = (ids: Record<string, string>) =>
+        service.call(method, filled(ids), method === 'POST' ? (bodies[operation] ?? {}) : undefined, key);
+      const [foreign, missing] = [await ask(theirs), await ask(unknown)];
+      expect([operation, foreign.status, foreign.body.error?.code]).toEqual([operation, 404, 'resource_not_found']);
+      const message = (answer: typeof foreign) => answer.body.error.message.replaceAll(/\S*(_\w+|unknown)\S*/g, '…');
+      expect([operation, missing.status, message(missing)]).toEqual([operation, foreign.status, message(foreign)]);
+    }
+    for (const path of ['benchmarks', 'benchmarks/runtimes', 'trajectories', 'datasets', 'deploy', 'secrets']) {
+      expect((await service.call('GET', `/api/v1/${path}`, undefined, key)).body.items).toEqual([]);
+    }
+    const more = { files: [{ path: 'b', content_type: 'text/plain', size_bytes: 1 }], bench_id: allocated.bench_id };
+    expect((await service.call('POST', '/api/v1/benchmarks/uploads', more, key)).body.error.code).toBe(
+      'resource_not_found',
+    );
+    const body = { bench_id: benchId, base_model_slug: 'benchtop/tutor-base' };
+    expect((await service.call('POST', '/api/v1/train', body, key)).body.error.code).toBe('resource_not_found');
+    const bearer = { Authorization: 'Bearer sk-others' };
+    expect((await chat('mine', {}, bearer)).body.error.code).toBe('model_not_found');
+  });
+});
+
+describe('inference', () => {
+  it('has its own envelope for each of its errors', async () => {
+    const cases = [
+      [await chat('benchtop/tutor-base', { messages: [] }), 422, 'validation_error'],
+      [await chat('benchtop/tutor-base', { temperature: -1 }), 422, 'validation_error'],
+      [await chat('nobody/nothing'), 404, 'model_not_found'],
+      [await chat('benchtop/tutor-base', {}, { Authorization: '' }), 401, 'authentication_required'],
+      [await chat('benchtop/tutor-base', {}, { Authorization: 'Bearer wrong' }), 401, 'authentication_required'],
+    ] as const;
+    for (const [{ status, body, headers }, expected, code] of cases) {
+      expect([status, body.error.code]).toEqual([expected, code]);
+      expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'type']);
+      for (const value of Object.values(body.error)) expect(typeof value).toBe('string');
+      expect(headers.get('x-request-id')).toMatch(/^req_/);
+    }
+    const garbled = await service.call('POST', '/v1/chat/completions', '{', {
+      Authorization: `Bearer ${service.apiKey}`,
+    });
+    expect([garbled.status, garbled.body.error.type]).toEqual([400, 'invalid_request_error']);
+  });
+});
+
+describe('limits', () => {
+  it('say when to come again, in the envelope of the path', async () => {
+    const limited = await startService({ rateLimit: { perSecond: 0.5, burst: 3 } });
+    try {
+      const ask = () => limited.call('GET', '/api/v1/datasets');
+      const statuses = [(await ask()).status, (await ask()).status, (await ask()).status];
+      expect(statuses).toEqual([200, 200, 200]);
+      const refused = await ask();
+      expect([refused.status, refused.body.error.type, refused.body.error.code]).toEqual([
+        429,
+        'rate_limit_error',
+        'rate_limited',
+      ]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(refused.headers.get('service-should-retry')).toBe('true');
+      const chatting = await limited.call(
+        'POST',
+        '/v1/chat/completions',
+        {},
+        { Authorization: `Bearer ${limited.apiKey}` },
+      );
+      expect([chatting.status, Object.keys(chatting.body.error)]).toEqual([429, ['message', 'type', 'param', 'code']]);
+      expect((await limited.call('GET', '/local/health')).status).toBe(200);
+    } finally {
+      await limited.end();
+    }
+  });
+
+  it('refuse a body that is too long before it is read', async () => {
+    const declared = await fetch(`${service.baseUrl}/api/v1/trajectories/upload`, {
+      method: 'POST',
+      headers: { 'X-API-Key': service.apiKey },
+      body: new Uint8Array(33 * 1024 * 1024),
+    }).catch(() => undefined);
+    // The connection may end before all was sent.
+    if (declared)
+      expect([declared.status, ((await declared.json()) as { error: { code: string } }).error.code]).toEqual([
+        413,
+        'request_too_large',
+      ]);
+    async function* endless() {
+      for (let part = 0; part < 40; part += 1) yield new Uint8Array(1024 * 1024);
+    }
+    const streamed = await fetch(`${service.baseUrl}/api/v1/trajectories/upload`, {
+      method: 'POST',
+      headers: { 'X-API-Key': service.apiKey },
+      body: ReadableStream.from(endless()),
+      duplex: 'half',
+    } as RequestInit).catch(() => undefined);
+    if (streamed) expect(streamed.status).toBe(413);
+    expect((await service.call('GET', '/api/v1/datasets')).status).toBe(200);
+  });
+});
+
+describe('an upstream server', () => {
+  let upstream: Server;
+  let relayed: TestService;
+  const seen: { key: string | undefined; body: { model: string; stream?: boolean } }[] = [];
+
+  beforeAll(async () => {
+    upstream = createServer((request, response) => {
+      let text = '';
+      request.on('data', part => {
+        text += part;
+      });
+      request.on('end', () => {
+        const body = JSON.parse(text) as { model: string; stream?: boolean };
+        seen.push({ key: request.headers.authorization, body });
+        if (body.model === 'busy') {
+          response.writeHead(429, { 'Retry-After': '7' }).end('{"error":{"message":"slow down"}}');
+        } else if (body.model === 'broken') {
+          response.writeHead(500).end('<html>oh no</html>');
+        } else if (body.model === 'unknown') {
+          response.writeHead(404).end('{"error":"no such model"}');
+        } else if (body.stream) {
+          response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+          response.write('data: {"choices":[{"index":0,"delta":{"content":"cold"}}]}\n\n');
+          if (body.model === 'dies') setTimeout(() => response.destroy(), 20);
+          else response.end(': ping\n\ndata: [DONE]\n\n');
+        } else {
+          const message = { role: 'assistant', content: 'cold' };
+          const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+          response.setHeader('Content-Type', 'application/json');
+          response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage }));
+        }
+      });
+    });
+    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    const { port } = upstream.address() as AddressInfo;
+    relayed = await startService({ upstream: { url: `http://127.0.0.1:${port}/v1`, key: 'sk-upstream' } });
+  });
+  afterAll(async () => {
+    await relayed.end();
+    upstream.close();
+  });
+
+  const ask = (model: string, stream = false) =>
+    relayed.call(
+      'POST',
+      '/v1/chat/completions',
+      { model, stream, messages: [{ role: 'user', content: 'hi' }] },
+      { Authorization: `Bearer ${relayed.apiKey}` },
+    );
+
+  it('answers where no local model does, with its own key and never with ours', async () => {
+    expect((await ask('gpt-x')).body.choices[0].message.content).toBe('cold');
+    expect(seen.at(-1)).toMatchObject({ key: 'Bearer sk-upstream', body: { model: 'gpt-x' } });
+    const before = seen.length;
+    expect((await ask('benchtop/tutor-base')).status).toBe(200);
+    expect(seen.length).toBe(before);
+  });
+
+  it('streams through as it comes, and says so where it breaks off', async () => {
+    expect((await ask('gpt-x', true)).body).toContain(': ping');
+    const broken: string = (await ask('dies', true)).body;
+    expect(broken).toContain('"content":"cold"');
+    const last = broken.trim().split('\n\n').at(-1) ?? '';
+    expect(JSON.parse(last.replace('data: ', '')).error.code).toBe('internal_error');
+  });
+
+  it('has its errors said in our words', async () => {
+    const busy = await ask('busy');
+    expect([busy.status, busy.body.error.code, busy.headers.get('retry-after')]).toEqual([429, 'rate_limited', '7']);
+    const broken = await ask('broken');
+    expect([broken.status, broken.body.error.code]).toEqual([502, 'upstream_failed']);
+    const unknown = await ask('unknown');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'model_not_found']);
+    expect(unknown.body.error.message).toContain('no such model');
+  });
+
+  it('samples the rollouts of an evaluation, which are graded here', async () => {
+    const benchId = await relayed.readyBenchmark('opposites');
+    const start = (model_slug: string) =>
+      relayed.call('POST', `/api/v1/eval/${benchId}/start`, { display_name: model_slug, model_slug });
+    const end = async (model: string) => {
+      const { eval_run_id } = (await start(model)).body;
+      return until(
+        async () => (await relayed.call('GET', `/api/v1/eval/${eval_run_id}`)).body,
+        ({ status }) => status === 'completed' || status === 'failed',
+      );
+    };
+    const good = await end('gpt-x');
+    expect(good.status).toBe('completed');
+    expect(good.reward_mean).toBeGreaterThanOrEqual(0);
+    expect(good.reward_mean).toBeLessThan(1);
+    const bad = await end('broken');
+    expect([bad.status, bad.failure.code]).toEqual(['failed', 'no_rollout_scored']);
+    expect(bad.failure.message).toContain('oh no');
+  });
+});

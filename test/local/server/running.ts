@@ -1,0 +1,83 @@
+/** A local service for tests: started on a folder of its own, called as a stranger would. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  readonly body: any;
+}
+
+export interface TestService extends RunningService {
+  readonly folder: string;
+  /** Calls with the key of the service, unless `headers` says otherwise. */
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Answer>;
+  /** The id of a sample benchmark that is ready to launch. */
+  readonly readyBenchmark: (label: string) => Promise<string>;
+  readonly end: () => Promise<void>;
+}
+
+export async function startService(options: Partial<ServeOptions> = {}): Promise<TestService> {
+  const folder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'benchtop-local-'));
+  const running = await serve({ dataFolder: folder, ...options });
+  const call: TestService['call'] = async (method, path, body, headers = {}) => {
+    const answer = await fetch(path.startsWith('http') ? path : running.baseUrl + path, {
+      method,
+      headers: { 'X-API-Key': running.apiKey, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: parsed(text) };
+  };
+  return {
+    ...running,
+    folder,
+    call,
+    readyBenchmark: async label => {
+      const { body } = await call('GET', '/api/v1/benchmarks?limit=200');
+      const found = (body.items as { label: string; bench_id: string }[]).find(each => each.label === label);
+      const id = found?.bench_id ?? '';
+      await vi.waitFor(
+        async () => {
+          const readiness = (await call('GET', `/api/v1/benchmarks/${id}/readiness`)).body;
+          if (Object.keys(readiness.unready_task_image_counts).length > 0) throw new Error('images are being built');
+        },
+        { timeout: 10_000, interval: 5 },
+      );
+      return id;
+    },
+    end: async () => {
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Asks until the answer satisfies. */
+export function until<Result>(ask: () => Promise<Result>, satisfied: (result: Result) => boolean): Promise<Result> {
+  return vi.waitFor(
+    async () => {
+      const result = await ask();
+      if (!satisfied(result)) throw new Error(`still ${JSON.stringify(result)}`);
+      return result;
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+}

@@ -1,0 +1,297 @@
+/** Training and deployments over HTTP, in every state for its real reason. */
+import { readdirSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService, until } from './running.ts';
+
+let service: TestService;
+let benchId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  benchId = await service.readyBenchmark('opposites');
+});
+afterAll(() => service.end());
+
+const quick = { num_steps: 4, train_batch_size: 4, samples_per_instance: 4, held_out_every: 2 };
+/** As long as nobody stops it. */
+const endless = { num_steps: 2000, train_batch_size: 2, samples_per_instance: 2, held_out_every: 1000 };
+
+async function start(body: object = {}, headers: Record<string, string> = {}) {
+  const whole = { bench_id: benchId, base_model_slug: 'benchtop/tutor-base', options: quick, ...body };
+  return (await service.call('POST', '/api/v1/train', whole, headers)).body;
+}
+// biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+const get = async (path: string): Promise<any> => (await service.call('GET', `/api/v1/train/${path}`)).body;
+interface Progress {
+  status: string;
+  completed_steps: number;
+  failure?: { code: string; context: object };
+}
+const hasEnded = ({ status }: Progress) => ['succeeded', 'failed', 'cancelled'].includes(status);
+const ended = (id: string) => until((): Promise<Progress> => get(`${id}/progress`), hasEnded);
+
+async function checkpointOf(id: string): Promise<string> {
+  return (await get(`${id}/checkpoints`)).at(-1).checkpoint_id;
+}
+
+async function deployed(checkpoint_id: string, model_slug: string, role = 'production') {
+  const { body } = await service.call('POST', '/api/v1/deploy', { checkpoint_id, model_slug, role });
+  const path = `/api/v1/deploy/${body.deployment_id}`;
+  return until(
+    async () => (await service.call('GET', path)).body,
+    ({ status }) => status === 'DEPLOYED' || status === 'FAILED',
+  );
+}
+
+const ask = (model: string, path = '/v1/chat/completions') =>
+  service.call('POST', path, { model, messages: [{ role: 'user', content: 'opposite: hot?' }], max_tokens: 4 });
+
+describe('a training run', () => {
+  it('goes from pending to succeeded and leaves curves, rollouts and checkpoints', async () => {
+    const run = await start({ display_name: 'first' });
+    expect(run).toMatchObject({ status: 'pending', display_name: 'first', has_training_execution: false });
+    expect(run.options).toMatchObject({ ...quick, learning_rate: 0.01, seed: 1 });
+    const id: string = run.training_run_id;
+    expect(await ended(id)).toEqual({
+      training_run_id: id,
+      status: 'succeeded',
+      completed_steps: 4,
+      total_steps: 4,
+    });
+    const { trainer_rewards } = await get(`${id}/step/trainer-reward-by-step`);
+    expect(trainer_rewards.map(({ step }: { step: number }) => step)).toEqual([1, 2, 3, 4]);
+    const { held_out_rewards } = await get(`${id}/step/held-out-reward-by-step`);
+    expect(held_out_rewards.map(({ step }: { step: number }) => step)).toEqual([0, 2, 4]);
+    expect(held_out_rewards[0]).toMatchObject({ expected_samples: 80, completed_samples: 80, failed_samples: 0 });
+
+    const { trajectory_rewards } = await get(`${id}/steps/3/trajectory-rewards`);
+    expect(trajectory_rewards).toHaveLength(16);
+    const mean = trajectory_rewards.reduce((sum: number, { reward }: { reward: number }) => sum + reward, 0) / 16;
+    expect(mean).toBeCloseTo(trainer_rewards[2].trainer_reward);
+    const { body: page } = await service.call('GET', `/api/v1/trajectories?training_run_id=${id}&limit=200`);
+    expect(page.items).toHaveLength(64);
+    expect(page.items[0]).toMatchObject({ source: 'training', status: 'completed', training_run_id: id });
+
+    const checkpoints = await get(`${id}/checkpoints`);
+    expect(checkpoints.map(({ step_index }: { step_index: number }) => step_index)).toEqual([2, 4]);
+    expect(await get(`${id}/checkpoints/2`)).toEqual(checkpoints[0]);
+    expect((await get(`${id}/checkpoints/3`)).error.code).toBe('resource_not_found');
+    expect((await get(`${id}/steps/9/trajectory-rewards`)).error.code).toBe('resource_not_found');
+    expect(await get(id)).toMatchObject({ status: 'succeeded', failure: null, has_training_execution: true });
+    expect((await get(`${benchId}/runs`))[0].training_run_id).toBe(id);
+  });
+
+  it('waits its turn, is cancelled before and during its work, and keeps what it has done', async () => {
+    const first = await start({ options: endless });
+    const second = await start({ options: endless });
+    await until(
+      () => get(`${first.training_run_id}/progress`),
+      ({ completed_steps }) => completed_steps > 2,
+    );
+    expect((await get(second.training_run_id)).status).toBe('pending');
+    const cancel = (id: string) => service.call('POST', `/api/v1/train/${id}/cancel`);
+    expect((await cancel(second.training_run_id)).body.status).toBe('cancel_signaled');
+    expect((await cancel(first.training_run_id)).body.status).toBe('cancel_signaled');
+    const states = new Set<string>();
+    const last = await until(async () => {
+      const progress = await get(`${first.training_run_id}/progress`);
+      states.add(progress.status);
+      return progress;
+    }, hasEnded);
+    expect(last.status).toBe('cancelled');
+    for (const state of states) expect(['cancel_signaled', 'cancelling', 'cancelled']).toContain(state);
+    expect((await ended(second.training_run_id)).completed_steps).toBe(0);
+    // What had been done when it stopped can be gone on from.
+    const checkpoints = await get(`${first.training_run_id}/checkpoints`);
+    expect(checkpoints.at(-1).step_index).toBe(last.completed_steps);
+    const again = await cancel(first.training_run_id);
+    expect([again.status, again.body.error.code]).toEqual([409, 'run_already_terminal']);
+  });
+
+  it('begins with a checkpoint of another run, and knows its base model', async () => {
+    const parent = await start();
+    await ended(parent.training_run_id);
+    const parent_checkpoint_id = await checkpointOf(parent.training_run_id);
+    const child = await start({ parent_checkpoint_id, base_model_slug: undefined });
+    expect(child).toMatchObject({ parent_checkpoint_id, base_model_slug: 'benchtop/tutor-base' });
+    await ended(child.training_run_id);
+    const held = async (id: string) => (await get(`${id}/step/held-out-reward-by-step`)).held_out_rewards;
+    const parentLast = (await held(parent.training_run_id)).at(-1).held_out_reward;
+    expect((await held(child.training_run_id))[0].held_out_reward).toBe(parentLast);
+    const wrong = await service.call('POST', '/api/v1/train', {
+      bench_id: benchId,
+      parent_checkpoint_id,
+      base_model_slug: 'benchtop/aesop-small',
+    });
+    expect([wrong.status, wrong.body.error.param]).toEqual([422, 'base_model_slug']);
+  });
+
+  it('fails with a reason where the checkpoint that it begins with is damaged', async () => {
+    // With a seed of its own, so that no other test's model with the same weights is in memory.
+    const parent = await start({ options: { ...quick, seed: 77 } });
+    await ended(parent.training_run_id);
+    const parent_checkpoint_id = await checkpointOf(parent.training_run_id);
+    truncateSync(join(service.folder, 'checkpoints', parent.training_run_id, '4.weights'), 100);
+    const child = await start({ parent_checkpoint_id });
+    const { failure } = await ended(child.training_run_id);
+    expect(failure).toMatchObject({ type: 'dependency_error', code: 'weights_corrupt' });
+    expect(failure?.context).toMatchObject({ base_model_slug: 'benchtop/tutor-base', completed_steps: 0 });
+  });
+
+  it('is started once for one Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': 'train-once' };
+    const first = await start({}, headers);
+    expect((await start({}, headers)).training_run_id).toBe(first.training_run_id);
+    expect((await start({ display_name: 'other' }, headers)).error.code).toBe('idempotency_key_reused');
+    await ended(first.training_run_id);
+  });
+
+  it.each([
+    [{ options: { num_steps: 0 } }, 'options.num_steps'],
+    [{ options: { num_steps: 1.5 } }, 'options.num_steps'],
+    [{ options: { learning_rate: 'fast' } }, 'options.learning_rate'],
+    [{ options: { epochs: 3 } }, 'options.epochs'],
+    [{ options: { samples_per_instance: 1 } }, 'options.samples_per_instance'],
+    [{ base_model_slug: 'nobody/nothing' }, 'base_model_slug'],
+    [{ base_model_slug: undefined }, 'base_model_slug'],
+    [{ display_name: 'x'.repeat(257) }, 'display_name'],
+  ])('is refused with the field named: %j', async (body, param) => {
+    const { error } = await start(body);
+    expect([error.code, error.param]).toEqual(['validation_error', param]);
+  });
+
+  it('is deleted with all that belongs to it once it has ended', async () => {
+    const running = await start({ options: endless });
+    const path = `/api/v1/train/${running.training_run_id}`;
+    expect((await service.call('DELETE', path)).body.error.code).toBe('run_not_terminal');
+    await service.call('POST', `${path}/cancel`);
+    await ended(running.training_run_id);
+    expect((await service.call('DELETE', path)).body).toEqual({ training_run_id: running.training_run_id });
+    expect((await service.call('GET', path)).status).toBe(404);
+    const { body } = await service.call('GET', `/api/v1/trajectories?training_run_id=${running.training_run_id}`);
+    expect(body.items).toEqual([]);
+    expect(readdirSync(join(service.folder, 'checkpoints'))).not.toContain(running.training_run_id);
+  });
+
+  it('does the same with the same seed', async () => {
+    const curve = async () => {
+      const { training_run_id: id } = await start({ options: { ...quick, seed: 42 } });
+      await ended(id);
+      return (await get(`${id}/step/trainer-reward-by-step`)).trainer_rewards;
+    };
+    expect(await curve()).toEqual(await curve());
+  });
+
+  it('says what it may be told', async () => {
+    const { options } = await get('options');
+    expect(options.learning_rate).toMatchObject({ minimum: 1e-6, maximum: 1, default: 0.01 });
+  });
+});
+
+describe('a deployment', () => {
+  let checkpointId: string;
+  let runId: string;
+  beforeAll(async () => {
+    const run = await start();
+    runId = run.training_run_id;
+    await ended(runId);
+    checkpointId = await checkpointOf(runId);
+  });
+
+  it('is merged, deployed, active, and answers under its slug and its own address', async () => {
+    const request = { checkpoint_id: checkpointId, model_slug: 'Opposite-1', role: 'production' };
+    const { body: fresh } = await service.call('POST', '/api/v1/deploy', request);
+    expect(fresh).toMatchObject({ status: 'PENDING', model_slug: 'opposite-1', model_id: null, updated_at: null });
+    expect(fresh).toMatchObject({ base_model_slug: null, checkpoint_step: null, is_active: false });
+    expect('completed_at' in fresh || 'failure' in fresh).toBe(false);
+    const path = `/api/v1/deploy/${fresh.deployment_id}`;
+    const done = await until(
+      async () => (await service.call('GET', path)).body,
+      ({ status }) => status === 'DEPLOYED',
+    );
+    expect(done).toMatchObject({ is_active: true, base_model_slug: 'benchtop/tutor-base', checkpoint_step: 4 });
+    expect(done.model_id).toMatch(/^model_/);
+    expect(Date.parse(done.completed_at)).toBeGreaterThanOrEqual(Date.parse(done.created_at));
+    expect((await ask('opposite-1')).body.choices[0].message.role).toBe('assistant');
+    const own = await ask('whatever', new URL(done.playground_endpoint_url).pathname);
+    expect(own.body.model).toBe(fresh.deployment_id);
+  });
+
+  it('gives way to the next one of its slug, and comes back by promotion, with its first completion', async () => {
+    const first = await deployed(checkpointId, 'shared');
+    const second = await deployed(checkpointId, 'shared');
+    const byId = async (id: string) => (await service.call('GET', `/api/v1/deploy/${id}`)).body;
+    expect(second.model_slug_id).toBe(first.model_slug_id);
+    expect([(await byId(first.deployment_id)).is_active, second.is_active]).toEqual([false, true]);
+    const { body: promoted } = await service.call('POST', `/api/v1/deploy/${first.deployment_id}/promote`);
+    expect(promoted).toMatchObject({ is_active: true, completed_at: first.completed_at, role: 'production' });
+    expect((await byId(second.deployment_id)).is_active).toBe(false);
+    const { body: idle } = await service.call('POST', `/api/v1/deploy/${first.deployment_id}/unpromote`);
+    expect(idle).toMatchObject({ is_active: false, role: 'test', completed_at: first.completed_at });
+    const refused = await ask('shared');
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'model_not_ready']);
+  });
+
+  it('for test answers by its id only', async () => {
+    const { deployment_id, is_active } = await deployed(checkpointId, 'trial', 'test');
+    expect(is_active).toBe(false);
+    expect((await ask('trial')).status).toBe(503);
+    expect((await ask(deployment_id)).status).toBe(200);
+  });
+
+  it('fails where its checkpoint is gone, and says so', async () => {
+    const run = await start();
+    await ended(run.training_run_id);
+    const lost = await checkpointOf(run.training_run_id);
+    rmSync(join(service.folder, 'checkpoints', run.training_run_id), { recursive: true });
+    const failed = await deployed(lost, 'lost');
+    expect(failed).toMatchObject({ status: 'FAILED', is_active: false, model_id: null });
+    expect(failed.failure).toMatchObject({ type: 'dependency_error', code: 'weights_missing' });
+    expect(failed.failure.context).toMatchObject({ stage: 'merge', checkpoint_id: lost });
+    const refused = await service.call('POST', `/api/v1/deploy/${failed.deployment_id}/promote`);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'deployment_not_ready']);
+  });
+
+  it('is taken away with its files, and no other answers for it', async () => {
+    const { deployment_id } = await deployed(checkpointId, 'leaving');
+    expect(readdirSync(join(service.folder, 'deployments'))).toContain(deployment_id);
+    const { body } = await service.call('DELETE', `/api/v1/deploy/${deployment_id}`);
+    expect(body).toEqual({ deployment_id, row_deleted: true });
+    expect(readdirSync(join(service.folder, 'deployments'))).not.toContain(deployment_id);
+    expect((await service.call('GET', `/api/v1/deploy/${deployment_id}`)).body.error.code).toBe('resource_not_found');
+    expect((await ask('leaving')).body.error.code).toBe('model_not_found');
+  });
+
+  it('is listed by status and counted', async () => {
+    const { body: failed } = await service.call('GET', '/api/v1/deploy?status=FAILED');
+    expect(failed.items.map(({ status }: { status: string }) => status)).toEqual(['FAILED']);
+    const { body: all } = await service.call('GET', '/api/v1/deploy?limit=200&sort=model_slug&order=asc');
+    const slugs = all.items.map(({ model_slug }: { model_slug: string }) => model_slug);
+    expect(slugs).toEqual([...slugs].sort());
+    const { body: summary } = await service.call('GET', '/api/v1/deploy/summary');
+    expect(summary.total).toBe(all.items.length);
+    expect(summary.by_status.FAILED).toBe(1);
+  });
+
+  it.each([
+    [{ model_slug: 'two words' }, 422, 'model_slug'],
+    [{ model_slug: 'x'.repeat(33) }, 422, 'model_slug'],
+    [{ role: 'hero' }, 422, 'role'],
+    [{ checkpoint_id: 'ckpt_unknown' }, 404, null],
+  ])('is refused where it cannot be: %j', async (change, status, param) => {
+    const body = { checkpoint_id: checkpointId, model_slug: 'fine', role: 'test', ...change };
+    const answer = await service.call('POST', '/api/v1/deploy', body);
+    expect([answer.status, answer.body.error.param]).toEqual([status, param]);
+  });
+
+  it('of a checkpoint is evaluated as that checkpoint', async () => {
+    const body = { display_name: 'after', checkpoint_id: checkpointId };
+    const { body: started } = await service.call('POST', `/api/v1/eval/${benchId}/start`, body);
+    const run = await until(
+      async () => (await service.call('GET', `/api/v1/eval/${started.eval_run_id}`)).body,
+      ({ status }) => status === 'completed',
+    );
+    expect(run).toMatchObject({ parent_checkpoint_id: checkpointId, training_run_id: runId, step: 4 });
+  });
+});

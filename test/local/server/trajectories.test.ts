@@ -1,0 +1,259 @@
+/** Uploaded trajectories, datasets, rewards, tokens, secrets. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceContext } from '../../../src/local/server/context.ts';
+import type { ApiError } from '../../../src/local/server/errors.ts';
+import { trajectoryRoutes } from '../../../src/local/server/routes/trajectories.ts';
+import { TrajectoryTokens, tokenLifetimeMs } from '../../../src/local/server/trajectory-tokens.ts';
+import { Keyring } from '../../../src/local/store/keyring.ts';
+import { ensureOrganization } from '../../../src/local/store/organizations.ts';
+import { openStores } from '../../../src/local/store/stores.ts';
+import { startService, type TestService } from './running.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.end());
+
+const conversation = (content: string, more: object = {}) => ({
+  messages: [
+    { role: 'user', content: 'hello' },
+    { role: 'assistant', content },
+  ],
+  ...more,
+});
+const upload = (trajectories: unknown[], dataset = 'mine', headers = {}) =>
+  service.call('POST', '/api/v1/trajectories/upload', { dataset, trajectories }, headers);
+const get = async (path: string) => (await service.call('GET', path)).body;
+
+async function stored(more: object, dataset = 'mine'): Promise<string> {
+  const { body } = await upload([conversation('x', more)], dataset);
+  return body.trajectories[0].trajectory_id;
+}
+
+describe('an upload', () => {
+  it('stores each, with steps, and lists them by dataset', async () => {
+    const steps = [
+      { reward: 0, messages: [{ role: 'user', content: 'a' }] },
+      { has_error: true, messages: [{ role: 'assistant', content: 'b', tool_calls: '[]' }] },
+    ];
+    const { status, body } = await upload(
+      [
+        conversation('one', { trace_id: 't1', model_id: 'some/model', reward: 0, metrics: { words: 1 } }),
+        { steps, task: { name: 'quiz' }, error: 'it broke' },
+      ],
+      'first',
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ uploaded: 2, skipped: 0, failures: [], partial_success: false });
+    expect(body.trajectories[0]).toMatchObject({
+      request_index: 0,
+      status: 'uploaded',
+      trace_id: 't1',
+      model_id: 'some/model',
+      model_association_source: 'upload',
+    });
+    const list = await get('/api/v1/trajectories?dataset_name=first&order=asc');
+    expect(list.items).toHaveLength(2);
+    expect(list.items.every((item: object) => !('steps' in item))).toBe(true);
+    const whole = await get(`/api/v1/trajectories/${body.trajectories[1].trajectory_id}`);
+    expect(whole).toMatchObject({ status: 'failed', error: 'it broke', task_id: 'quiz', num_steps: 2 });
+    // No reward was given: that is not 0.
+    expect('reward' in whole).toBe(false);
+    expect(whole.steps[0]).toMatchObject({ step_index: 0, reward: 0, has_error: false });
+    expect(whole.steps[1].messages[0]).toMatchObject({ role: 'assistant', content: 'b', tool_calls: '[]' });
+    expect((await get(`/api/v1/trajectories/${body.trajectories[0].trajectory_id}?include_steps=false`)).reward).toBe(
+      0,
+    );
+    const datasets = await get('/api/v1/datasets?search=first');
+    expect(datasets.items[0]).toMatchObject({ dataset_name: 'first', display_name: 'first', source: 'upload' });
+  });
+
+  it('skips what is there already, by trace or by content', async () => {
+    const items = [conversation('same', { trace_id: 'twice' }), conversation('the same without a trace')];
+    const first = await upload(items, 'again');
+    const second = await upload(items, 'again');
+    expect([first.body.uploaded, second.body.uploaded, second.body.skipped]).toEqual([2, 0, 2]);
+    expect(second.body.trajectories[0].trajectory_id).toBe(first.body.trajectories[0].trajectory_id);
+  });
+
+  it('stores the good ones of a batch, and says what is wrong with each of the others', async () => {
+    const { status, body } = await upload([
+      conversation('good'),
+      { nothing: 1 },
+      conversation('bad', { reward: 'high' }),
+    ]);
+    expect([status, body.uploaded, body.partial_success]).toEqual([200, 1, true]);
+    expect(body.trajectories[1]).toMatchObject({
+      request_index: 1,
+      status: 'failed',
+      failure: { code: 'invalid_trajectory_upload', item_index: 1 },
+    });
+    expect(body.trajectories[2].failure.message).toMatch(/^reward: /);
+  });
+
+  it('is refused where none can be stored, each with its failure', async () => {
+    const { status, body } = await upload([{}, { steps: [] }]);
+    expect([status, body.error.type, body.error.code]).toEqual([
+      400,
+      'invalid_request_error',
+      'invalid_trajectory_upload',
+    ]);
+    expect(body.error.context.failures.map(({ item_index }: { item_index: number }) => item_index)).toEqual([0, 1]);
+    expect((await upload([])).body.error.code).toBe('invalid_trajectory_upload');
+    expect((await upload([conversation('x')], 'evaluation/x')).body.error.param).toBe('dataset');
+    expect((await upload(Array(1001).fill(conversation('x')))).body.error.code).toBe('invalid_trajectory_upload');
+  });
+
+  it('is a conflict where a trace stands for something else', async () => {
+    await upload([conversation('was', { trace_id: 'taken' })], 'conflicts');
+    const { status, body } = await upload([conversation('is', { trace_id: 'taken' })], 'conflicts');
+    expect([status, body.error.type, body.error.code]).toEqual([409, 'conflict_error', 'trajectory_upload_conflict']);
+    expect(body.error.context.failures[0].context.trace_id).toBe('taken');
+  });
+
+  it('is stored once for one Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': 'upload-once' };
+    const first = await upload([conversation('once')], 'keyed', headers);
+    const second = await upload([conversation('once')], 'keyed', headers);
+    expect(second.body).toEqual(first.body);
+  });
+
+  it('fails as a whole where the disk is full', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-full-'));
+    const stores = openStores(folder, new Keyring(new Uint8Array(32)));
+    try {
+      const organizationId = ensureOrganization(stores.database, 'sk');
+      const { count } = stores.database.get<{ count: number }>('select page_count as count from pragma_page_count') ?? {
+        count: 0,
+      };
+      stores.database.get(`pragma max_page_count = ${count}`);
+      const { uploadTrajectories } = trajectoryRoutes(stores as ServiceContext);
+      const body = { dataset: 'mine', trajectories: [conversation('x'.repeat(100_000))] };
+      const call = { organizationId, body, params: {}, query: {}, idempotencyKey: undefined, origin: '' };
+      const refusal = () => uploadTrajectories?.(call);
+      expect(refusal).toThrow(/Nothing of the batch was stored/);
+      try {
+        refusal();
+      } catch (error) {
+        expect(error).toMatchObject({ status: 500, code: 'trajectory_upload_failed' });
+        expect((error as ApiError).details.context?.['failures']).toHaveLength(1);
+      }
+      expect(stores.datasets.list(organizationId, {}).items).toEqual([]);
+    } finally {
+      stores.database.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a reward', () => {
+  const log = (id: string, reward: object, headers = {}) =>
+    service.call('POST', `/api/v1/trajectories/${id}/rewards`, { name: 'quality', ...reward }, headers);
+
+  it('counts by its weight, and is harmless when it is logged again', async () => {
+    const id = await stored({ status: 'running', trace_id: 'rewarded' });
+    expect((await log(id, { reward_id: 'a', value: 1 })).body).toEqual({
+      ok: true,
+      trajectory_id: id,
+      status: 'running',
+    });
+    await log(id, { reward_id: 'b', value: 0, weight: 3 });
+    await log(id, { reward_id: 'c', value: 100, weight: 0, explanation: 'only for diagnosis' });
+    expect((await log(id, { reward_id: 'a', value: 1 })).status).toBe(200);
+    const whole = await get(`/api/v1/trajectories/${id}`);
+    expect(whole.reward).toBeCloseTo(0.25);
+    expect(whole.rewards).toHaveLength(3);
+    const changed = await log(id, { reward_id: 'a', value: 2 });
+    expect([changed.status, changed.body.error.code]).toEqual([409, 'reward_id_reused']);
+    expect((await log(id, { reward_id: 'd', value: 1, weight: -1 })).body.error.param).toBe('weight');
+  });
+
+  it('is refused once the trajectory has ended, and nothing is recorded', async () => {
+    const id = await stored({ status: 'running', trace_id: 'ending' });
+    const complete = (termination_reason: string) =>
+      service.call('POST', `/api/v1/trajectories/${id}/complete`, { termination_reason });
+    expect((await complete('FINISHED')).status).toBe(422);
+    expect((await complete('MAX_STEPS')).body).toEqual({ ok: true, trajectory_id: id, status: 'completed' });
+    expect((await complete('MAX_STEPS')).status).toBe(200);
+    for (const answer of [await log(id, { reward_id: 'late', value: 1 }), await complete('ERROR')]) {
+      expect([answer.status, answer.body.error.type, answer.body.error.code]).toEqual([
+        409,
+        'conflict_error',
+        'trajectory_already_terminal',
+      ]);
+    }
+    expect(await get(`/api/v1/trajectories/${id}`)).toMatchObject({ termination_reason: 'MAX_STEPS', rewards: [] });
+    const unknown = await log('traj_unknown', { reward_id: 'a', value: 1 });
+    expect([unknown.body.error.type, unknown.body.error.code]).toEqual(['invalid_request_error', 'resource_not_found']);
+  });
+
+  it('is logged with a token that is for one trajectory only', async () => {
+    const id = await stored({ status: 'running', trace_id: 'tokened' });
+    const other = await stored({ status: 'running', trace_id: 'tokened too' });
+    const { body } = await service.call('POST', `/local/trajectories/${id}/token`);
+    const bearer = { Authorization: `Bearer ${body.token}`, 'X-API-Key': '' };
+    expect((await log(id, { reward_id: 'a', value: 1 }, bearer)).status).toBe(200);
+    const foreign = await log(other, { reward_id: 'a', value: 1 }, bearer);
+    expect([foreign.status, foreign.body.error.code]).toEqual([403, 'permission_denied']);
+    const elsewhere = await service.call('GET', `/api/v1/trajectories/${id}`, undefined, bearer);
+    expect(elsewhere.body.error.code).toBe('authentication_required');
+    const forged = await log(id, { reward_id: 'b', value: 1 }, { ...bearer, Authorization: `Bearer ${body.token}x` });
+    expect([forged.status, forged.body.error.code]).toEqual([401, 'authentication_required']);
+  });
+});
+
+it('gives tokens that last for a while', () => {
+  let now = 1_000_000;
+  const tokens = new TrajectoryTokens(new Keyring(new Uint8Array(32).fill(1)), () => now);
+  const { token } = tokens.create({ organizationId: 'org_a', trajectoryId: 'traj_b' });
+  expect(tokens.read(token)).toEqual({ organizationId: 'org_a', trajectoryId: 'traj_b' });
+  now += tokenLifetimeMs;
+  expect(tokens.read(token)).toBeUndefined();
+});
+
+describe('a secret', () => {
+  const create = (body: object) => service.call('POST', '/api/v1/secrets', body);
+
+  it('is written and never read: not by its endpoints, not from the disk', async () => {
+    const value = 'open sesame, please';
+    const { body } = await create({ name: 'DOOR', value, description: 'to the cave' });
+    expect(Object.keys(body.secret).sort()).toEqual(
+      ['byte_length', 'created_at', 'description', 'name', 'secret_id', 'updated_at'].sort(),
+    );
+    expect(body.secret.byte_length).toBe(19);
+    const { body: page } = await service.call('GET', '/api/v1/secrets');
+    expect(JSON.stringify([body, page])).not.toContain('sesame');
+    for (const name of ['benchtop.db', 'benchtop.db-wal']) {
+      expect(readFileSync(join(service.folder, name)).includes(value)).toBe(false);
+    }
+    expect(statSync(join(service.folder, 'master-key')).mode & 0o077).toBe(0);
+    const { body: changed } = await create({ name: 'DOOR', value: 'other' });
+    expect([changed.secret.secret_id, changed.secret.byte_length]).toEqual([body.secret.secret_id, 5]);
+    const path = `/api/v1/secrets/${body.secret.secret_id}`;
+    expect((await service.call('DELETE', path)).body).toEqual({ secret_id: body.secret.secret_id, deleted: true });
+    expect((await service.call('DELETE', path)).status).toBe(404);
+  });
+
+  it.each([
+    [{ name: '1ST', value: 'v' }, 'name'],
+    [{ name: 'A-B', value: 'v' }, 'name'],
+    [{ name: 'A', value: '' }, 'value'],
+    [{ name: 'A', value: 'x'.repeat(70_000) }, 'value'],
+  ])('is refused with the field named %#', async (body, param) => {
+    const answer = await create(body);
+    expect([answer.status, answer.body.error.param]).toEqual([422, param]);
+    expect(JSON.stringify(answer.body)).not.toContain('xxxx');
+  });
+
+  it('lifts the blocker of the benchmark that needs it, and reaches the environment of its tasks', async () => {
+    const benchId = await service.readyBenchmark('what-is-it');
+    const readiness = () => get(`/api/v1/benchmarks/${benchId}/readiness`);
+    expect(await readiness()).toMatchObject({ ready: false, missing_secret_names: ['QUIZ_API_KEY'] });
+    await create({ name: 'QUIZ_API_KEY', value: 'k' });
+    expect(await readiness()).toMatchObject({ ready: true, missing_secret_names: [] });
+  });
+});

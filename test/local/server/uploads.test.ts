@@ -1,0 +1,234 @@
+/** Uploads of benchmarks: signed addresses, storage, ingest, images. */
+import { existsSync, readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SignedUploads, uploadLifetimeMs } from '../../../src/local/server/signed-uploads.ts';
+import { Keyring } from '../../../src/local/store/keyring.ts';
+import { UploadFolder } from '../../../src/local/store/upload-folder.ts';
+import { startService, type TestService, until } from './running.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.end());
+
+interface Declared {
+  path: string;
+  content_type: string;
+  size_bytes: number;
+}
+interface Address {
+  path: string;
+  url: string;
+  headers: Record<string, string>;
+}
+
+const file = (path: string, text = 'hello'): Declared => ({
+  path,
+  content_type: 'text/plain',
+  size_bytes: Buffer.byteLength(text),
+});
+const allocate = (files: Declared[], bench_id?: string) =>
+  service.call('POST', '/api/v1/benchmarks/uploads', { files, ...(bench_id && { bench_id }) });
+const put = ({ url, headers }: Address, text: string) =>
+  fetch(url, { method: 'PUT', headers, body: text }).then(async answer => ({
+    status: answer.status,
+    code: /<Code>(\w+)</.exec(await answer.text())?.[1],
+  }));
+const task = (name: string, more: object = {}) => ({
+  name,
+  split: 'test',
+  input_messages: [{ role: 'user', content: 'say yes' }],
+  run_command: 'answer',
+  grader: { kind: 'exact', expected: 'yes' },
+  ...more,
+});
+const ingest = (benchId: string, manifest: object) =>
+  service.call('POST', `/api/v1/benchmarks/${benchId}/ingest`, manifest);
+
+async function uploaded(files: Declared[], text = 'hello'): Promise<string> {
+  const { body } = await allocate(files);
+  for (const address of body.urls as Address[]) expect((await put(address, text)).status).toBe(200);
+  return body.bench_id;
+}
+
+describe('a signed address', () => {
+  let address: Address;
+  beforeAll(async () => {
+    address = (await allocate([file('data/one.txt')])).body.urls[0];
+  });
+
+  it('takes the file that it is for, more than once, and nothing is listed before ingest', async () => {
+    const { status, body } = await allocate([file('a.txt'), file('b/c.txt')]);
+    expect(status).toBe(200);
+    expect(body.urls.map(({ path }: Address) => path)).toEqual(['a.txt', 'b/c.txt']);
+    expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(uploadLifetimeMs);
+    expect((await put(body.urls[0], 'hello')).status).toBe(200);
+    expect((await put(body.urls[0], 'HELLO')).status).toBe(200);
+    expect((await service.call('GET', `/api/v1/benchmarks/${body.bench_id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['path', 'data/two.txt'],
+    ['size', '6'],
+    ['type', 'text/html'],
+    ['expires', String(Date.now() + 10 * uploadLifetimeMs)],
+    ['signature', 'x'],
+  ])('is worth nothing with another %s', async (name, value) => {
+    const changed = new URL(address.url);
+    changed.searchParams.set(name, value);
+    const answer = await put({ ...address, url: changed.href }, 'hello');
+    expect(answer).toEqual({ status: 403, code: 'SignatureDoesNotMatch' });
+  });
+
+  it('is for one method, one type, one benchmark and one length', async () => {
+    expect((await fetch(address.url)).status).toBe(403);
+    expect((await fetch(address.url, { method: 'DELETE' })).status).toBe(403);
+    expect((await put({ ...address, headers: { 'Content-Type': 'text/html' } }, 'hello')).status).toBe(403);
+    expect((await put({ ...address, url: address.url.replace('/storage/', '/storage/x') }, 'hello')).status).toBe(403);
+    expect(await put(address, 'hello!')).toEqual({ status: 400, code: 'EntitySizeMismatch' });
+  });
+
+  it('refuses a body that is shorter or longer than declared where its length is not told', async () => {
+    const send = (text: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const call = request(address.url, { method: 'PUT', headers: address.headers }, answer => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        call.on('error', reject);
+        call.write(text);
+        call.end();
+      });
+    expect([await send('hell'), await send('hello, you'), await send('hello')]).toEqual([400, 400, 200]);
+    const folders = readdirSync(join(service.folder, 'uploads'), { recursive: true, encoding: 'utf8' });
+    expect(folders.filter(name => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('has its time', async () => {
+    let now = Date.now();
+    const keyring = new Keyring(new Uint8Array(32));
+    const uploads = new SignedUploads(keyring, new UploadFolder(service.folder), () => now);
+    const { Hono } = await import('hono');
+    const app = new Hono().all('/storage/:bench_id', context => uploads.receive(context, () => false));
+    const { url, headers } = uploads.allocate('http://localhost', 'bench_x', [file('a')]).urls[0] as Address;
+    const ask = () => app.request(url, { method: 'PUT', headers, body: 'hello' });
+    expect((await ask()).status).toBe(200);
+    now += uploadLifetimeMs;
+    const late = await ask();
+    expect([late.status, (await late.text()).includes('RequestExpired')]).toEqual([403, true]);
+  });
+});
+
+describe('allocation', () => {
+  it.each(['/etc/passwd', '../up', 'a/../b', 'a//b', './a', 'C:/x', 'a\\b', 'a\u0000b', 'e\u0301'])(
+    'refuses the path %j',
+    async path => {
+      const { status, body } = await allocate([file(path)]);
+      expect([status, body.error.param]).toEqual([422, 'files[0].path']);
+    },
+  );
+
+  it('takes so many files in a request, more of them under the same id, and none twice', async () => {
+    const many = Array.from({ length: 201 }, (_, index) => file(`f${index}`));
+    const refused = await allocate(many);
+    expect([refused.status, refused.body.error.context.limit]).toEqual([422, 200]);
+    const { body } = await allocate(many.slice(0, 200));
+    const more = await allocate(many.slice(200), body.bench_id);
+    expect([more.status, more.body.bench_id]).toEqual([200, body.bench_id]);
+    expect((await allocate([file('same'), file('same')])).body.error.param).toBe('files[1].path');
+    expect((await allocate([])).status).toBe(422);
+    expect((await allocate([{ ...file('a'), size_bytes: -1 }])).body.error.param).toBe('files[0].size_bytes');
+    expect((await allocate([{ ...file('a'), size_bytes: 1e12 }])).body.error.param).toBe('files[0].size_bytes');
+  });
+
+  it('knows only ids that it minted', async () => {
+    expect((await allocate([file('a')], 'bench_made_up')).body.error.code).toBe('resource_not_found');
+    expect((await ingest('bench_made_up', { name: 'x', tasks: [task('a')] })).body.error.code).toBe(
+      'resource_not_found',
+    );
+  });
+});
+
+describe('ingest', () => {
+  it('makes a benchmark of what was uploaded, once; then it takes no more files', async () => {
+    const benchId = await uploaded([file('run.sh')]);
+    const manifest = { name: 'mine', family: 'test', tasks: [task('one', { files: ['run.sh'] }), task('two')] };
+    const { body } = await ingest(benchId, manifest);
+    expect(body).toMatchObject({ bench_id: benchId, ok: true, task_count: 2, file_count: 1 });
+    expect((await service.call('GET', `/api/v1/benchmarks/${benchId}`)).body).toMatchObject({ label: 'mine' });
+    const { body: before } = await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`);
+    expect(before).toEqual({ ready: false, missing_secret_names: [], unready_task_image_counts: { pending: 2 } });
+    for (const answer of [await ingest(benchId, manifest), await allocate([file('late')], benchId)]) {
+      expect([answer.status, answer.body.error.code]).toEqual([409, 'benchmark_already_ingested']);
+    }
+    const { body: build } = await service.call('POST', `/api/v1/benchmarks/${benchId}/images/build`);
+    expect(build.images[0].build_status).toBe('building');
+    const images = await until(
+      async () => (await service.call('GET', `/api/v1/benchmarks/${benchId}/images`)).body.images,
+      all => all.every(({ build_status }: { build_status: string }) => build_status === 'ready'),
+    );
+    expect(images[0].provider_ref).toMatch(/^sha256:/);
+    // What a task needs is part of its image.
+    expect(images[0].provider_ref).not.toBe(images[1].provider_ref);
+    expect((await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body.ready).toBe(true);
+  });
+
+  it('names every fault with its place, and stores nothing', async () => {
+    const { body: allocated } = await allocate([file('here'), file('never')]);
+    await put(allocated.urls[0], 'hello');
+    const bad = await ingest(allocated.bench_id, {
+      name: 'bad',
+      tasks: [task('one'), task('one'), task('three', { files: ['missing'] })],
+    });
+    expect(bad.status).toBe(422);
+    expect(bad.body.error.context.issues.map(({ path }: { path: string }) => path)).toEqual([
+      'files: never',
+      'tasks[1].name',
+      'tasks[2].files[0]',
+    ]);
+    const worse = await ingest(allocated.bench_id, {
+      name: '',
+      tasks: [task('one', { split: 'dev' }), task('two', { grader: { kind: 'regex', pattern: '(' } })],
+      extra: 1,
+    });
+    const places = worse.body.error.context.issues.map(({ path }: { path: string }) => path);
+    expect(places).toEqual(expect.arrayContaining(['name', 'tasks[0].split', 'tasks[1].grader.pattern', 'extra']));
+    expect((await service.call('GET', `/api/v1/benchmarks/${allocated.bench_id}`)).status).toBe(404);
+  });
+
+  it('is ready only once its secrets are there, and its images fail where a file was changed', async () => {
+    const benchId = await uploaded([file('needed')]);
+    const secret = { name: 'TOKEN', secret_name: 'UPLOAD_TEST_TOKEN' };
+    await ingest(benchId, { name: 'needy', tasks: [task('one', { files: ['needed'], environment: [secret] })] });
+    const folder = join(service.folder, 'uploads');
+    const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => !name.endsWith('.json'));
+    expect(stored.some(name => existsSync(join(folder, name)))).toBe(true);
+    const uploads = new UploadFolder(service.folder);
+    async function* other() {
+      yield Buffer.from('HELLO');
+    }
+    await uploads.receive(benchId, 'needed', 5, other());
+    const path = `/api/v1/benchmarks/${benchId}`;
+    await service.call('POST', `${path}/images/build`);
+    const { images } = await until(
+      async () => (await service.call('GET', `${path}/images`)).body,
+      ({ images: all }) => all[0].build_status === 'failed',
+    );
+    expect(images[0].failure).toContain('needed');
+    const { body: blocked } = await service.call('GET', `${path}/readiness`);
+    expect(blocked).toEqual({
+      ready: false,
+      missing_secret_names: ['UPLOAD_TEST_TOKEN'],
+      unready_task_image_counts: { failed: 1 },
+    });
+    const start = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
+      display_name: 'x',
+      model_slug: 'benchtop/tutor-base',
+    });
+    expect([start.status, start.body.error.code]).toEqual([409, 'benchmark_not_ready']);
+    expect(start.body.error.context.missing_secret_names).toEqual(['UPLOAD_TEST_TOKEN']);
+  });
+});
