@@ -1,7 +1,8 @@
 /** What the screens ask about evaluation runs. */
 import type { EvalProgress, EvalRun, RolloutStatistics, TrajectoryReward } from '../contract/evaluations.ts';
-import type { Service } from '../service/index.ts';
+import { readAcross } from './across.ts';
 import type { Activity } from './polling.ts';
+import { remembering } from './remembered/listing.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -34,40 +35,44 @@ function page<Row>(items: Row[]) {
   return { items, has_more: false, next_cursor: null, dropped: 0 };
 }
 
+const rememberedRuns = {
+  kind: 'run',
+  words: 'runs',
+  describe: (run: EvalRun) => ({
+    id: run.eval_run_id,
+    label: run.display_name ?? run.eval_run_id,
+    status: run.status ?? undefined,
+    parent: run.bench_id ?? undefined,
+  }),
+} as const;
+
 export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
-  return {
+  const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
     readPage: async (service, _query, signal) => page(await service.evaluations.listRuns(benchId, { signal })),
     activity: activityOfRuns,
   };
-}
-
-/** At most this many benchmarks are asked for their runs at once; no service lists the runs of an organization. */
-const askedBenchmarks = 50;
-const askedAtOnce = 4;
-
-async function readEveryRun(service: Service, signal: AbortSignal): Promise<EvalRun[]> {
-  const { items } = await service.benchmarks.list({ limit: askedBenchmarks }, { signal });
-  // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
-  const waiting = items.filter(item => item.eval_run_count !== 0).map(item => item.bench_id);
-  const runs: EvalRun[] = [];
-  const askNext = async (): Promise<void> => {
-    for (let benchId = waiting.shift(); benchId !== undefined; benchId = waiting.shift()) {
-      runs.push(...(await service.evaluations.listRuns(benchId, { signal })));
-    }
-  };
-  await Promise.all(Array.from({ length: askedAtOnce }, askNext));
-  return runs.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+  return remembering(listed, { ...rememberedRuns, parent: benchId });
 }
 
 /** The runs of every benchmark, newest first. */
-export const everyRun: ListSource<EvalRun> = {
-  key: evaluationKeys.everyRun,
-  id: row => row.eval_run_id,
-  readPage: async (service, _query, signal) => page(await readEveryRun(service, signal)),
-  activity: activityOfRuns,
-};
+export const everyRun: ListSource<EvalRun> = remembering(
+  {
+    key: evaluationKeys.everyRun,
+    id: row => row.eval_run_id,
+    readPage: (service, _query, signal) =>
+      readAcross(
+        service,
+        signal,
+        benchId => service.evaluations.listRuns(benchId, { signal }),
+        // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
+        ({ eval_run_count }) => eval_run_count !== 0,
+      ),
+    activity: activityOfRuns,
+  },
+  rememberedRuns,
+);
 
 export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   return {

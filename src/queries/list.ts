@@ -11,7 +11,12 @@ export interface ListData<Row> {
   readonly nextCursor: string | null;
   /** Rows that came and could not be read. */
   readonly dropped: number;
+  /** Why the list may hold less than there is. */
+  readonly note?: string | undefined;
 }
+
+/** A page, with what is to be said of the list. */
+export type NotedPage<Row> = Page<Row> & { readonly note?: string | undefined };
 
 export type RowId<Row> = (row: Row) => string;
 
@@ -41,13 +46,18 @@ function withoutRepeats<Row>(rows: readonly Row[], id: RowId<Row>): Row[] {
  * Merges a newly read first page. Rows of the old list that stood before the page's last row and are not in the page
  * any more are gone on the server; rows behind it stay.
  */
-export function mergeFirstPage<Row>(old: ListData<Row> | undefined, page: Page<Row>, id: RowId<Row>): ListData<Row> {
+export function mergeFirstPage<Row>(
+  old: ListData<Row> | undefined,
+  page: NotedPage<Row>,
+  id: RowId<Row>,
+): ListData<Row> {
+  const { note } = page;
   const known = new Map(old?.rows.map(row => [id(row), row]));
   const head = withoutRepeats(keepIdentity(page.items, known, id), id);
   const nextCursor = cursorOf(page, undefined);
   if (!old || nextCursor === null) {
     const same = old && old.nextCursor === null && old.dropped === page.dropped && sameRows(old.rows, head);
-    return same ? old : { rows: head, nextCursor, dropped: page.dropped };
+    return same && old.note === note ? old : { rows: head, nextCursor, dropped: page.dropped, note };
   }
   const inHead = new Set(head.map(id));
   const last = head.at(-1);
@@ -55,8 +65,8 @@ export function mergeFirstPage<Row>(old: ListData<Row> | undefined, page: Page<R
   const tail = old.rows.slice(end + 1).filter(row => !inHead.has(id(row)));
   const rows = [...head, ...tail];
   const cursor = tail.length > 0 ? old.nextCursor : nextCursor;
-  if (sameRows(old.rows, rows) && cursor === old.nextCursor) return old;
-  return { rows, nextCursor: cursor, dropped: tail.length > 0 ? old.dropped : page.dropped };
+  if (sameRows(old.rows, rows) && cursor === old.nextCursor && old.note === note) return old;
+  return { rows, nextCursor: cursor, dropped: tail.length > 0 ? old.dropped : page.dropped, note };
 }
 
 /** Adds the page that was read from the list's `nextCursor`. */
@@ -65,5 +75,6 @@ export function appendPage<Row>(old: ListData<Row>, page: Page<Row>, id: RowId<R
     rows: withoutRepeats([...old.rows, ...page.items], id),
     nextCursor: cursorOf(page, old.nextCursor),
     dropped: old.dropped + page.dropped,
+    note: old.note,
   };
 }

@@ -1,10 +1,11 @@
 /** A list that pages in by cursor and whose first page is kept live. */
 import { useCallback, useRef, useState } from 'react';
-import type { ListQuery, Page } from '../contract/common.ts';
+import type { ListQuery } from '../contract/common.ts';
 import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
-import { appendPage, type ListData, mergeFirstPage, type RowId } from './list.ts';
+import { appendPage, type ListData, mergeFirstPage, type NotedPage, type RowId } from './list.ts';
 import type { Activity, Attention } from './polling.ts';
+import type { RememberedStore } from './remembered/store.ts';
 import { type Live, useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -14,7 +15,12 @@ export const pageSize = 200;
 export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
-  readonly readPage: (service: Service, query: ListQuery, signal: AbortSignal) => Promise<Page<Row>>;
+  readonly readPage: (
+    service: Service,
+    query: ListQuery,
+    signal: AbortSignal,
+    memory: RememberedStore,
+  ) => Promise<NotedPage<Row>>;
   /** What the rows are doing; `open` where nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
@@ -25,6 +31,8 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   /** More rows are on the server. */
   readonly hasMore: boolean;
   readonly dropped: number;
+  /** Why the list may hold less than there is. */
+  readonly note: string | undefined;
   /** Why the last page could not be read, if it could not. */
   readonly pageFault: Fault | undefined;
   /** Reads the next page, unless one is being read. */
@@ -40,7 +48,11 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
       key: source.key,
       activity: data => source.activity?.(data?.rows ?? []) ?? 'open',
       read: async (service, signal, known) =>
-        mergeFirstPage(known, await source.readPage(service, { limit: pageSize }, signal), source.id),
+        mergeFirstPage(
+          known,
+          await source.readPage(service, { limit: pageSize }, signal, workbench.remembered),
+          source.id,
+        ),
     },
     attention,
   );
@@ -55,6 +67,7 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
           await workbench.service(),
           { limit: pageSize, cursor },
           AbortSignal.timeout(60_000),
+          workbench.remembered,
         );
         workbench.cache.setQueryData<ListData<Row>>(source.key, now =>
           // The list may have been read anew meanwhile; a page of the old one must not be added to it.
@@ -76,6 +89,7 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     loaded: data !== undefined,
     hasMore: data?.nextCursor != null,
     dropped: data?.dropped ?? 0,
+    note: data?.note,
     pageFault,
     loadMore,
   };

@@ -5,13 +5,19 @@ import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
+import type { RememberedStore } from './remembered/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 
 /** What may be asked: a key, how to ask, and what the answer says about asking again. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   /** Asks the service. `known` is what the last answer was, for queries that build on it. */
-  readonly read: (service: Service, signal: AbortSignal, known: Data | undefined) => Promise<Data>;
+  readonly read: (
+    service: Service,
+    signal: AbortSignal,
+    known: Data | undefined,
+    memory: RememberedStore,
+  ) => Promise<Data>;
   readonly activity: (data: Data | undefined) => Activity;
 }
 
@@ -66,7 +72,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
       try {
         await workbench.rest.over(signal);
         const known = workbench.cache.getQueryData<Data>(queryKey);
-        const answer = await query.read(await workbench.service(), signal, known);
+        const answer = await query.read(await workbench.service(), signal, known, workbench.remembered);
         workbench.failures.delete(hash);
         return answer;
       } catch (failure) {

@@ -3,6 +3,7 @@ import { environmentManager, focusManager, QueryClient, QueryClientProvider } fr
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
 import { HostRest } from './host-rest.ts';
+import { RememberedStore } from './remembered/store.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
 environmentManager.setIsServer(() => false);
@@ -17,6 +18,8 @@ export interface WorkbenchOptions {
   readonly profile: string;
   /** Hides and refuses everything that writes. */
   readonly readOnly?: boolean;
+  /** Opens what is remembered between two starts; in memory only, where it is not given. */
+  readonly remembered?: () => RememberedStore;
 }
 
 /** One connection of the screen to a service. */
@@ -44,10 +47,20 @@ export class Workbench {
   #paused = false;
   readonly #listeners = new Set<() => void>();
 
-  constructor({ service, profile, readOnly = false }: WorkbenchOptions) {
+  readonly #openRemembered: () => RememberedStore;
+  #remembered: RememberedStore | undefined;
+
+  constructor({ service, profile, readOnly = false, remembered }: WorkbenchOptions) {
+    this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.service = service;
     this.profile = profile;
     this.readOnly = readOnly;
+  }
+
+  /** What was seen on this service; opened when it is first asked for, which the first frame does not. */
+  get remembered(): RememberedStore {
+    this.#remembered ??= this.#openRemembered();
+    return this.#remembered;
   }
 
   get paused(): boolean {
@@ -73,6 +86,8 @@ export class Workbench {
   /** Lets the process end. */
   close(): void {
     this.cache.clear();
+    this.#remembered?.close();
+    this.#remembered = undefined;
   }
 }
 

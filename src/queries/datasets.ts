@@ -1,0 +1,11 @@
+/** What the screens ask about datasets. */
+import type { Dataset } from '../contract/datasets.ts';
+import type { ListSource } from './use-list.ts';
+
+export const datasetKeys = { all: ['datasets'], list: ['datasets', 'list'] } as const;
+
+export const datasetList: ListSource<Dataset> = {
+  key: datasetKeys.list,
+  id: row => row.dataset_id,
+  readPage: (service, query, signal) => service.datasets.list(query, { signal }),
+};

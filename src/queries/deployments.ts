@@ -1,0 +1,46 @@
+/** What the screens ask about deployments. */
+import type { Deployment } from '../contract/deployments.ts';
+import type { Activity } from './polling.ts';
+import { remembering } from './remembered/listing.ts';
+import type { ListSource } from './use-list.ts';
+import type { LiveQuery } from './use-live.ts';
+
+export const deploymentKeys = {
+  all: ['deployments'],
+  list: ['deployments', 'list'],
+  one: (deploymentId: string) => ['deployments', 'one', deploymentId],
+} as const;
+
+/** A deployment on its way changes by itself; one that has arrived is changed by people only. */
+function isUnderWay(status: string | null | undefined): boolean {
+  return status !== 'DEPLOYED' && status !== 'FAILED';
+}
+
+const activityOf = (status: string | null | undefined): Activity => (isUnderWay(status) ? 'running' : 'open');
+
+export const deploymentList: ListSource<Deployment> = remembering(
+  {
+    key: deploymentKeys.list,
+    id: row => row.deployment_id,
+    readPage: (service, query, signal) => service.deployments.list(query, { signal }),
+    activity: rows => (rows.some(row => isUnderWay(row.status)) ? 'running' : 'open'),
+  },
+  {
+    kind: 'deployment',
+    words: 'deployments',
+    describe: row => ({
+      id: row.deployment_id,
+      label: row.model_slug ?? row.deployment_id,
+      status: row.status ?? undefined,
+      parent: undefined,
+    }),
+  },
+);
+
+export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
+  return {
+    key: deploymentKeys.one(deploymentId),
+    activity: deployment => activityOf(deployment?.status),
+    read: (service, signal) => service.deployments.get(deploymentId, { signal }),
+  };
+}

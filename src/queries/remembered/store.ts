@@ -1,0 +1,309 @@
+/**
+ * What this user has seen on their services, kept beside the program: services that do not list runs or deployments show
+ * the ones seen here, pins outlive the program, and so do the commands of the palette and the layout of tables. One SQLite
+ * file, apart by profile; several programs may use it at once. Losing it loses nothing on any service.
+ */
+import { chmodSync, mkdirSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+
+export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
+export type ThingKind = (typeof thingKinds)[number];
+
+/** A thing as it was when it was last seen. */
+export interface SeenThing {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label: string;
+  readonly status: string | undefined;
+  /** Id of what it belongs to, e.g. the benchmark of a run. */
+  readonly parent: string | undefined;
+  /** The record itself, as the service sent it. */
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+export interface RememberedThing extends SeenThing {
+  /** Epoch milliseconds. */
+  readonly seenAt: number;
+}
+
+export interface PinnedThing {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label: string;
+}
+
+/** How far a training run was, and when. */
+export interface ProgressPoint {
+  readonly at: number;
+  readonly completed_steps: number;
+}
+
+const schema = `
+  create table if not exists seen (
+    profile text not null, kind text not null, id text not null, label text not null, status text, parent text,
+    record text not null, seen_at integer not null, primary key (profile, kind, id)
+  ) strict, without rowid;
+  create table if not exists pins (
+    profile text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
+    primary key (profile, kind, id)
+  ) strict, without rowid;
+  create table if not exists progress (
+    profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
+    primary key (profile, run_id, at)
+  ) strict, without rowid;
+  create table if not exists commands (
+    profile text not null, command text not null, used_at integer not null, primary key (profile, command)
+  ) strict, without rowid;
+  create table if not exists settings (
+    profile text not null, name text not null, value text not null, primary key (profile, name)
+  ) strict, without rowid;
+`;
+
+/** A thing that has not changed is written again only after this long: its age is shown in minutes at the finest. */
+const touchMs = 60_000;
+const keptMs = 90 * 24 * 60 * 60_000;
+const keptOfKind = 5_000;
+const keptPoints = 2_000;
+const keptCommands = 100;
+
+type Row = Record<string, SQLInputValue>;
+
+export class RememberedStore {
+  readonly #database: DatabaseSync;
+  readonly #profile: string;
+  /** When each thing was last written by this program, and how. */
+  readonly #written = new Map<string, { readonly at: number; readonly text: string }>();
+  #problem: string | undefined;
+
+  private constructor(database: DatabaseSync, profile: string, problem: string | undefined) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#problem = problem;
+  }
+
+  /**
+   * Opens the file, or makes it. One that cannot be read is set aside; where nothing can be written, all is kept in
+   * memory. Never throws: the program works without it, and `problem` says what is lost.
+   */
+  static open(path: string, profile: string): RememberedStore {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      try {
+        return new RememberedStore(connect(path), profile, undefined);
+      } catch {
+        renameSync(path, `${path}.broken-${Date.now()}`);
+        return new RememberedStore(connect(path), profile, 'What was remembered could not be read; it was set aside.');
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const problem = `What is seen is remembered only while the program runs: ${reason}`;
+      return RememberedStore.inMemory(profile, problem);
+    }
+  }
+
+  static inMemory(profile: string, problem?: string): RememberedStore {
+    const database = openDatabase(':memory:');
+    database.exec(schema);
+    return new RememberedStore(database, profile, problem);
+  }
+
+  /** What cannot be remembered, in words; undefined where all is well. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** A disk that is full must not end the program. */
+  #write(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#problem = `What is seen cannot be remembered: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): void {
+    this.#write(() => this.#database.prepare(sql).run(...values));
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Row[] {
+    try {
+      return this.#database.prepare(sql).all(...values) as Row[];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Remembers things as they are now. */
+  see(things: readonly SeenThing[], now = Date.now()): void {
+    const fresh = things.flatMap(thing => {
+      const text = JSON.stringify([thing.label, thing.status, thing.parent, thing.record]);
+      const known = this.#written.get(`${thing.kind} ${thing.id}`);
+      return known && known.text === text && now - known.at < touchMs ? [] : [{ thing, text }];
+    });
+    if (fresh.length === 0) return;
+    this.#write(() => {
+      const put = this.#database.prepare(
+        'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+      );
+      this.#database.exec('begin immediate');
+      try {
+        for (const { thing, text } of fresh) {
+          const { kind, id, label, status = null, parent = null, record } = thing;
+          put.run(this.#profile, kind, id, label, status, parent, JSON.stringify(record), now);
+          this.#written.set(`${kind} ${id}`, { at: now, text });
+        }
+        this.#database.exec('commit');
+      } catch (error) {
+        this.#database.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /** Things of a kind, those seen last first; of one parent where it is given. */
+  list(kind: ThingKind, parent?: string): RememberedThing[] {
+    const ofParent = parent === undefined ? '' : 'and parent = ?';
+    const values = [this.#profile, kind, ...(parent === undefined ? [] : [parent])];
+    const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
+    return this.#all(sql, ...values).map(thingOf);
+  }
+
+  find(kind: ThingKind, id: string): RememberedThing | undefined {
+    const [row] = this.#all('select * from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    return row && thingOf(row);
+  }
+
+  /** Forgets a thing that is gone from the service. */
+  forget(kind: ThingKind, id: string): void {
+    this.#written.delete(`${kind} ${id}`);
+    this.#run('delete from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    this.unpin(kind, id);
+  }
+
+  pin({ kind, id, label }: PinnedThing, now = Date.now()): void {
+    const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
+    this.#run(sql, this.#profile, kind, id, label, now);
+  }
+
+  unpin(kind: ThingKind, id: string): void {
+    this.#run('delete from pins where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+  }
+
+  /** What is pinned, in the order in which it was. */
+  pinned(): PinnedThing[] {
+    return this.#all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#profile).map(
+      ({ kind, id, label }) => ({ kind: kind as ThingKind, id: String(id), label: String(label) }),
+    );
+  }
+
+  /** Notes how far a training run is, where that has changed. */
+  recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
+    const points = this.progressOf(runId);
+    if (points.at(-1)?.completed_steps === completed_steps) return;
+    if (points.length >= keptPoints) {
+      // The old half is thinned: its shape stays, and there is room for what comes.
+      const thinned = points.slice(0, keptPoints / 2).filter((_, index) => index % 2 === 1);
+      for (const { at } of thinned) {
+        this.#run('delete from progress where profile = ? and run_id = ? and at = ?', this.#profile, runId, at);
+      }
+    }
+    const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
+    this.#run(sql, this.#profile, runId, now, completed_steps);
+  }
+
+  progressOf(runId: string): ProgressPoint[] {
+    const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
+    return this.#all(sql, this.#profile, runId).map(({ at, completed_steps }) => ({
+      at: Number(at),
+      completed_steps: Number(completed_steps),
+    }));
+  }
+
+  /** The commands of the palette, the one used last first. */
+  recentCommands(limit: number): string[] {
+    const sql = 'select command from commands where profile = ? order by used_at desc limit ?';
+    return this.#all(sql, this.#profile, limit).map(({ command }) => String(command));
+  }
+
+  rememberCommand(command: string, now = Date.now()): void {
+    this.#run(
+      'insert or replace into commands (profile, command, used_at) values (?, ?, ?)',
+      this.#profile,
+      command,
+      now,
+    );
+    this.#run(
+      `delete from commands where profile = ?1 and command not in (
+         select command from commands where profile = ?1 order by used_at desc limit ?2
+       )`,
+      this.#profile,
+      keptCommands,
+    );
+  }
+
+  setting(name: string): unknown {
+    const [row] = this.#all('select value from settings where profile = ? and name = ?', this.#profile, name);
+    try {
+      return row && (JSON.parse(String(row['value'])) as unknown);
+    } catch {
+      return undefined;
+    }
+  }
+
+  setSetting(name: string, value: unknown): void {
+    const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
+    this.#run(sql, this.#profile, name, JSON.stringify(value ?? null));
+  }
+
+  /** Forgets what nobody has seen for a long time. */
+  prune(now = Date.now()): void {
+    this.#run('delete from seen where seen_at < ?', now - keptMs);
+    this.#run('delete from progress where at < ?', now - keptMs);
+    for (const kind of thingKinds) {
+      this.#run(
+        `delete from seen where profile = ?1 and kind = ?2 and id not in (
+           select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
+         )`,
+        this.#profile,
+        kind,
+        keptOfKind,
+      );
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Loaded when it is needed, which the first frame does not. */
+function openDatabase(path: string): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
+}
+
+function connect(path: string): DatabaseSync {
+  const database = openDatabase(path);
+  try {
+    chmodSync(path, 0o600);
+    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 2000;');
+    database.exec(schema);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function thingOf(row: Row): RememberedThing {
+  const { kind, id, label, status, parent, record, seen_at } = row;
+  return {
+    kind: kind as ThingKind,
+    id: String(id),
+    label: String(label),
+    status: status === null ? undefined : String(status),
+    parent: parent === null ? undefined : String(parent),
+    record: JSON.parse(String(record)) as Record<string, unknown>,
+    seenAt: Number(seen_at),
+  };
+}

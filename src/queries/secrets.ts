@@ -1,0 +1,11 @@
+/** What the screens ask about secrets: what is known of them, never their values. */
+import type { Secret } from '../contract/secrets.ts';
+import type { ListSource } from './use-list.ts';
+
+export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
+
+export const secretList: ListSource<Secret> = {
+  key: secretKeys.list,
+  id: row => row.secret_id,
+  readPage: (service, query, signal) => service.secrets.list(query, { signal }),
+};

@@ -1,0 +1,132 @@
+/** What the screens ask about training runs. */
+
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import { readAcross } from './across.ts';
+import { hasEnded } from './evaluations.ts';
+import type { Activity } from './polling.ts';
+import { remembering } from './remembered/listing.ts';
+import type { ListSource } from './use-list.ts';
+import type { LiveQuery } from './use-live.ts';
+
+export const trainingKeys = {
+  all: ['training'],
+  everyRun: ['training', 'runs'],
+  runsOf: (benchId: string) => ['training', 'runs', benchId],
+  one: (runId: string) => ['training', 'one', runId],
+  progress: (runId: string) => ['training', 'progress', runId],
+  checkpoints: (runId: string) => ['training', 'checkpoints', runId],
+  trainerRewards: (runId: string) => ['training', 'trainer-rewards', runId],
+  heldOutRewards: (runId: string) => ['training', 'held-out-rewards', runId],
+  stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
+  options: ['training', 'options'],
+} as const;
+
+const activityOf = (status: string | null | undefined): Activity => (hasEnded(status) ? 'settled' : 'running');
+const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
+  rows.some(row => !hasEnded(row.status)) ? 'running' : 'open';
+
+const remembered = {
+  kind: 'training',
+  words: 'training runs',
+  describe: (run: TrainingRun) => ({
+    id: run.training_run_id,
+    label: run.display_name ?? run.training_run_id,
+    status: run.status ?? undefined,
+    parent: run.bench_id ?? undefined,
+  }),
+} as const;
+
+/** The training runs of every benchmark, newest first. */
+export const everyTrainingRun: ListSource<TrainingRun> = remembering(
+  {
+    key: trainingKeys.everyRun,
+    id: row => row.training_run_id,
+    readPage: (service, _query, signal) =>
+      readAcross(service, signal, benchId => service.training.listRuns(benchId, { signal })),
+    activity: activityOfRuns,
+  },
+  remembered,
+);
+
+export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
+  const listed: ListSource<TrainingRun> = {
+    key: trainingKeys.runsOf(benchId),
+    id: row => row.training_run_id,
+    readPage: async (service, _query, signal) => ({
+      items: await service.training.listRuns(benchId, { signal }),
+      has_more: false,
+      next_cursor: null,
+      dropped: 0,
+    }),
+    activity: activityOfRuns,
+  };
+  return remembering(listed, { ...remembered, parent: benchId });
+}
+
+export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
+  return {
+    key: trainingKeys.one(runId),
+    activity: run => activityOf(run?.status),
+    read: (service, signal) => service.training.get(runId, { signal }),
+  };
+}
+
+/** How far a run is. Every answer is noted, so that there is a curve even where the service has none. */
+export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
+  return {
+    key: trainingKeys.progress(runId),
+    activity: progress => activityOf(progress?.status),
+    read: async (service, signal, _known, memory) => {
+      const progress = await service.training.progress(runId, { signal });
+      if (typeof progress.completed_steps === 'number') memory.recordProgress(runId, progress.completed_steps);
+      return progress;
+    },
+  };
+}
+
+export function checkpointList(runId: string, ended: boolean): ListSource<Checkpoint> {
+  return {
+    key: trainingKeys.checkpoints(runId),
+    id: row => row.checkpoint_id,
+    readPage: async (service, _query, signal) => ({
+      items: await service.training.checkpoints(runId, { signal }),
+      has_more: false,
+      next_cursor: null,
+      dropped: 0,
+    }),
+    activity: () => (ended ? 'settled' : 'running'),
+  };
+}
+
+export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrainerReward[]> {
+  return {
+    key: trainingKeys.trainerRewards(runId),
+    activity: () => (ended ? 'settled' : 'running'),
+    read: async (service, signal) => (await service.training.trainerRewards(runId, { signal })).trainer_rewards,
+  };
+}
+
+export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly HeldOutReward[]> {
+  return {
+    key: trainingKeys.heldOutRewards(runId),
+    activity: () => (ended ? 'settled' : 'running'),
+    read: async (service, signal) => (await service.training.heldOutRewards(runId, { signal })).held_out_rewards,
+  };
+}
+
+/** Rewards of the rollouts of a step that has been done: they do not change any more. */
+export function stepRewardsQuery(runId: string, step: number): LiveQuery<readonly TrajectoryReward[]> {
+  return {
+    key: trainingKeys.stepRewards(runId, step),
+    activity: () => 'settled',
+    read: async (service, signal) => (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards,
+  };
+}
+
+/** What the start of a run may be told, where the service says so. */
+export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
+  key: trainingKeys.options,
+  activity: () => 'settled',
+  read: (service, signal) => service.training.options({ signal }),
+};

@@ -1,0 +1,108 @@
+/**
+ * Rows as the text of a file. The values are written as they came, not as a screen shows them; only what would act
+ * on its reader (control characters, spreadsheet formulas, Markdown syntax) is dropped or escaped.
+ */
+import { safeJson } from './sanitise.ts';
+
+export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
+
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** A column of a CSV or Markdown table. */
+export interface ExportColumn<Row> {
+  readonly name: string;
+  /** `undefined` and `null` give an empty cell: a missing reward is not 0. Objects are written as JSON. */
+  readonly value: (row: Row) => unknown;
+}
+
+/**
+ * The rows in `format`, with a line end behind the last one. JSON (indented by two) and JSON Lines hold the rows whole
+ * and heed no columns; CSV and Markdown have a header of the column names and a cell per column.
+ * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects.
+ */
+export function exportRows<Row>(
+  format: ExportFormat,
+  rows: readonly Row[],
+  columns: readonly ExportColumn<Row>[],
+): string {
+  switch (format) {
+    case 'json':
+      return `${safeJson(rows, 2)}\n`;
+    case 'jsonl':
+      return rows.map(row => `${safeJson(row)}\n`).join('');
+    case 'csv':
+      return table(rows, columns).map(csvRecord).join('');
+    case 'markdown': {
+      const [header, ...body] = table(rows, columns).map(markdownRow);
+      return [header, `|${' --- |'.repeat(columns.length)}\n`, ...body].join('');
+    }
+  }
+}
+
+const extensions: Readonly<Record<ExportFormat, string>> = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md' };
+
+const longestName = 120;
+
+/**
+ * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, the time in UTC. Only `A-Z a-z 0-9 . _ -`, whatever kind and id
+ * hold, and at most 120 characters: a long id loses its end.
+ * @throws RangeError for an invalid date.
+ */
+export function exportFileName(kind: string, id: string, format: ExportFormat, at: Date): string {
+  const digits = at.toISOString().replace(/\D/g, '');
+  const tail = `-${digits.slice(0, 8)}-${digits.slice(8, 14)}.${extensions[format]}`;
+  const head = ['benchtop', nameSafe(kind), nameSafe(id)].filter(part => part !== '').join('-');
+  return head.slice(0, longestName - tail.length) + tail;
+}
+
+/** Without dots and hyphens at its ends, so that `../x` leaves no trace of a path. */
+function nameSafe(text: string): string {
+  return text
+    .slice(0, longestName)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+|[.-]+$/g, '');
+}
+
+/** The header and the rows, as values of cells. */
+function table<Row>(rows: readonly Row[], columns: readonly ExportColumn<Row>[]): unknown[][] {
+  return [columns.map(column => column.name), ...rows.map(row => columns.map(column => column.value(row)))];
+}
+
+const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
+/** C0 and C1 but for the line feed and the tab. */
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+function cellText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
+  const text = typeof value === 'string' ? value : safeJson(value);
+  return text.replace(lineEnds, '\n').replace(controls, '');
+}
+
+/** A record of RFC 4180. One empty cell alone is quoted, for readers that skip blank lines. */
+function csvRecord(cells: readonly unknown[]): string {
+  return `${cells.map(csvCell).join(',') || '""'}\r\n`;
+}
+
+function csvCell(value: unknown): string {
+  const text = cellText(value);
+  // Spreadsheets run text that begins like this as a formula; the apostrophe tells them that it is text.
+  const inert = typeof value === 'string' && /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+function markdownRow(cells: readonly unknown[]): string {
+  return `|${cells.map(value => ` ${markdownCell(value)} |`).join('')}\n`;
+}
+
+/**
+ * Escapes what ends a cell (GitHub Flavored Markdown, 4.10) and what would hide text or load something: HTML such as
+ * `<think>`, code spans, links and images.
+ */
+function markdownCell(value: unknown): string {
+  return cellText(value)
+    .replace(/[\\|`<[]/g, '\\$&')
+    .replaceAll('\t', ' ')
+    .replaceAll('\n', '<br>');
+}

@@ -1,0 +1,107 @@
+/**
+ * Mouse reports in SGR encoding: modes 1000 and 1006 of "XTerm Control Sequences" (Dickey), section Mouse Tracking.
+ */
+
+/** Turns the terminal's reports of buttons and wheel on, and off again. */
+export const mouseOn = '\u001b[?1000h\u001b[?1006h';
+export const mouseOff = '\u001b[?1006l\u001b[?1000l';
+
+export interface MouseEvent {
+  readonly kind: 'press' | 'release' | 'drag' | 'wheel-up' | 'wheel-down';
+  /** `none` for the wheel, and for a release where the terminal does not say of what. */
+  readonly button: 'left' | 'middle' | 'right' | 'none';
+  /** Cell, counted from 0 at the left. */
+  readonly column: number;
+  /** Cell, counted from 0 at the top. */
+  readonly row: number;
+  readonly shift: boolean;
+  readonly alt: boolean;
+  readonly ctrl: boolean;
+}
+
+export interface MouseDecoder {
+  /**
+   * Takes the mouse reports out of a chunk of input; `rest` is everything else, unchanged and in order. The beginning
+   * of a report at the end of a chunk waits for the next one.
+   */
+  feed(chunk: string): { events: MouseEvent[]; rest: string };
+}
+
+const report = /\x1b\[<(\d{1,5});(\d{1,5});(\d{1,5})([Mm])/g;
+
+/** ESC and `ESC [` alone are not held back: they may be a key that was pressed. */
+const unfinished = /\x1b\[<(?:\d{0,5}|\d{1,5};\d{0,5}|\d{1,5};\d{1,5};\d{0,5})$/;
+
+/** A decoder with the memory of what is unfinished; one for each input. */
+export function createMouseDecoder(): MouseDecoder {
+  let held = '';
+  return {
+    feed(chunk) {
+      const text = held + chunk;
+      held = unfinished.exec(text)?.[0] ?? '';
+      const events: MouseEvent[] = [];
+      const rest = text
+        .slice(0, text.length - held.length)
+        .replace(report, (_, code: string, x: string, y: string, final: string) => {
+          const event = eventOf(Number(code), Number(x) - 1, Number(y) - 1, final === 'm');
+          if (event !== undefined) events.push(event);
+          return '';
+        });
+      return { events, rest };
+    },
+  };
+}
+
+const buttons = ['left', 'middle', 'right', 'none'] as const;
+
+/** Bits of the button code; the two lowest are the button, or the direction of the wheel. */
+const bits = { shift: 4, alt: 8, ctrl: 16, motion: 32, wheel: 64, extra: 128 } as const;
+
+/** Undefined for what has no meaning here: sideways wheel, buttons 8 and up, motion without a button. */
+function eventOf(code: number, column: number, row: number, released: boolean): MouseEvent | undefined {
+  if (code >= bits.extra || column < 0 || row < 0) return undefined;
+  const low = code & 3;
+  const place = {
+    column,
+    row,
+    shift: (code & bits.shift) !== 0,
+    alt: (code & bits.alt) !== 0,
+    ctrl: (code & bits.ctrl) !== 0,
+  };
+  if (code & bits.wheel) {
+    if (released || low > 1) return undefined;
+    return { kind: low === 0 ? 'wheel-up' : 'wheel-down', button: 'none', ...place };
+  }
+  const button = buttons[low] ?? 'none';
+  if (released) return { kind: 'release', button, ...place };
+  if (button === 'none') return undefined;
+  return { kind: code & bits.motion ? 'drag' : 'press', button, ...place };
+}
+
+export interface Clicks {
+  /** 2 for the second press of a double click, otherwise 1. To be given presses only. */
+  press(event: MouseEvent): 1 | 2;
+}
+
+const doubleClickSpan = 400;
+
+/**
+ * Counts presses: the second one in the same cell with the same button within 400 ms is a double click, after which
+ * counting starts anew. `now` is a clock in milliseconds that never goes back.
+ */
+export function createClicks(now: () => number): Clicks {
+  let last: { readonly event: MouseEvent; readonly at: number } | undefined;
+  return {
+    press(event) {
+      const at = now();
+      const double =
+        last !== undefined &&
+        at - last.at <= doubleClickSpan &&
+        last.event.button === event.button &&
+        last.event.column === event.column &&
+        last.event.row === event.row;
+      last = double ? undefined : { event, at };
+      return double ? 2 : 1;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** What is remembered between two starts. */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RememberedStore, type SeenThing } from '../../src/queries/remembered/store.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-remembered-'));
+  path = join(folder, 'state', 'remembered.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (id: string, more: Partial<SeenThing> = {}): SeenThing => ({
+  kind: 'run',
+  id,
+  label: `name of ${id}`,
+  status: 'running',
+  parent: 'bench_1',
+  record: { eval_run_id: id },
+  ...more,
+});
+
+describe('what was seen', () => {
+  it('is there at the next start, the last seen first, apart by profile', () => {
+    const first = RememberedStore.open(path, 'prod');
+    first.see([run('a')], 1_000);
+    first.see([run('b', { parent: 'bench_2' })], 2_000);
+    first.close();
+    const second = RememberedStore.open(path, 'prod');
+    expect(second.list('run').map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(second.list('run', 'bench_1').map(({ id }) => id)).toEqual(['a']);
+    expect(second.find('run', 'a')).toEqual({ ...run('a'), seenAt: 1_000 });
+    expect(second.list('training')).toEqual([]);
+    const other = RememberedStore.open(path, 'lab');
+    expect(other.list('run')).toEqual([]);
+    second.close();
+    other.close();
+  });
+
+  it('is written again only when it has changed, or after a while', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('a')], 1_000);
+    store.see([run('a')], 2_000);
+    expect(store.find('run', 'a')?.seenAt).toBe(1_000);
+    store.see([run('a', { status: 'completed' })], 3_000);
+    expect(store.find('run', 'a')).toMatchObject({ seenAt: 3_000, status: 'completed' });
+    store.see([run('a', { status: 'completed' })], 100_000);
+    expect(store.find('run', 'a')?.seenAt).toBe(100_000);
+    store.forget('run', 'a');
+    expect(store.find('run', 'a')).toBeUndefined();
+    store.close();
+  });
+
+  it('is forgotten after a long time', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('old')], 1_000);
+    store.see([run('new')], 100 * 24 * 60 * 60_000);
+    store.prune(100 * 24 * 60 * 60_000);
+    expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
+    store.close();
+  });
+
+  it('may be used by several programs at once', () => {
+    const one = RememberedStore.open(path, 'prod');
+    const two = RememberedStore.open(path, 'prod');
+    one.see([run('a')], 1);
+    two.see([run('b')], 2);
+    expect([one.list('run').length, two.list('run').length]).toEqual([2, 2]);
+    one.close();
+    two.close();
+  });
+});
+
+describe('the file', () => {
+  it('is its user’s alone', () => {
+    RememberedStore.open(path, 'prod').close();
+    expect(statSync(path).mode & 0o077).toBe(0);
+  });
+
+  it('is set aside where it is broken, and the program goes on', () => {
+    RememberedStore.open(path, 'prod').close();
+    writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.problem).toContain('set aside');
+    store.see([run('a')], 1);
+    expect(store.list('run')).toHaveLength(1);
+    expect(readdirSync(join(folder, 'state')).some(name => name.includes('.broken-'))).toBe(true);
+    store.close();
+  });
+
+  it('may be impossible: then all is kept in memory', () => {
+    writeFileSync(join(folder, 'state'), 'a file where a folder should be');
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.problem).toContain('only while the program runs');
+    store.see([run('a')], 1);
+    expect(store.list('run')).toHaveLength(1);
+    store.close();
+  });
+});
+
+it('keeps pins in their order', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.pin({ kind: 'training', id: 'b', label: 'B' }, 1);
+  store.pin({ kind: 'run', id: 'a', label: 'A' }, 2);
+  expect(store.pinned().map(({ id }) => id)).toEqual(['b', 'a']);
+  store.unpin('training', 'b');
+  expect(store.pinned()).toEqual([{ kind: 'run', id: 'a', label: 'A' }]);
+});
+
+it('notes how far a run is, when that changes, and thins what is old', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.recordProgress('t', 0, 1);
+  store.recordProgress('t', 0, 2);
+  store.recordProgress('t', 1, 3);
+  expect(store.progressOf('t')).toEqual([
+    { at: 1, completed_steps: 0 },
+    { at: 3, completed_steps: 1 },
+  ]);
+  for (let step = 2; step < 2_100; step += 1) store.recordProgress('t', step, step * 10);
+  const points = store.progressOf('t');
+  expect(points.length).toBeLessThan(2_001);
+  expect(points[0]).toEqual({ at: 1, completed_steps: 0 });
+  expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099 });
+});
+
+it('remembers commands and settings', () => {
+  const store = RememberedStore.inMemory('prod');
+  for (const [index, command] of ['runs', 'models', 'runs'].entries()) store.rememberCommand(command, index);
+  expect(store.recentCommands(5)).toEqual(['runs', 'models']);
+  expect(store.setting('table.runs')).toBeUndefined();
+  store.setSetting('table.runs', { choice: { id: true } });
+  expect(store.setting('table.runs')).toEqual({ choice: { id: true } });
+});
