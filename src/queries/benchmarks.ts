@@ -1,5 +1,11 @@
 /** What the screens ask about benchmarks. */
-import type { Benchmark, BenchmarkImages, BenchmarkRuntime, Readiness } from '../contract/benchmarks.ts';
+import type {
+  Benchmark,
+  BenchmarkImage,
+  BenchmarkImages,
+  BenchmarkRuntime,
+  Readiness,
+} from '../contract/benchmarks.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -51,6 +57,20 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
     key: benchmarkKeys.readiness(benchId),
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
     read: (service, signal) => service.benchmarks.readiness(benchId, { signal }),
+  };
+}
+
+export function imageList(benchId: string): ListSource<BenchmarkImage> {
+  return {
+    key: [...benchmarkKeys.images(benchId), 'list'],
+    id: row => row.task_id,
+    readPage: async (service, _query, signal) => ({
+      items: (await service.benchmarks.images(benchId, { signal })).images,
+      has_more: false,
+      next_cursor: null,
+      dropped: 0,
+    }),
+    activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
   };
 }
 

@@ -116,11 +116,17 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
 }
 
 /** Rewards of the rollouts of a step that has been done: they do not change any more. */
-export function stepRewardsQuery(runId: string, step: number): LiveQuery<readonly TrajectoryReward[]> {
+export function stepRewardList(runId: string, step: number): ListSource<TrajectoryReward> {
   return {
     key: trainingKeys.stepRewards(runId, step),
+    id: row => row.trajectory_id,
+    readPage: async (service, _query, signal) => ({
+      items: (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards,
+      has_more: false,
+      next_cursor: null,
+      dropped: 0,
+    }),
     activity: () => 'settled',
-    read: async (service, signal) => (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards,
   };
 }
 

@@ -19,6 +19,7 @@ export const listCommands = {
   clearFilter: { id: 'list.clear-filter', title: 'clear the filter', keys: ['esc'], group: 'List', palette: false },
   mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked', keys: ['space'], group: 'List' },
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
+  columns: { id: 'list.columns', title: 'choose the columns and their widths', keys: ['C'], group: 'List' },
 } as const satisfies CommandTable;
 
 export const scrollCommands = {
@@ -39,6 +40,10 @@ export const scrollCommands = {
 export const thingCommands = {
   yank: { id: 'thing.yank', title: 'copy the id', keys: ['y'], group: 'This' },
   yankJson: { id: 'thing.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
+  pin: { id: 'thing.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
+  pager: { id: 'thing.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
+  editor: { id: 'thing.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
+  export: { id: 'thing.export', title: 'export to a file', keys: ['x'], group: 'This' },
   refresh: { id: 'thing.refresh', title: 'ask the service now', keys: ['r'], group: 'This' },
   actions: {
     id: 'thing.actions',
@@ -144,6 +149,17 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
+const columnChooser = { group: 'Columns', palette: false } as const;
+
+export const columnCommands = {
+  up: { id: 'columns.up', title: 'the column above', keys: ['up', 'k'], ...columnChooser, repeats: true },
+  down: { id: 'columns.down', title: 'the column below', keys: ['down', 'j'], ...columnChooser, repeats: true },
+  toggle: { id: 'columns.toggle', title: 'show or hide it', keys: ['space', 'enter'], hint: 'show', ...columnChooser },
+  wider: { id: 'columns.wider', title: 'make it wider', keys: ['right', '+'], hint: 'wider', ...columnChooser },
+  narrower: { id: 'columns.narrower', title: 'make it narrower', keys: ['left', '-'], ...columnChooser },
+  reset: { id: 'columns.reset', title: 'all as they were', keys: ['0'], hint: 'reset', ...columnChooser },
+} as const satisfies CommandTable;
+
 /** Every general table, as the layers in which a key may mean one thing only. */
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
@@ -155,4 +171,5 @@ export const generalLayers: readonly CommandTable[] = [
   paletteCommands,
   formCommands,
   confirmCommands,
+  columnCommands,
 ];

@@ -52,8 +52,14 @@ describe('fitColumns', () => {
   });
 
   it('follows what the user chose', () => {
-    expect(widths(60, { note: false }).map(([id]) => id)).toEqual(['name', 'mean']);
-    expect(widths(30, { note: true, mean: false }).map(([id]) => id)).toEqual(['name', 'note']);
+    expect(widths(60, { note: { shown: false } }).map(([id]) => id)).toEqual(['name', 'mean']);
+    expect(widths(30, { note: { shown: true }, mean: { shown: false } }).map(([id]) => id)).toEqual(['name', 'note']);
+  });
+
+  it('widens and narrows a column', () => {
+    const nameOf = (wider: number) => Number(widths(40, { name: { wider } })[0]?.[1]);
+    expect(nameOf(8)).toBeGreaterThan(nameOf(-8));
+    expect(widths(40, { name: { wider: -100 } }).every(([, width]) => Number(width) >= 1)).toBe(true);
   });
 });
 

@@ -45,6 +45,12 @@ export function BenchmarkView({ location }: ViewProps) {
       facts={runFacts}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={benchmarkActions([shown])}
+      thing={{
+        id: benchId,
+        json: shown,
+        pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
+        sibling: { view: 'benchmark', param: 'bench_id' },
+      }}
       actions={runActions}
     />
   );

@@ -8,13 +8,13 @@ import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { Waiting } from '../shared/waiting.tsx';
-import { FormWindow } from '../shared/windows.tsx';
+import { modelField } from '../shared/model-field.ts';
+import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
   readonly benchmark: Benchmark;
-  /** A checkpoint to evaluate, where one was chosen. */
-  readonly checkpointId?: string;
+  /** A checkpoint to evaluate, where one was chosen, with its base model and what it is of. */
+  readonly checkpoint?: { readonly id: string; readonly model: string | undefined; readonly name: string | undefined };
   readonly onClose: () => void;
 }
 
@@ -29,38 +29,35 @@ function checkCheckpoint(value: string): string | undefined {
   return /\s/.test(value.trim()) ? 'An id has no spaces' : undefined;
 }
 
-export function EvaluateWindow({ benchmark, checkpointId = '', onClose }: EvaluateWindowProps) {
+export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
   const shell = useShell();
   const models = useList(modelList, 'visible');
   const idempotencyKey = useIdempotencyKey();
-  if (!models.loaded && !models.fault) return <Waiting words="Asking for the models" />;
+  if (!models.loaded && !models.fault && !checkpoint?.model) {
+    return <NoticeWindow title="Evaluate" onClose={onClose} />;
+  }
   const label = benchmark.label ?? benchmark.bench_id;
   const fields: readonly FieldSpec[] = [
-    models.rows.length > 0
-      ? {
-          kind: 'choice',
-          name: 'model_slug',
-          label: 'Model',
-          options: models.rows.map(model => ({
-            value: model.model_slug,
-            label: model.model_slug,
-            ...(model.model_name ? { note: model.model_name } : {}),
-          })),
-        }
-      : {
-          kind: 'text',
-          name: 'model_slug',
-          label: 'Model',
-          placeholder: 'vendor/model',
-          help: 'The list of models could not be read; type the slug.',
-          check: value => (value.trim() === '' ? 'Name a model' : undefined),
-        },
-    { kind: 'text', name: 'display_name', label: 'Name of the run', initial: `${label} baseline`, check: checkName },
+    ...(checkpoint?.model
+      ? []
+      : [
+          modelField(
+            'model_slug',
+            models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined })),
+          ),
+        ]),
+    {
+      kind: 'text',
+      name: 'display_name',
+      label: 'Name of the run',
+      initial: checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`,
+      check: checkName,
+    },
     {
       kind: 'text',
       name: 'checkpoint_id',
       label: 'Checkpoint (optional)',
-      initial: checkpointId,
+      initial: checkpoint?.id ?? '',
       placeholder: 'the base model itself',
       help: 'The id of a committed checkpoint, to evaluate it instead of the base model.',
       check: checkCheckpoint,
@@ -68,7 +65,7 @@ export function EvaluateWindow({ benchmark, checkpointId = '', onClose }: Evalua
   ];
   const bodyOf = (values: Readonly<Record<string, string>>) => ({
     display_name: values['display_name']?.trim() ?? '',
-    model_slug: values['model_slug']?.trim() ?? '',
+    model_slug: checkpoint?.model ?? values['model_slug']?.trim() ?? '',
     ...(values['checkpoint_id']?.trim() ? { checkpoint_id: values['checkpoint_id'].trim() } : {}),
   });
   return (

@@ -1,4 +1,5 @@
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import { lateView } from '../../app/late-view.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { BenchmarkView } from './benchmark.tsx';
 import { benchmarkCommands } from './commands.ts';
@@ -22,5 +23,21 @@ export const benchmarkView: ViewDefinition = {
   under: 'benchmarks',
   crumb: params => params['label'] ?? params['bench_id'] ?? 'Benchmark',
   component: BenchmarkView,
+  commands: [],
+};
+
+export const imagesView: ViewDefinition = {
+  name: 'images',
+  title: 'Images',
+  aliases: [],
+  component: lateView(async () => (await import('./images.tsx')).ImagesView),
+  commands: [],
+};
+
+export const benchmarkTrainingView: ViewDefinition = {
+  name: 'benchmark-training',
+  title: 'Training runs',
+  aliases: [],
+  component: lateView(async () => (await import('./trainings.tsx')).BenchmarkTrainingView),
   commands: [],
 };

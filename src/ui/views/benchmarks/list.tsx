@@ -52,6 +52,7 @@ export function BenchmarksView() {
       open={row => ({ view: 'benchmark', params: { bench_id: row.bench_id, label: row.label ?? row.bench_id } })}
       facts={benchmarkFacts}
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
+      pin={row => ({ kind: 'benchmark', id: row.bench_id, label: row.label ?? row.bench_id })}
       actions={actions}
     />
   );

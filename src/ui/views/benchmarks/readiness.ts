@@ -8,7 +8,7 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   if (!readiness) return [styles.muted('readiness not known yet')];
   if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`)];
   const secrets = (readiness.missing_secret_names ?? []).map(name =>
-    styles.warning(`${glyphs.warning} secret ${sanitiseLine(name)} is missing: create it under Secrets`),
+    styles.warning(`${glyphs.warning} secret ${sanitiseLine(name)} is missing: n creates it`),
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
     styles.warning(

@@ -1,18 +1,24 @@
 /** The actions of a benchmark, wherever it is shown. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import { benchmarkKeys, readinessQuery } from '../../../queries/benchmarks.ts';
 import { useAction } from '../../../queries/use-action.ts';
+import { useKnown } from '../../../queries/use-known.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import { CreateSecretWindow } from '../secrets/create.tsx';
+import { TrainWindow } from '../training/train.tsx';
 import { benchmarkCommands } from './commands.ts';
 import { EvaluateWindow } from './evaluate.tsx';
 
 export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => readonly Binding[] {
   const shell = useShell();
   const build = useAction<readonly unknown[]>();
+  const known = useKnown();
   return benchmarks => {
-    const [benchmark] = benchmarks;
-    const label = benchmarks.length > 1 ? `${benchmarks.length} benchmarks` : (benchmark?.label ?? benchmark?.bench_id);
+    const [first] = benchmarks;
+    const benchmark = benchmarks.length === 1 ? first : undefined;
+    const name = (each: Benchmark): string => each.label ?? each.bench_id;
+    const label = benchmarks.length > 1 ? `${benchmarks.length} benchmarks` : first && name(first);
     const buildAll = async (): Promise<void> => {
       const built = await build.start(
         service => Promise.all(benchmarks.map(({ bench_id }) => service.benchmarks.buildImages(bench_id))),
@@ -22,10 +28,15 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
       else
         shell.toast({ kind: 'danger', text: `The builds of ${label} could not be started; r shows where they stand` });
     };
+    const missing = (): string | undefined =>
+      benchmark && known(readinessQuery(benchmark.bench_id))?.missing_secret_names?.[0];
+    const open = (view: string) => (): void => {
+      if (benchmark) shell.open({ view, params: { bench_id: benchmark.bench_id, label: name(benchmark) } });
+    };
     return [
       {
         command: benchmarkCommands.evaluate,
-        enabled: benchmark !== undefined && benchmarks.length === 1,
+        enabled: benchmark !== undefined,
         run: () =>
           benchmark &&
           shell.showOverlay({
@@ -33,7 +44,33 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
             render: close => <EvaluateWindow benchmark={benchmark} onClose={close} />,
           }),
       },
-      { command: benchmarkCommands.build, enabled: benchmark !== undefined, run: () => void buildAll() },
+      {
+        command: benchmarkCommands.train,
+        enabled: benchmark !== undefined,
+        run: () =>
+          benchmark &&
+          shell.showOverlay({
+            id: 'train',
+            render: close => <TrainWindow benchId={benchmark.bench_id} label={name(benchmark)} onClose={close} />,
+          }),
+      },
+      { command: benchmarkCommands.build, enabled: benchmarks.length > 0, run: () => void buildAll() },
+      {
+        command: benchmarkCommands.secret,
+        enabled: benchmark !== undefined,
+        run: () => {
+          const secret = missing();
+          if (secret === undefined) shell.toast({ kind: 'info', text: 'This benchmark misses no secret' });
+          else {
+            shell.showOverlay({
+              id: 'secret',
+              render: close => <CreateSecretWindow name={secret} onClose={close} />,
+            });
+          }
+        },
+      },
+      { command: benchmarkCommands.images, enabled: benchmark !== undefined, run: open('images') },
+      { command: benchmarkCommands.trainings, enabled: benchmark !== undefined, run: open('benchmark-training') },
     ];
   };
 }

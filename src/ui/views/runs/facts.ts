@@ -1,9 +1,11 @@
 /** What the inspector says of a run, and where it opens. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { rememberedAt } from '../../../queries/remembered/listing.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { Location } from '../../navigation/location.ts';
 import type { Fact } from '../../widgets/facts.ts';
-import { ageOf } from '../shared/ages.ts';
+import { ageOf, agoOf } from '../shared/ages.ts';
+import { failureFacts } from '../shared/failure-facts.ts';
 
 export function runFacts(run: EvalRun): readonly Fact[] {
   return [
@@ -17,9 +19,8 @@ export function runFacts(run: EvalRun): readonly Fact[] {
     { label: 'step', value: run.step },
     { label: 'benchmark', value: run.bench_id },
     { label: 'started', value: ageOf(run.created_at) },
-    { label: 'failed', value: run.failure?.message },
-    { label: 'code', value: run.failure?.code },
-    { label: 'context', value: run.failure?.context ? JSON.stringify(run.failure.context) : undefined },
+    { label: 'seen', value: agoOf(rememberedAt(run)) },
+    ...failureFacts(run.failure),
   ];
 }
 

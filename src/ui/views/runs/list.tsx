@@ -14,6 +14,7 @@ export function RunsView() {
       emptyWords="No runs yet: open a benchmark and evaluate a model on it"
       open={runPlace}
       facts={runFacts}
+      pin={run => ({ kind: 'run', id: run.eval_run_id, label: run.display_name ?? run.eval_run_id })}
       actions={actions}
     />
   );

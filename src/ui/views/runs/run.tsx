@@ -144,6 +144,12 @@ export function RunView({ location }: ViewProps) {
       facts={trajectoryFacts}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={runActions([shown])}
+      thing={{
+        id: runId,
+        json: shown,
+        pin: { kind: 'run', id: runId, label: shown.display_name ?? runId },
+        sibling: { view: 'run', param: 'eval_run_id' },
+      }}
       details={(_row, box) => {
         const about = [
           '',

@@ -4,16 +4,11 @@ import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { evaluationKeys, hasEnded } from '../../../queries/evaluations.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import { namesOf } from '../shared/names.ts';
 import { Confirm } from '../shared/windows.tsx';
 import { runCommands } from './commands.ts';
 
-/** Named in full up to so many; the rest is counted. */
-const named = 6;
-
-function namesOf(runs: readonly EvalRun[]): string {
-  const names = runs.slice(0, named).map(run => run.display_name ?? run.eval_run_id);
-  return runs.length > named ? `${names.join(', ')} and ${runs.length - named} more` : names.join(', ');
-}
+const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
 
 export interface RunActionsOptions {
   /** Called after runs were deleted, e.g. to leave the view of one. */
@@ -25,7 +20,8 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
   return runs => {
     const running = runs.filter(run => !hasEnded(run.status));
     const deletable = runs.flatMap(run => (run.bench_id ? [{ ...run, bench_id: run.bench_id }] : []));
-    const names = namesOf(runs);
+    const names = namesOf(runs.map(labelOf));
+    const cancelled = namesOf(running.map(labelOf));
     return [
       {
         command: runCommands.cancel,
@@ -36,11 +32,11 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
             render: close => (
               <Confirm
                 title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
-                question={`${namesOf(running)} stops where it is. The rollouts that have ended are kept.`}
+                question={`${cancelled} stops where it is. The rollouts that have ended are kept.`}
                 verb="cancel"
                 work={service => Promise.all(running.map(run => service.evaluations.cancel(run.eval_run_id)))}
                 touches={[evaluationKeys.all]}
-                onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${namesOf(running)}` })}
+                onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` })}
                 onClose={close}
               />
             ),

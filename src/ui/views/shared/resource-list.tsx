@@ -1,15 +1,20 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect } from 'react';
+import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { type ListSource, type LiveList, useList } from '../../../queries/use-list.ts';
+import { useSetting } from '../../../queries/use-setting.ts';
+import { truncate } from '../../../text/width.ts';
 import { type Pane, Panes, usePane } from '../../app/panes.tsx';
 import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
+import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Location } from '../../navigation/location.ts';
 import { useMemory } from '../../navigation/memory.tsx';
 import { rememberSiblings } from '../../navigation/siblings.ts';
 import { type Fact, factLines } from '../../widgets/facts.ts';
-import type { Column } from '../../widgets/table/column.ts';
+import type { Column, ColumnChoice } from '../../widgets/table/column.ts';
+import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
 import type { Sort } from '../../widgets/table/rows.ts';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
@@ -38,13 +43,23 @@ export interface ResourceListProps<Row> {
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
   readonly bindings?: readonly Binding[];
+  /** As what a row is pinned to Watch. */
+  readonly pin?: (row: Row) => PinnedThing;
+  /** What the list is part of, e.g. a run: its id and JSON are copied where there is no row, and it is what is pinned. */
+  readonly thing?: {
+    readonly id: string;
+    readonly json: unknown;
+    readonly pin?: PinnedThing;
+    /** The view that shows it, for going on to its neighbours. */
+    readonly sibling?: { readonly view: string; readonly param: string };
+  };
 }
 
 /** Lines in which a fault is told below rows that are still shown. */
 const faultHeight = 3;
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
-  const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [] } = props;
+  const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, thing } = props;
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -52,11 +67,14 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const list = useList(source, shell.focus === 'sections' ? 'visible' : 'focused');
   useFreshnessReport(list.freshness);
   const [remembered, remember] = useMemory<TableState>('table');
+  const columnsKey = `columns.${columns.map(column => column.id).join(',')}`;
+  const [chosen, keepChosen] = useSetting<ColumnChoice>(columnsKey, {});
 
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
   const unreadable = list.dropped === 0 ? '' : `${list.dropped} row${list.dropped === 1 ? '' : 's'} could not be read`;
-  const noteLines = unreadable === '' ? 0 : 1;
+  const notes = [...(unreadable === '' ? [] : [unreadable]), ...(list.note ? [list.note] : [])];
+  const noteLines = notes.length;
   const tableHeight = Math.max(4, pane.height - faultLines - noteLines - (header?.height ?? 0));
   const openRow = (row: Row): void => {
     const target = open?.(row);
@@ -69,27 +87,60 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     columns,
     id: source.id,
     height: tableHeight,
-    initial: remembered ?? { ...initialTableState, sort },
+    initial: remembered ?? { ...initialTableState, sort, choice: chosen },
     onOpen: open ? openRow : undefined,
   });
   useEffect(() => remember(table.state), [remember, table.state]);
 
   const { current } = table;
-  const thing = current && { id: source.id(current), json: current };
+  const row = current && { id: source.id(current), json: current };
+  const whole = thing && { id: thing.id, json: thing.json };
+  const marked = table.targets.length > 1;
   const does = useThingBindings({
-    thing,
-    title: table.targets.length > 1 ? `${table.targets.length} marked` : (thing?.id ?? ''),
+    thing: row ?? whole,
+    title: marked ? `${table.targets.length} marked` : (row?.id ?? thing?.id ?? ''),
     refresh: list.refresh,
     actions: actions?.(table.targets, list) ?? [],
+    pin: thing?.pin ?? (current && pin?.(current)),
+    sibling: thing?.sibling,
+    siblingId: thing?.id,
+    exportable: () => ({
+      kind: String(source.key[0] ?? 'rows'),
+      ...(thing ? { id: thing.id } : {}),
+      rows: (marked ? table.targets : table.arranged.rows) as readonly never[],
+      columns: columns.map(column => ({ name: column.title.toLowerCase(), value: column.value })),
+    }),
   });
   // What asks the service waits until the cursor rests: one request, not one for each row it passes.
-  const settled = useSettled(thing?.id);
-  const resting = settled === thing?.id;
+  const settled = useSettled(row?.id);
+  const resting = settled === row?.id;
   const factRows = current ? factLines(facts(current), inspector.width - 2, theme) : [];
 
   return (
     <Panes
-      bindings={[...bindings, ...does]}
+      bindings={[
+        ...bindings,
+        ...does,
+        {
+          command: listCommands.columns,
+          run: () =>
+            shell.showOverlay({
+              id: 'columns',
+              render: close => (
+                <ColumnChooser
+                  columns={columns}
+                  choice={table.state.choice}
+                  width={Math.min(shell.layout.columns - 4, 52)}
+                  onChoose={choice => {
+                    table.dispatch({ kind: 'choose-columns', choice });
+                    keepChosen(choice);
+                  }}
+                  onClose={close}
+                />
+              ),
+            }),
+        },
+      ]}
       main={
         <Box flexDirection="column">
           {header ? header.node : null}
@@ -107,13 +158,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               onNearEnd={list.loadMore}
             />
           ) : null}
-          {unreadable === '' ? null : (
-            <Lines
-              lines={[theme.styles.warning(` ${theme.glyphs.warning} ${unreadable}`)]}
-              width={pane.width}
-              height={1}
-            />
-          )}
+          <Lines
+            lines={notes.map(note => theme.styles.muted(` ${theme.glyphs.bullet} ${truncate(note, pane.width - 4)}`))}
+            width={pane.width}
+            height={noteLines}
+          />
           {fault ? (
             <FaultNote fault={fault} width={pane.width} height={list.loaded ? faultHeight : pane.height} />
           ) : null}

@@ -1,9 +1,18 @@
-/** What can be done with any thing: copy its id or its JSON, ask for it anew, choose among its actions. */
+/**
+ * What can be done with any thing: copy its id or its JSON, pin it, read it in a pager or an editor, export it, go to its
+ * neighbour, ask for it anew, choose among its actions.
+ */
+import type { PinnedThing } from '../../../queries/remembered/store.ts';
+import { usePin } from '../../../queries/use-pin.ts';
 import { copySequence } from '../../../text/clipboard.ts';
+import { type ExportFormat, exportFormats } from '../../../text/export.ts';
+import { safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { thingCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { ActionMenu } from './windows.tsx';
+import { siblingOf } from '../../navigation/siblings.ts';
+import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
+import { ActionMenu, ChoiceWindow } from './windows.tsx';
 
 export interface ThingOptions {
   /** The id, and the thing itself; undefined while there is none. */
@@ -11,14 +20,76 @@ export interface ThingOptions {
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
+  /** As what it is pinned to Watch; what is not watched has none. */
+  readonly pin?: PinnedThing | undefined;
+  /** The thing to be read by people, where that is not its JSON. */
+  readonly document?: (() => Document) | undefined;
+  /** Rows to export; the thing itself, where it is missing. */
+  readonly exportable?: (() => Exportable<never>) | undefined;
+  /** The view that shows the thing, and the parameter that names it: for going on to its neighbours. */
+  readonly sibling?: { readonly view: string; readonly param: string } | undefined;
+  /** Whose neighbours those are, where that is not `thing`. */
+  readonly siblingId?: string | undefined;
 }
 
-export function useThingBindings({ thing, title, refresh, actions }: ThingOptions): readonly Binding[] {
-  const { toast, terminal, showOverlay } = useShell();
+const formatWords: Readonly<Record<ExportFormat, string>> = {
+  json: 'JSON',
+  jsonl: 'JSON Lines, a row a line',
+  csv: 'CSV, as the table shows it',
+  markdown: 'Markdown table',
+};
+
+export function useThingBindings(options: ThingOptions): readonly Binding[] {
+  const { thing, title, refresh, actions, pin, document, exportable, sibling, siblingId = thing?.id } = options;
+  const shell = useShell();
+  const { toast, terminal, showOverlay } = shell;
+  const pinned = usePin(pin);
   const copy = (text: string, what: string): void => {
     const copied = copySequence(text, process.env);
     if (copied.ok) terminal.writeRaw(copied.sequence);
     toast(copied.ok ? { kind: 'info', text: `Copied ${what}` } : { kind: 'warning', text: copied.message });
+  };
+  const asDocument = (): Document =>
+    document?.() ?? { name: `${thing?.id ?? 'thing'}.json`, text: `${safeJson(thing?.json, 2)}\n` };
+  const read = (reader: Reader) => async (): Promise<void> => {
+    const fault = await readOutside(asDocument(), reader, terminal);
+    if (fault) toast({ kind: 'warning', text: `The ${reader} could not be used: ${fault}` });
+  };
+  const saving = (save: () => string): void => {
+    try {
+      toast({ kind: 'success', text: `Saved ${save()}` });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
+    }
+  };
+  const choices = [
+    ...(exportable
+      ? exportFormats.map(format => ({
+          key: format,
+          label: formatWords[format],
+          value: () => exportToFile(exportable(), format),
+        }))
+      : [
+          ...(document ? [{ key: 'text', label: 'Text, as it is read', value: () => saveFile(document()) }] : []),
+          {
+            key: 'json',
+            label: 'JSON',
+            value: () =>
+              exportToFile(
+                { kind: sibling?.view ?? 'thing', id: thing?.id ?? '', rows: [thing?.json], columns: [] },
+                'json',
+              ),
+          },
+        ]),
+  ];
+  const goToSibling = (direction: -1 | 1) => () => {
+    const next = sibling && siblingId !== undefined ? siblingOf(sibling.view, siblingId, direction) : undefined;
+    if (!sibling || next === undefined) {
+      toast({ kind: 'info', text: direction === 1 ? 'This is the last one' : 'This is the first one' });
+      return;
+    }
+    shell.navigate({ kind: 'replace', location: { view: sibling.view, params: { [sibling.param]: next } } });
   };
   const enabled = thing !== undefined;
   const usable = actions.filter(action => action.enabled ?? true);
@@ -39,6 +110,36 @@ export function useThingBindings({ thing, title, refresh, actions }: ThingOption
       run: () => thing && copy(JSON.stringify(thing.json, undefined, 2), 'as JSON'),
       enabled,
     },
+    {
+      command: thingCommands.pin,
+      enabled: enabled && pin !== undefined,
+      run: () => toast({ kind: 'info', text: pinned.toggle() ? 'Pinned to Watch' : 'No longer pinned' }),
+    },
+    { command: thingCommands.pager, run: () => void read('pager')(), enabled: enabled || document !== undefined },
+    { command: thingCommands.editor, run: () => void read('editor')(), enabled: enabled || document !== undefined },
+    {
+      command: thingCommands.export,
+      enabled: enabled || exportable !== undefined,
+      run: () =>
+        showOverlay({
+          id: 'export',
+          render: close => (
+            <ChoiceWindow
+              title="Export as"
+              choices={choices}
+              emptyWords="There is nothing to export."
+              onChoose={saving}
+              onClose={close}
+            />
+          ),
+        }),
+    },
+    ...(sibling
+      ? [
+          { command: thingCommands.previous, run: goToSibling(-1) },
+          { command: thingCommands.next, run: goToSibling(1) },
+        ]
+      : []),
     { command: thingCommands.refresh, run: refresh },
   ];
 }

@@ -1,20 +1,24 @@
 /** The windows in which things are done: choose an action, confirm it, fill in its form, see what came of it. */
-import { Box, Text } from 'ink';
+import { Text } from 'ink';
 import SelectInput from 'ink-select-input';
 import { useState } from 'react';
+import type { Fault } from '../../../queries/fault.ts';
 import { useAction } from '../../../queries/use-action.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
 import { keyLabel } from '../../keys/key.ts';
 import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
-import { Form } from '../../widgets/form/form.tsx';
+import { Form, fieldLinesOf } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { FaultNote } from './fault-note.tsx';
+import { Lines } from './lines.tsx';
+import { Waiting } from './waiting.tsx';
 
 function useWindowWidth(most: number): number {
   const { layout } = useShell();
@@ -112,13 +116,15 @@ export interface FormWindowProps<Result> {
   };
   readonly work: (service: Service, values: Readonly<Record<string, string>>) => Promise<Result>;
   readonly touches: readonly (readonly unknown[])[];
+  /** Index of the field that has the keys first. */
+  readonly start?: number;
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
 
 /** A form that starts something. What was typed stays when it fails. */
 export function FormWindow<Result>(props: FormWindowProps<Result>) {
-  const { title, fields, request, work, touches, onDone, onClose } = props;
+  const { title, fields, request, work, touches, start: first = 0, onDone, onClose } = props;
   const { layout } = useShell();
   const width = useWindowWidth(76);
   const inner = width - windowMargin.columns;
@@ -126,22 +132,26 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
   const { state, start } = useAction<Result>();
   const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
   const [preview, setPreview] = useState(false);
-  const fieldLines = fields.reduce((sum, field) => sum + (field.kind === 'text' && field.multiline ? 8 : 4), 0);
-  const wanted = fieldLines + 2 + (state.kind === 'failed' ? 6 : 0) + (preview ? 8 : 0) + windowMargin.lines;
-  const height = Math.min(layout.rows - 2, wanted);
+  const sent = preview ? request(values) : undefined;
+  const sentLines = sent ? [`${sent.method} ${sent.path}`, ...wrap(safeJson(sent.body, 2), inner)] : [];
+  const fieldLines = fields.reduce((sum, field) => sum + fieldLinesOf(field, false), 2);
+  const otherLines = (state.kind === 'failed' ? 6 : 0) + (state.kind === 'running' ? 1 : 0) + windowMargin.lines;
+  const previewLines = Math.min(sentLines.length, Math.max(0, layout.rows - otherLines - 8));
+  const height = Math.min(layout.rows - 2, fieldLines + otherLines + previewLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
     const result = await start(service => work(service, submitted), touches);
     if (result === undefined) return;
     onClose();
     onDone(result);
   };
-  const sent = preview ? request(values) : undefined;
   return (
     <KeyScope modal>
       <Window title={title} width={width} height={height}>
         <Form
           fields={fields}
           width={inner}
+          height={Math.max(4, height - otherLines - previewLines)}
+          start={first}
           busy={state.kind === 'running'}
           onSubmit={submitted => void submit(submitted)}
           onCancel={onClose}
@@ -150,14 +160,74 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
         />
         {state.kind === 'failed' ? <FaultNote fault={state.fault} width={inner} height={6} /> : null}
         {state.kind === 'running' ? <Text>Sending…</Text> : null}
-        {sent ? (
-          <Box flexDirection="column">
-            <Text>{styles.muted(`${sent.method} ${sent.path}`)}</Text>
-            {wrap(safeJson(sent.body, 2), inner).map((line, index) => (
-              <Text key={index}>{styles.code(line)}</Text>
-            ))}
-          </Box>
-        ) : null}
+        <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
+      </Window>
+    </KeyScope>
+  );
+}
+
+export interface NoticeWindowProps {
+  readonly title: string;
+  /** Why there is nothing to do; something is on its way, where it is missing. */
+  readonly fault?: Fault | undefined;
+  readonly onClose: () => void;
+}
+
+/** Stands where a form will be once what it needs is known, or cannot be known. */
+export function NoticeWindow({ title, fault, onClose }: NoticeWindowProps) {
+  const width = useWindowWidth(64);
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: overlayCommands.close, run: onClose },
+        { command: overlayCommands.quit, run: onClose },
+      ]}
+    >
+      <Window title={title} width={width} height={(fault ? 6 : 1) + windowMargin.lines}>
+        {fault ? (
+          <FaultNote fault={fault} width={width - windowMargin.columns} height={6} />
+        ) : (
+          <Waiting words="Asking the service" />
+        )}
+      </Window>
+    </KeyScope>
+  );
+}
+
+export interface ChoiceWindowProps<Value> {
+  readonly title: string;
+  readonly choices: readonly { readonly key: string; readonly label: string; readonly value: Value }[];
+  readonly waiting?: boolean;
+  readonly emptyWords: string;
+  readonly onChoose: (value: Value) => void;
+  readonly onClose: () => void;
+}
+
+/** One of several, to choose from. */
+export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
+  const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
+  const { layout } = useShell();
+  const width = useWindowWidth(64);
+  const lines = Math.min(Math.max(1, choices.length), layout.rows - 6);
+  return (
+    <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
+      <Window title={title} width={width} height={lines + windowMargin.lines}>
+        {waiting ? <Waiting words="Asking the service" /> : null}
+        {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
+        <SelectInput
+          limit={lines}
+          items={choices.map((choice, index) => ({
+            key: choice.key,
+            label: truncate(sanitiseLine(choice.label), width - windowMargin.columns - 3),
+            value: index,
+          }))}
+          onSelect={item => {
+            onClose();
+            const chosen = choices[item.value];
+            if (chosen) onChoose(chosen.value);
+          }}
+        />
       </Window>
     </KeyScope>
   );

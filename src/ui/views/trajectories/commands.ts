@@ -3,6 +3,11 @@ import type { CommandTable } from '../../keys/command.ts';
 
 const group = 'Trajectory';
 
+export const trajectoryCommands = {
+  reward: { id: 'trajectory.reward', title: 'log a reward to it', keys: ['R'], group, writes: true },
+  complete: { id: 'trajectory.complete', title: 'end it, with a reason', keys: ['E'], group, writes: true },
+} as const satisfies CommandTable;
+
 export const readerCommands = {
   nextStep: { id: 'trajectory.next-step', title: 'next step', keys: ['J'], group, repeats: true },
   previousStep: { id: 'trajectory.previous-step', title: 'previous step', keys: ['K'], group, repeats: true },

@@ -1,7 +1,7 @@
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { lateView } from '../../app/late-view.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { readerCommands } from './commands.ts';
+import { readerCommands, trajectoryCommands } from './commands.ts';
 import { TrajectoriesView } from './list.tsx';
 
 export const trajectoriesView: ViewDefinition = {
@@ -10,8 +10,9 @@ export const trajectoriesView: ViewDefinition = {
   aliases: ['traj', 'trajectory', 't'],
   section: true,
   listKey: trajectoryKeys.list({}),
+  crumb: params => params['name'] ?? params['dataset_name'] ?? 'Trajectories',
   component: TrajectoriesView,
-  commands: [],
+  commands: Object.values(trajectoryCommands),
 };
 
 export const trajectoryView: ViewDefinition = {

@@ -5,10 +5,19 @@ import type { ViewProps } from '../../app/view-definition.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trajectoryColumns } from './columns.ts';
 import { trajectoryFacts, trajectoryPlace } from './facts.ts';
+import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 export function TrajectoriesView({ location }: ViewProps) {
-  const dataset = location.params['dataset_name'];
-  const source = useMemo(() => trajectoryList(dataset ? { dataset_name: dataset } : {}), [dataset]);
+  const { dataset_name: dataset, training_run_id: training } = location.params;
+  const source = useMemo(
+    () =>
+      trajectoryList({
+        ...(dataset ? { dataset_name: dataset } : {}),
+        ...(training ? { training_run_id: training } : {}),
+      }),
+    [dataset, training],
+  );
+  const actions = useTrajectoryActions();
   return (
     <ResourceList
       source={source}
@@ -16,6 +25,8 @@ export function TrajectoriesView({ location }: ViewProps) {
       emptyWords="No trajectories yet: evaluations record them"
       open={trajectoryPlace}
       facts={trajectoryFacts}
+      pin={row => ({ kind: 'trajectory', id: row.trajectory_id, label: row.task_id ?? row.trajectory_id })}
+      actions={actions}
     />
   );
 }

@@ -7,12 +7,11 @@ import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
 import { Panes, Separator, usePane } from '../../app/panes.tsx';
-import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
+import { useFreshnessReport } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
-import { thingCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
-import { siblingOf, siblingPosition } from '../../navigation/siblings.ts';
+import { siblingPosition } from '../../navigation/siblings.ts';
 import { factLines } from '../../widgets/facts.ts';
 import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
@@ -26,6 +25,7 @@ import { Waiting } from '../shared/waiting.tsx';
 import { readerCommands } from './commands.ts';
 import { trajectoryFacts } from './facts.ts';
 import { type LineKind, nextError, stepAt, type Transcript, transcriptOf } from './transcript.ts';
+import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the width of the pane from which it is shown. */
 const stepsWidth = 18;
@@ -54,7 +54,7 @@ const empty: Transcript = { lines: [], stepStarts: [], errors: [] };
 
 export function TrajectoryView({ location }: ViewProps) {
   const id = location.params['trajectory_id'] ?? '';
-  const shell = useShell();
+  const actions = useTrajectoryActions();
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
@@ -95,12 +95,6 @@ export function TrajectoryView({ location }: ViewProps) {
     const target = transcript.stepStarts[Math.max(0, step + by)];
     if (target !== undefined) scroll.dispatch({ kind: 'to', line: target });
   };
-  const goToSibling = (direction: -1 | 1) => () => {
-    const sibling = siblingOf('trajectory', id, direction);
-    if (sibling === undefined) {
-      shell.toast({ kind: 'info', text: direction === 1 ? 'This is the last one' : 'This is the first one' });
-    } else shell.navigate({ kind: 'replace', location: { view: 'trajectory', params: { trajectory_id: sibling } } });
-  };
   const bindings: Binding[] = [
     { command: readerCommands.nextStep, run: goToStep(1) },
     { command: readerCommands.previousStep, run: goToStep(-1) },
@@ -112,13 +106,13 @@ export function TrajectoryView({ location }: ViewProps) {
     { command: readerCommands.reasoning, run: () => toggle('reasoning') },
     { command: readerCommands.tools, run: () => toggle('tools') },
     { command: readerCommands.hidden, run: () => toggle('hidden') },
-    { command: thingCommands.previous, run: goToSibling(-1) },
-    { command: thingCommands.next, run: goToSibling(1) },
     ...useThingBindings({
       thing: live.data && { id, json: live.data },
       title: id,
       refresh: live.refresh,
-      actions: [],
+      actions: actions(live.data ? [live.data] : []),
+      pin: { kind: 'trajectory', id, label: location.params['task'] ?? id },
+      sibling: { view: 'trajectory', param: 'trajectory_id' },
     }),
   ];
 

@@ -30,21 +30,27 @@ export interface FormProps {
   /** Told of every change, for a preview of what would be sent. */
   readonly onChange?: (values: Readonly<Record<string, string>>) => void;
   readonly bindings?: readonly Binding[];
+  /** Lines that the form may take; the field with the keys is always among those shown. */
+  readonly height?: number;
+  /** Index of the field that has the keys first. */
+  readonly start?: number;
 }
 
 const areaHeight = 4;
 
-export function Form({ fields, width, busy, onSubmit, onCancel, onChange, bindings = [] }: FormProps) {
+export function Form(props: FormProps) {
+  const { fields, width, busy, onSubmit, onCancel, onChange, bindings = [], height = 1_000, start = 0 } = props;
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
     fields,
-    initialFormState,
+    given => ({ ...initialFormState(given), focus: start }),
   );
   useEffect(() => onChange?.(formValues(state, fields)), [state, fields, onChange]);
   const faults = formFaults(state, fields);
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';
   const isArea = field?.kind === 'text' && field.multiline;
+  const shown = fieldsInSight(fields, state.focus, height);
   const submit = (): void => {
     if (faults.size > 0) dispatch({ kind: 'focus-fault' });
     else onSubmit(formValues(state, fields));
@@ -84,7 +90,7 @@ export function Form({ fields, width, busy, onSubmit, onCancel, onChange, bindin
       }}
     >
       <Box flexDirection="column" width={width}>
-        {fields.map((spec, index) => (
+        {shown.map(({ spec, index }) => (
           <Field
             key={spec.name}
             spec={spec}
@@ -97,6 +103,24 @@ export function Form({ fields, width, busy, onSubmit, onCancel, onChange, bindin
       </Box>
     </KeyScope>
   );
+}
+
+/** Lines of a field at most: its label, what it holds, a note of two lines, and the line below. */
+export function fieldLinesOf(spec: FieldSpec, focused: boolean): number {
+  const held = spec.kind === 'text' && spec.multiline ? areaHeight : 1;
+  return 1 + held + (focused ? 2 : 0) + 1;
+}
+
+/** The fields that fit into so many lines, with the focused one among them. */
+function fieldsInSight(fields: readonly FieldSpec[], focus: number, height: number) {
+  const numbered = fields.map((spec, index) => ({ spec, index }));
+  const linesOf = (from: number, to: number): number =>
+    numbered.slice(from, to + 1).reduce((sum, { spec, index }) => sum + fieldLinesOf(spec, index === focus), 0);
+  let first = 0;
+  while (first < focus && linesOf(first, focus) > height) first += 1;
+  let last = Math.max(first, focus);
+  while (last + 1 < fields.length && linesOf(first, last + 1) <= height) last += 1;
+  return numbered.slice(first, last + 1);
 }
 
 interface FieldProps {

@@ -12,6 +12,8 @@ export interface ScrollViewProps {
   readonly scroll: Scroll;
   /** Plain, safe text of a line. */
   readonly textAt: (line: number) => string;
+  /** A line as it is drawn, styled and no wider than the view; while something is searched, its plain text is shown. */
+  readonly drawnAt?: (line: number) => string;
   /** How a line looks; plain where it is missing. */
   readonly styleAt?: (line: number) => Style | undefined;
   readonly width: number;
@@ -23,13 +25,14 @@ export interface ScrollViewProps {
 /** Lines that the view needs besides those of the text. */
 export const scrollViewLines = 1;
 
-export function ScrollView({ scroll, textAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
+export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
   const theme = useTheme();
   const { offset, surroundings, state } = scroll;
   const count = Math.max(0, Math.min(surroundings.height, surroundings.lineCount - offset));
   const highlight = highlighter(state.query, theme);
   const lines = Array.from({ length: count }, (_, index) => {
     const line = offset + index;
+    if (drawnAt && state.query === '') return drawnAt(line);
     const text = fitCells(textAt(line), width);
     const style = styleAt?.(line);
     return highlight(text, style);

@@ -21,8 +21,26 @@ export interface Column<Row> {
   readonly status?: boolean;
 }
 
-/** Which columns the user has chosen to see or not to see, by id; the others follow their declaration. */
-export type ColumnChoice = Readonly<Record<string, boolean>>;
+/** What the user has chosen of a column; what was not chosen follows its declaration. */
+export interface ColumnWish {
+  readonly shown?: boolean;
+  /** Cells more than declared; fewer where it is negative. */
+  readonly wider?: number;
+}
+
+/** What was chosen, by the id of the column. */
+export type ColumnChoice = Readonly<Record<string, ColumnWish>>;
+
+const narrowest = 4;
+
+/** The column as it was widened. */
+function wished<Row>(column: Column<Row>, { wider = 0 }: ColumnWish): Column<Row> {
+  if (wider === 0) return column;
+  const { width } = column;
+  if (typeof width === 'number') return { ...column, width: Math.max(narrowest, width + wider) };
+  const min = Math.max(narrowest, width.min + wider);
+  return { ...column, width: { ...width, min, max: Math.max(min, width.max + wider) } };
+}
 
 export interface FittedColumn<Row> {
   readonly column: Column<Row>;
@@ -42,17 +60,18 @@ function totalWidth(widths: readonly number[]): number {
 
 /** The columns that fit into `room` cells, in their order, with their widths. The first one is always there. */
 export function fitColumns<Row>(
-  columns: readonly Column<Row>[],
+  declared: readonly Column<Row>[],
   room: number,
   choice: ColumnChoice = {},
 ): readonly FittedColumn<Row>[] {
-  const wanted = columns.filter(column => choice[column.id] ?? !column.wide);
+  const columns = declared.map(column => wished(column, choice[column.id] ?? {}));
+  const wanted = columns.filter(column => choice[column.id]?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   // What does not fit goes, from the right; the rest then shares the room.
   while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
   for (const column of columns) {
     const more = columns.filter(other => other === column || shown.includes(other));
-    const offered = column.wide && choice[column.id] === undefined && !shown.includes(column);
+    const offered = column.wide && choice[column.id]?.shown === undefined && !shown.includes(column);
     if (offered && totalWidth(more.map(other => comfortable(other.width))) <= room) shown = more;
   }
   return shareOut(shown, room);

@@ -38,7 +38,7 @@ export type TableAction =
   | { readonly kind: 'reverse'; readonly columns: readonly string[] }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
-  | { readonly kind: 'choose-column'; readonly column: string; readonly shown: boolean };
+  | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
 
 /** What an action happens upon: the rows as they are arranged for a state, and the height of the window. */
 export interface TableSurroundings {
@@ -124,8 +124,8 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     }
     case 'clear-marks':
       return state.marks.size === 0 ? state : { ...state, marks: new Set() };
-    case 'choose-column':
-      return { ...state, choice: { ...state.choice, [action.column]: action.shown } };
+    case 'choose-columns':
+      return { ...state, choice: action.choice };
   }
 }
 

@@ -1,0 +1,14 @@
+import { datasetKeys } from '../../../queries/datasets.ts';
+import { lateView } from '../../app/late-view.tsx';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { datasetCommands } from './commands.ts';
+
+export const datasetsView: ViewDefinition = {
+  name: 'datasets',
+  title: 'Datasets',
+  aliases: ['dataset', 'ds'],
+  section: true,
+  listKey: datasetKeys.list,
+  component: lateView(async () => (await import('./list.tsx')).DatasetsView),
+  commands: Object.values(datasetCommands),
+};

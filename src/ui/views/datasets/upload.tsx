@@ -1,0 +1,3 @@
+export function UploadTrajectoriesWindow(_: { readonly onClose: () => void }) {
+  return null;
+}

@@ -1,0 +1,99 @@
+/** The form that deploys a checkpoint. */
+import { useState } from 'react';
+import {
+  type Deployment,
+  deploymentRoles,
+  modelSlug,
+  type StartDeploymentBody,
+} from '../../../contract/deployments.ts';
+import { deploymentKeys } from '../../../queries/deployments.ts';
+import { useIdempotencyKey } from '../../../queries/use-action.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { useCheckpoint } from '../shared/use-checkpoint.tsx';
+import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { deploymentPlace } from './facts.ts';
+
+export interface DeployWindowProps {
+  /** What the checkpoint is of, in words; a slug is made of it. */
+  readonly name: string;
+  /** Finds the checkpoint; it is typed where this is missing. */
+  readonly checkpoint?: (service: Service) => Promise<string>;
+  readonly given?: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** A slug like a name: what is not allowed in one becomes a dash. */
+export function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, modelSlug.maximum);
+}
+
+function checkSlug(value: string): string | undefined {
+  const slug = value.trim();
+  if (slug === '') return 'Name the model';
+  if (!modelSlug.pattern.test(slug)) return 'Letters, digits, - and _ only';
+  return slug.length > modelSlug.maximum ? `${slug.length} characters; at most ${modelSlug.maximum}` : undefined;
+}
+
+const none = async (): Promise<string> => '';
+
+export function DeployWindow({ name, checkpoint = none, given, onClose }: DeployWindowProps) {
+  const found = useCheckpoint(checkpoint);
+  const id = given ?? (found.kind === 'known' ? found.id : undefined);
+  if (id === undefined) {
+    return <NoticeWindow title="Deploy" fault={found.kind === 'failed' ? found.fault : undefined} onClose={onClose} />;
+  }
+  return <DeployForm name={name} checkpointId={id} onClose={onClose} />;
+}
+
+function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
+  const shell = useShell();
+  const idempotencyKey = useIdempotencyKey();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    { kind: 'text', name: 'model_slug', label: 'Slug it serves under', initial: slugOf(name), check: checkSlug },
+    {
+      kind: 'choice',
+      name: 'role',
+      label: 'Role',
+      options: deploymentRoles.map(role => ({
+        value: role,
+        label: role,
+        note: role === 'production' ? 'answers for the slug' : 'reached by its id',
+      })),
+    },
+    {
+      kind: 'text',
+      name: 'checkpoint_id',
+      label: 'Checkpoint',
+      initial: checkpointId,
+      check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
+    },
+  ]);
+  const bodyOf = (values: Readonly<Record<string, string>>): StartDeploymentBody => ({
+    checkpoint_id: values['checkpoint_id']?.trim() ?? '',
+    model_slug: values['model_slug']?.trim() ?? '',
+    role: values['role'] === 'test' ? 'test' : 'production',
+  });
+  return (
+    <FormWindow<Deployment>
+      title={`Deploy ${name}`}
+      fields={fields}
+      request={values => ({ method: 'POST', path: '/api/v1/deploy', body: bodyOf(values) })}
+      work={(service, values) => {
+        const body = bodyOf(values);
+        return service.deployments.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+      }}
+      touches={[deploymentKeys.all]}
+      onClose={onClose}
+      onDone={deployment => {
+        shell.toast({ kind: 'success', text: `Deploying ${deployment.model_slug ?? deployment.deployment_id}` });
+        shell.open(deploymentPlace(deployment));
+      }}
+    />
+  );
+}

@@ -1,0 +1,25 @@
+import { deploymentKeys } from '../../../queries/deployments.ts';
+import { lateView } from '../../app/late-view.tsx';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { deploymentCommands } from './commands.ts';
+
+export const deploymentsView: ViewDefinition = {
+  name: 'deployments',
+  title: 'Deployments',
+  aliases: ['deployment', 'deploy', 'dep'],
+  section: true,
+  listKey: deploymentKeys.list,
+  component: lateView(async () => (await import('./list.tsx')).DeploymentsView),
+  commands: Object.values(deploymentCommands),
+};
+
+export const deploymentView: ViewDefinition = {
+  name: 'deployment',
+  title: 'Deployment',
+  aliases: [],
+  opens: { id: /^dep[_-]/, param: 'deployment_id' },
+  under: 'deployments',
+  crumb: params => params['slug'] ?? params['deployment_id'] ?? 'Deployment',
+  component: lateView(async () => (await import('./deployment.tsx')).DeploymentView),
+  commands: [],
+};

@@ -1,0 +1,89 @@
+/** The actions of deployments, wherever they are shown. */
+
+import type { ReactNode } from 'react';
+import type { Deployment } from '../../../contract/deployments.ts';
+import { deploymentKeys } from '../../../queries/deployments.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { namesOf } from '../shared/names.ts';
+import { Confirm } from '../shared/windows.tsx';
+import { deploymentCommands } from './commands.ts';
+
+const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
+
+export function useDeploymentActions({
+  onRemoved,
+}: {
+  readonly onRemoved?: () => void;
+} = {}): (deployments: readonly Deployment[]) => readonly Binding[] {
+  const shell = useShell();
+  return deployments => {
+    const [deployment] = deployments;
+    const one = deployments.length === 1 ? deployment : undefined;
+    const names = namesOf(deployments.map(labelOf));
+    const ready = one?.status === 'DEPLOYED';
+    const confirm = (node: (close: () => void) => ReactNode) => () =>
+      shell.showOverlay({ id: 'confirm', render: node });
+    return [
+      {
+        command: deploymentCommands.chat,
+        enabled: ready,
+        run: () => {
+          const model = one?.is_active ? one.model_slug : one?.deployment_id;
+          if (model) shell.navigate({ kind: 'go', trail: [{ view: 'chat', params: { model } }] });
+        },
+      },
+      {
+        command: deploymentCommands.promote,
+        enabled: ready && one.is_active !== true,
+        run: confirm(close => (
+          <Confirm
+            title="Let this deployment answer for its slug?"
+            question={`${one ? labelOf(one) : ''}: whatever answers for the slug now stops doing so.`}
+            verb="promote"
+            work={service => service.deployments.promote(one?.deployment_id ?? '')}
+            touches={[deploymentKeys.all]}
+            onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
+            onClose={close}
+          />
+        )),
+      },
+      {
+        command: deploymentCommands.unpromote,
+        enabled: one?.is_active === true,
+        run: confirm(close => (
+          <Confirm
+            title="Let this deployment answer no more?"
+            question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
+            verb="unpromote"
+            work={service => service.deployments.unpromote(one?.deployment_id ?? '')}
+            touches={[deploymentKeys.all]}
+            onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
+            onClose={close}
+          />
+        )),
+      },
+      {
+        command: deploymentCommands.undeploy,
+        enabled: deployments.length > 0,
+        run: confirm(close => (
+          <Confirm
+            title={deployments.length === 1 ? 'Undeploy?' : `Undeploy ${deployments.length} deployments?`}
+            question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
+            verb="undeploy"
+            work={(service: Service) =>
+              Promise.all(deployments.map(({ deployment_id }) => service.deployments.undeploy(deployment_id)))
+            }
+            touches={[deploymentKeys.all]}
+            onDone={() => {
+              shell.toast({ kind: 'success', text: `Undeployed ${names}` });
+              onRemoved?.();
+            }}
+            onClose={close}
+          />
+        )),
+      },
+    ];
+  };
+}

@@ -1,0 +1,14 @@
+import { secretKeys } from '../../../queries/secrets.ts';
+import { lateView } from '../../app/late-view.tsx';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { secretCommands } from './commands.ts';
+
+export const secretsView: ViewDefinition = {
+  name: 'secrets',
+  title: 'Secrets',
+  aliases: ['secret', 'sec'],
+  section: true,
+  listKey: secretKeys.list,
+  component: lateView(async () => (await import('./list.tsx')).SecretsView),
+  commands: Object.values(secretCommands),
+};

@@ -1,0 +1,71 @@
+/** Ways for a thing out of the program: into a pager, an editor, a file. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type ExportColumn, type ExportFormat, exportFileName, exportRows } from '../../../text/export.ts';
+import type { TerminalPort } from '../../app/terminal-port.ts';
+
+/** A thing as a file. */
+export interface Document {
+  /** With its extension: editors colour by it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Reader = 'pager' | 'editor';
+
+function commandOf(reader: Reader, environment: NodeJS.ProcessEnv): string {
+  if (reader === 'pager') return environment['PAGER'] || 'less';
+  return environment['VISUAL'] || environment['EDITOR'] || 'vi';
+}
+
+/**
+ * Shows a document in the user's pager or editor, which has the terminal meanwhile. What is changed there is not kept: the
+ * file is a copy. Gives what went wrong, where something did.
+ */
+export async function readOutside(
+  document: Document,
+  reader: Reader,
+  terminal: TerminalPort,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> {
+  const command = commandOf(reader, environment);
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'benchtop-'));
+    const path = join(folder, document.name.replaceAll(/[^\w.-]/g, '_'));
+    writeFileSync(path, document.text, { mode: 0o600 });
+    // By a shell, as the variables may hold flags (`less -R`).
+    const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
+    return code === 0 ? undefined : `${command} ended with code ${code}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Rows that can be exported, as the table shows them. */
+export interface Exportable<Row> {
+  /** What they are, for the name of the file, e.g. `runs`. */
+  readonly kind: string;
+  /** Of what they are, where they are of something. */
+  readonly id?: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly ExportColumn<Row>[];
+}
+
+/** Writes rows to a new file in the folder that the program was started in. Gives its whole path. */
+export function exportToFile<Row>({ kind, id = '', rows, columns }: Exportable<Row>, format: ExportFormat): string {
+  return saveFile({
+    name: exportFileName(kind, id, format, new Date()),
+    text: exportRows(format, rows, columns),
+  });
+}
+
+/** Never writes over a file that is there. */
+export function saveFile({ name, text }: Document): string {
+  const path = resolve(name);
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  return path;
+}

@@ -1,0 +1,33 @@
+/** The checkpoint that a window is about: known at once, or asked for when the window opens. */
+import { useEffect, useState } from 'react';
+import { type Fault, faultOf } from '../../../queries/fault.ts';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+
+export type CheckpointState =
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'known'; readonly id: string }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+/** `find` is called once. */
+export function useCheckpoint(find: (service: Service) => Promise<string>): CheckpointState {
+  const workbench = useWorkbench();
+  const [state, setState] = useState<CheckpointState>({ kind: 'asking' });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the window is about what it was opened for
+  useEffect(() => {
+    let gone = false;
+    const tell = (next: CheckpointState): void => {
+      if (!gone) setState(next);
+    };
+    workbench
+      .service()
+      .then(find)
+      .then(
+        id => tell({ kind: 'known', id }),
+        (error: unknown) => tell({ kind: 'failed', fault: faultOf(error) }),
+      );
+    return () => {
+      gone = true;
+    };
+  }, [workbench]);
+  return state;
+}

@@ -1,0 +1,68 @@
+/** How training runs and checkpoints read as rows. */
+import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import { rememberedAt } from '../../../queries/remembered/listing.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ageOf, agoOf, instant } from '../shared/ages.ts';
+
+/** Steps that a run was told to do, where its options say so. */
+export function stepsOf({ options }: TrainingRun): number | undefined {
+  const steps = options?.['num_steps'];
+  return typeof steps === 'number' ? steps : undefined;
+}
+
+export const trainingColumns: readonly Column<TrainingRun>[] = [
+  {
+    id: 'name',
+    title: 'TRAINING RUN',
+    width: { min: 12, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.training_run_id,
+  },
+  { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
+  { id: 'steps', title: 'STEPS', width: 6, align: 'right', value: stepsOf },
+  { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
+  {
+    id: 'created',
+    title: 'STARTED',
+    width: 8,
+    align: 'right',
+    value: row => instant(row.created_at),
+    text: row => ageOf(row.created_at),
+  },
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    value: row => row.bench_id ?? undefined,
+  },
+  { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
+  {
+    id: 'seen',
+    title: 'SEEN',
+    width: 8,
+    align: 'right',
+    wide: true,
+    value: rememberedAt,
+    text: row => agoOf(rememberedAt(row)),
+  },
+];
+
+export const checkpointColumns: readonly Column<Checkpoint>[] = [
+  {
+    id: 'step',
+    title: 'CHECKPOINT',
+    width: { min: 10, max: 20, grow: 1 },
+    value: row => row.step_index ?? undefined,
+    text: row => `step ${row.step_index ?? '?'}`,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 2 }, value: row => row.checkpoint_id },
+  {
+    id: 'created',
+    title: 'COMMITTED',
+    width: 10,
+    align: 'right',
+    value: row => instant(row.created_at),
+    text: row => ageOf(row.created_at),
+  },
+];

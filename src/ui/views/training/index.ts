@@ -1,0 +1,34 @@
+import { trainingKeys } from '../../../queries/training.ts';
+import { lateView } from '../../app/late-view.tsx';
+import type { ViewDefinition } from '../../app/view-definition.ts';
+import { chartCommands, checkpointCommands, trainingCommands } from './commands.ts';
+
+export const trainingView: ViewDefinition = {
+  name: 'training',
+  title: 'Training',
+  aliases: ['train', 'trn'],
+  section: true,
+  listKey: trainingKeys.everyRun,
+  component: lateView(async () => (await import('./list.tsx')).TrainingView),
+  commands: Object.values(trainingCommands),
+};
+
+export const trainingRunView: ViewDefinition = {
+  name: 'training-run',
+  title: 'Training run',
+  aliases: [],
+  opens: { id: /^(trn|tr|train)[_-]/, param: 'training_run_id' },
+  under: 'training',
+  crumb: params => params['name'] ?? params['training_run_id'] ?? 'Training run',
+  component: lateView(async () => (await import('./training-run.tsx')).TrainingRunView),
+  commands: [...Object.values(chartCommands), ...Object.values(checkpointCommands)],
+};
+
+export const trainingStepView: ViewDefinition = {
+  name: 'training-step',
+  title: 'Step',
+  aliases: [],
+  crumb: params => `step ${params['step'] ?? '?'}`,
+  component: lateView(async () => (await import('./step.tsx')).TrainingStepView),
+  commands: [],
+};

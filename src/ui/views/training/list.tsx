@@ -1,0 +1,21 @@
+/** The training runs of every benchmark. */
+import { everyTrainingRun } from '../../../queries/training.ts';
+import { ResourceList } from '../shared/resource-list.tsx';
+import { trainingColumns } from './columns.ts';
+import { trainingFacts, trainingPlace } from './facts.ts';
+import { useTrainingActions } from './use-training-actions.tsx';
+
+export function TrainingView() {
+  const actions = useTrainingActions();
+  return (
+    <ResourceList
+      source={everyTrainingRun}
+      columns={trainingColumns}
+      emptyWords="No training runs yet: t on a benchmark starts one"
+      open={trainingPlace}
+      facts={trainingFacts}
+      pin={run => ({ kind: 'training', id: run.training_run_id, label: run.display_name ?? run.training_run_id })}
+      actions={actions}
+    />
+  );
+}

@@ -1,0 +1,30 @@
+/** Chooses the run whose curves are laid over those that are shown. */
+import type { TrainingRun } from '../../../contract/training.ts';
+import { trainingRunsOf } from '../../../queries/training.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { ChoiceWindow } from '../shared/windows.tsx';
+
+export interface OverlayWindowProps {
+  readonly run: TrainingRun;
+  readonly onChoose: (run: TrainingRun) => void;
+  readonly onClose: () => void;
+}
+
+export function OverlayWindow({ run, onChoose, onClose }: OverlayWindowProps) {
+  const runs = useList(trainingRunsOf(run.bench_id ?? ''), 'visible');
+  const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
+  return (
+    <ChoiceWindow
+      title="Lay over it the curves of"
+      waiting={!runs.loaded && !runs.fault}
+      choices={others.map(each => ({
+        key: each.training_run_id,
+        label: each.display_name ?? each.training_run_id,
+        value: each,
+      }))}
+      emptyWords="The benchmark has no other training run."
+      onChoose={onChoose}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,43 @@
+/** The rollouts of one step of a training run, the worst first. */
+import { useMemo } from 'react';
+import type { TrajectoryReward } from '../../../contract/evaluations.ts';
+import { stepRewardList } from '../../../queries/training.ts';
+import { reward } from '../../../text/numbers.ts';
+import type { ViewProps } from '../../app/view-definition.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ResourceList } from '../shared/resource-list.tsx';
+import { trajectoryPlace } from '../trajectories/facts.ts';
+
+const columns: readonly Column<TrajectoryReward>[] = [
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id ?? row.trajectory_id },
+  {
+    id: 'reward',
+    title: 'REWARD',
+    width: 8,
+    align: 'right',
+    value: row => row.reward ?? undefined,
+    text: row => reward(row.reward),
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
+];
+
+const worstFirst = { column: 'reward', descending: false } as const;
+
+export function TrainingStepView({ location }: ViewProps) {
+  const { training_run_id: runId = '', step = '' } = location.params;
+  const source = useMemo(() => stepRewardList(runId, Number(step)), [runId, step]);
+  return (
+    <ResourceList
+      source={source}
+      columns={columns}
+      sort={worstFirst}
+      emptyWords="No rollout of this step has a reward"
+      open={trajectoryPlace}
+      facts={row => [
+        { label: 'task', value: row.task_id },
+        { label: 'id', value: row.trajectory_id },
+        { label: 'reward', value: reward(row.reward) },
+      ]}
+    />
+  );
+}

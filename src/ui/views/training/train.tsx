@@ -1,0 +1,119 @@
+/** The form that starts a training run. */
+import { useState } from 'react';
+import { displayNameLength } from '../../../contract/evaluations.ts';
+import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
+import { modelList } from '../../../queries/models.ts';
+import { trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
+import { useIdempotencyKey } from '../../../queries/use-action.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { modelField } from '../shared/model-field.ts';
+import { useCheckpoint } from '../shared/use-checkpoint.tsx';
+import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { trainingPlace } from './facts.ts';
+import { type OptionSpec, optionSpecs, optionsOf } from './options.ts';
+
+export interface TrainWindowProps {
+  readonly benchId: string;
+  /** What is trained on, or trained on from; in words. */
+  readonly label: string;
+  /** Finds the checkpoint that training begins with; the base model itself, where it is missing. */
+  readonly parent?: (service: Service) => Promise<string>;
+  readonly onClose: () => void;
+}
+
+const noParent = async (): Promise<string> => '';
+
+export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProps) {
+  const models = useList(modelList, 'visible');
+  const offered = useLive(trainingOptionsQuery, 'visible');
+  const checkpoint = useCheckpoint(parent ?? noParent);
+  const waiting =
+    (!models.loaded && !models.fault) || (!offered.data && !offered.fault) || checkpoint.kind === 'asking';
+  if (checkpoint.kind === 'failed' || waiting) {
+    const fault = checkpoint.kind === 'failed' ? checkpoint.fault : undefined;
+    return <NoticeWindow title={`Train on ${label}`} fault={fault} onClose={onClose} />;
+  }
+  const slugs = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  return (
+    <TrainForm
+      benchId={benchId}
+      label={label}
+      models={slugs}
+      specs={optionSpecs(offered.data)}
+      parentId={checkpoint.kind === 'known' ? checkpoint.id : ''}
+      onClose={onClose}
+    />
+  );
+}
+
+interface TrainFormProps {
+  readonly benchId: string;
+  readonly label: string;
+  readonly models: readonly { readonly slug: string; readonly name: string | undefined }[];
+  readonly specs: readonly OptionSpec[];
+  readonly parentId: string;
+  readonly onClose: () => void;
+}
+
+function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFormProps) {
+  const shell = useShell();
+  const idempotencyKey = useIdempotencyKey();
+  // The fields are made once: what is asked anew meanwhile must not take away what was typed.
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
+    {
+      kind: 'text',
+      name: 'display_name',
+      label: 'Name of the run',
+      initial: parentId === '' ? `${label} training` : `${label}, continued`,
+      check: value =>
+        value.trim().length > displayNameLength.maximum ? `At most ${displayNameLength.maximum} characters` : undefined,
+    },
+    ...(parentId === ''
+      ? []
+      : [
+          {
+            kind: 'text' as const,
+            name: 'parent_checkpoint_id',
+            label: 'From checkpoint',
+            initial: parentId,
+            check: (value: string) => (value.trim() === '' ? 'Name a checkpoint' : undefined),
+          },
+        ]),
+    ...specs.map(spec => spec.field),
+  ]);
+  const bodyOf = (values: Readonly<Record<string, string>>): StartTrainingBody => {
+    const options = optionsOf(specs, values);
+    const [model, parent, name] = ['base_model_slug', 'parent_checkpoint_id', 'display_name'].map(field =>
+      values[field]?.trim(),
+    );
+    return {
+      bench_id: benchId,
+      ...(model ? { base_model_slug: model } : {}),
+      ...(parent ? { parent_checkpoint_id: parent } : {}),
+      ...(name ? { display_name: name } : {}),
+      ...(Object.keys(options).length > 0 ? { options } : {}),
+    };
+  };
+  return (
+    <FormWindow<TrainingRun>
+      title={`Train on ${label}`}
+      fields={fields}
+      request={values => ({ method: 'POST', path: '/api/v1/train', body: bodyOf(values) })}
+      work={(service, values) => {
+        const body = bodyOf(values);
+        return service.training.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+      }}
+      touches={[trainingKeys.all]}
+      onClose={onClose}
+      onDone={run => {
+        shell.toast({ kind: 'success', text: `Started ${run.display_name ?? run.training_run_id}` });
+        shell.open(trainingPlace({ bench_id: benchId, ...run }));
+      }}
+    />
+  );
+}

@@ -1,0 +1,160 @@
+/** The actions of training runs, wherever they are shown. */
+import type { TrainingRun } from '../../../contract/training.ts';
+import { hasEnded } from '../../../queries/evaluations.ts';
+import { trainingKeys } from '../../../queries/training.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { DeployWindow } from '../deployments/deploy.tsx';
+import { namesOf } from '../shared/names.ts';
+import { Confirm } from '../shared/windows.tsx';
+import { type checkpointCommands, trainingCommands } from './commands.ts';
+import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
+import { TrainWindow } from './train.tsx';
+
+const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_run_id;
+
+/** The id of the newest checkpoint; an error in words where there is none. */
+async function lastCheckpoint(service: Service, runId: string): Promise<string> {
+  const checkpoints = await service.training.checkpoints(runId);
+  const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
+  if (!last) throw new Error('The run has committed no checkpoint yet.');
+  return last.checkpoint_id;
+}
+
+/** A checkpoint to act on: given, or the newest one of its run when the action begins. */
+export interface CheckpointSource {
+  readonly run: TrainingRun;
+  readonly checkpointId?: string;
+}
+
+/** Evaluate, deploy, train on: what a checkpoint is for. */
+export function useCheckpointActions(): (
+  source: CheckpointSource | undefined,
+  commands: typeof trainingCommands | typeof checkpointCommands,
+) => readonly Binding[] {
+  const shell = useShell();
+  return (source, commands) => {
+    const enabled = source !== undefined;
+    const resolve = (service: Service): Promise<string> =>
+      source?.checkpointId
+        ? Promise.resolve(source.checkpointId)
+        : lastCheckpoint(service, source?.run.training_run_id ?? '');
+    return [
+      {
+        command: commands.evaluate,
+        enabled: enabled && source.run.bench_id != null,
+        run: () =>
+          source &&
+          shell.showOverlay({
+            id: 'evaluate',
+            render: close => <EvaluateCheckpointWindow run={source.run} checkpoint={resolve} onClose={close} />,
+          }),
+      },
+      {
+        command: commands.deploy,
+        enabled,
+        run: () =>
+          source &&
+          shell.showOverlay({
+            id: 'deploy',
+            render: close => (
+              <DeployWindow
+                name={labelOf(source.run)}
+                checkpoint={resolve}
+                given={source.checkpointId}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+      {
+        command: commands.continue,
+        enabled: enabled && source.run.bench_id != null,
+        run: () =>
+          source?.run.bench_id != null &&
+          shell.showOverlay({
+            id: 'train',
+            render: close => (
+              <TrainWindow
+                benchId={source.run.bench_id ?? ''}
+                label={labelOf(source.run)}
+                parent={resolve}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+    ];
+  };
+}
+
+export interface TrainingActionsOptions {
+  /** Called after runs were deleted, e.g. to leave the view of one. */
+  readonly onDeleted?: () => void;
+}
+
+export function useTrainingActions({
+  onDeleted,
+}: TrainingActionsOptions = {}): (runs: readonly TrainingRun[]) => readonly Binding[] {
+  const shell = useShell();
+  const checkpointActions = useCheckpointActions();
+  return runs => {
+    const [run] = runs;
+    const running = runs.filter(each => !hasEnded(each.status));
+    const ended = runs.filter(each => hasEnded(each.status));
+    const names = namesOf(runs.map(labelOf));
+    const cancelled = namesOf(running.map(labelOf));
+    return [
+      ...checkpointActions(run && runs.length === 1 ? { run } : undefined, trainingCommands),
+      {
+        command: trainingCommands.rollouts,
+        enabled: run !== undefined && runs.length === 1,
+        run: () =>
+          run &&
+          shell.open({ view: 'trajectories', params: { training_run_id: run.training_run_id, name: labelOf(run) } }),
+      },
+      {
+        command: trainingCommands.cancel,
+        enabled: running.length > 0,
+        run: () =>
+          shell.showOverlay({
+            id: 'confirm',
+            render: close => (
+              <Confirm
+                title={running.length === 1 ? 'Cancel this training run?' : `Cancel ${running.length} training runs?`}
+                question={`${cancelled}: it ends after its step. Its checkpoints and curves are kept.`}
+                verb="cancel"
+                work={service => Promise.all(running.map(each => service.training.cancel(each.training_run_id)))}
+                touches={[trainingKeys.all]}
+                onDone={() => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` })}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+      {
+        command: trainingCommands.delete,
+        enabled: ended.length > 0 && ended.length === runs.length,
+        run: () =>
+          shell.showOverlay({
+            id: 'confirm',
+            render: close => (
+              <Confirm
+                title={runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`}
+                question={`${names}: its curves, rollouts and checkpoints go. What is deployed stays. This cannot be undone.`}
+                verb="delete"
+                work={service => Promise.all(runs.map(each => service.training.delete(each.training_run_id)))}
+                touches={[trainingKeys.all]}
+                onDone={() => {
+                  shell.toast({ kind: 'success', text: `Deleted ${names}` });
+                  onDeleted?.();
+                }}
+                onClose={close}
+              />
+            ),
+          }),
+      },
+    ];
+  };
+}

@@ -1,0 +1,115 @@
+/** The forms that log a reward to a trajectory, and that end it. */
+import { randomUUID } from 'node:crypto';
+import { useState } from 'react';
+import { type LogRewardBody, terminationReasons } from '../../../contract/trajectories.ts';
+import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/windows.tsx';
+
+export interface RewardWindowProps {
+  readonly trajectoryId: string;
+  readonly onClose: () => void;
+}
+
+function numberFault(value: string): string | undefined {
+  return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';
+}
+
+const tokenField: FieldSpec = {
+  kind: 'text',
+  name: 'token',
+  label: 'Trajectory token (optional)',
+  mask: true,
+  placeholder: 'the organization key',
+  help: 'A short-lived token of this trajectory, where the service wants one.',
+};
+
+function tokenOf(values: Readonly<Record<string, string>>) {
+  const token = values['token']?.trim();
+  return token ? { token } : {};
+}
+
+export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
+  const shell = useShell();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'name',
+      label: 'Name',
+      placeholder: 'quality',
+      check: value => (value.trim() === '' ? 'What is rewarded?' : undefined),
+    },
+    { kind: 'text', name: 'value', label: 'Value', check: numberFault },
+    { kind: 'text', name: 'explanation', label: 'Explanation (optional)' },
+    {
+      kind: 'text',
+      name: 'weight',
+      label: 'Weight (optional)',
+      placeholder: '1',
+      help: '0 keeps it for diagnosis only.',
+      check: value => (value.trim() === '' ? undefined : numberFault(value)),
+    },
+    {
+      kind: 'text',
+      name: 'reward_id',
+      label: 'Reward id',
+      initial: randomUUID(),
+      help: 'The same id again is the same reward: sending it twice is harmless.',
+      check: value => (value.trim() === '' ? 'An id is needed' : undefined),
+    },
+    tokenField,
+  ]);
+  const bodyOf = (values: Readonly<Record<string, string>>): LogRewardBody => ({
+    reward_id: values['reward_id']?.trim() ?? '',
+    name: values['name']?.trim() ?? '',
+    value: Number(values['value']),
+    ...(values['explanation']?.trim() ? { explanation: values['explanation'].trim() } : {}),
+    ...(values['weight']?.trim() ? { weight: Number(values['weight']) } : {}),
+  });
+  return (
+    <FormWindow
+      title="Log a reward"
+      fields={fields}
+      request={values => ({
+        method: 'POST',
+        path: `/api/v1/trajectories/${trajectoryId}/rewards`,
+        body: bodyOf(values),
+      })}
+      work={(service, values) => service.trajectories.logReward(trajectoryId, bodyOf(values), tokenOf(values))}
+      touches={[trajectoryKeys.all]}
+      onClose={onClose}
+      onDone={() => shell.toast({ kind: 'success', text: 'The reward is logged' })}
+    />
+  );
+}
+
+export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
+  const shell = useShell();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'choice',
+      name: 'reason',
+      label: 'It ends because of',
+      options: terminationReasons.map(reason => ({ value: reason, label: reason })),
+    },
+    tokenField,
+  ]);
+  const reasonOf = (values: Readonly<Record<string, string>>) =>
+    terminationReasons.find(reason => reason === values['reason']) ?? 'ENV_DONE';
+  return (
+    <FormWindow
+      title="End the trajectory"
+      fields={fields}
+      request={values => ({
+        method: 'POST',
+        path: `/api/v1/trajectories/${trajectoryId}/complete`,
+        body: { termination_reason: reasonOf(values) },
+      })}
+      work={(service, values) => service.trajectories.complete(trajectoryId, reasonOf(values), tokenOf(values))}
+      touches={[trajectoryKeys.all]}
+      onClose={onClose}
+      onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it takes no more rewards' })}
+    />
+  );
+}

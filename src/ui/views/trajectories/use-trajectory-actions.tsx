@@ -1,0 +1,23 @@
+/** The actions of a trajectory, wherever it is shown. */
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { trajectoryCommands } from './commands.ts';
+import { CompleteWindow, LogRewardWindow } from './reward.tsx';
+
+export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) => readonly Binding[] {
+  const shell = useShell();
+  return trajectories => {
+    const one = trajectories.length === 1 ? trajectories[0] : undefined;
+    const show = (Content: typeof LogRewardWindow) => () =>
+      one &&
+      shell.showOverlay({
+        id: 'reward',
+        render: close => <Content trajectoryId={one.trajectory_id} onClose={close} />,
+      });
+    return [
+      { command: trajectoryCommands.reward, enabled: one !== undefined, run: show(LogRewardWindow) },
+      { command: trajectoryCommands.complete, enabled: one !== undefined, run: show(CompleteWindow) },
+    ];
+  };
+}

@@ -1,0 +1,98 @@
+/** The window in which the columns of a table are shown, hidden and widened. */
+import { Box, Text } from 'ink';
+import { useReducer } from 'react';
+import { padEnd } from '../../../text/width.ts';
+import { columnCommands, overlayCommands } from '../../keys/general.ts';
+import { KeyScope } from '../../keys/router.tsx';
+import { useTheme } from '../theme/theme.tsx';
+import { Window, windowMargin } from '../window.tsx';
+import type { Column, ColumnChoice } from './column.ts';
+
+export interface ColumnChooserProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly choice: ColumnChoice;
+  readonly width: number;
+  readonly onChoose: (choice: ColumnChoice) => void;
+  readonly onClose: () => void;
+}
+
+interface ChooserState {
+  readonly cursor: number;
+  readonly choice: ColumnChoice;
+}
+
+type ChooserAction =
+  | { readonly kind: 'move'; readonly by: number }
+  | { readonly kind: 'toggle' }
+  | { readonly kind: 'widen'; readonly by: number }
+  | { readonly kind: 'reset' };
+
+/** Cells by which a column grows at a time. */
+const widenBy = 4;
+
+export function chooserReducer<Row>(
+  columns: readonly Column<Row>[],
+): (state: ChooserState, action: ChooserAction) => ChooserState {
+  return (state, action) => {
+    const column = columns[state.cursor];
+    if (!column) return state;
+    const wish = state.choice[column.id] ?? {};
+    switch (action.kind) {
+      case 'move':
+        return { ...state, cursor: Math.max(0, Math.min(columns.length - 1, state.cursor + action.by)) };
+      case 'toggle': {
+        const shown = !(wish.shown ?? !column.wide);
+        return { ...state, choice: { ...state.choice, [column.id]: { ...wish, shown } } };
+      }
+      case 'widen':
+        return {
+          ...state,
+          choice: { ...state.choice, [column.id]: { ...wish, wider: (wish.wider ?? 0) + action.by } },
+        };
+      case 'reset':
+        return { ...state, choice: {} };
+    }
+  };
+}
+
+export function ColumnChooser<Row>({ columns, choice, width, onChoose, onClose }: ColumnChooserProps<Row>) {
+  const { styles, glyphs } = useTheme();
+  const [state, dispatch] = useReducer(chooserReducer(columns), { cursor: 0, choice });
+  const act = (action: ChooserAction) => () => {
+    dispatch(action);
+    onChoose(chooserReducer(columns)(state, action).choice);
+  };
+  const lines = columns.map((column, index) => {
+    const { shown = !column.wide, wider = 0 } = state.choice[column.id] ?? {};
+    const auto = column.wide && state.choice[column.id]?.shown === undefined ? 'where there is room' : '';
+    const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
+    const marker = index === state.cursor ? styles.selected(glyphs.marker) : ' ';
+    const title = padEnd(column.title, 20);
+    return `${marker} ${shown ? glyphs.check : ' '} ${index === state.cursor ? styles.selected(title) : title} ${styles.muted(extra)}`;
+  });
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: columnCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
+        { command: columnCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        { command: columnCommands.toggle, run: act({ kind: 'toggle' }) },
+        { command: columnCommands.wider, run: act({ kind: 'widen', by: widenBy }) },
+        { command: columnCommands.narrower, run: act({ kind: 'widen', by: -widenBy }) },
+        { command: columnCommands.reset, run: act({ kind: 'reset' }) },
+        { command: overlayCommands.close, run: onClose },
+        { command: overlayCommands.quit, run: onClose },
+      ]}
+    >
+      <Window title="Columns" width={width} height={lines.length + windowMargin.lines}>
+        <Box flexDirection="column">
+          {lines.map((line, index) => (
+            <Text key={index} wrap="truncate">
+              {line}
+            </Text>
+          ))}
+        </Box>
+      </Window>
+    </KeyScope>
+  );
+}
