@@ -1,6 +1,8 @@
 /** `benchtop`: the workbench on the whole terminal. */
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
+import { RememberedStore } from '../queries/remembered/store.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
@@ -30,12 +32,24 @@ export async function tuiCommand(args: readonly string[]): Promise<number> {
   const service = serviceOf(config);
   // Begins at once, beside the first frame; whoever asks first reports what went wrong.
   service().catch(() => {});
-  const workbench = new Workbench({ service, profile: config.profile.name, readOnly: config.profile.readOnly.value });
-  const { theme: themeName, keys } = config.preferences;
+  const workbench = new Workbench({
+    service,
+    profile: config.profile.name,
+    readOnly: config.profile.readOnly.value,
+    remembered: () => RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name),
+  });
+  const { theme: themeName, keys, notices } = config.preferences;
   const theme = themeFor(themeName.value, process.env);
   const code = await startTerminal(
     terminal => (
-      <Program workbench={workbench} theme={theme} registry={registry} terminal={terminal} overrides={keys} />
+      <Program
+        workbench={workbench}
+        theme={theme}
+        registry={registry}
+        terminal={terminal}
+        overrides={keys}
+        notices={notices.value}
+      />
     ),
     {
       onSuspend: suspended => workbench.setSuspended(suspended),

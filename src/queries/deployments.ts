@@ -1,7 +1,7 @@
 /** What the screens ask about deployments. */
 import type { Deployment } from '../contract/deployments.ts';
 import type { Activity } from './polling.ts';
-import { remembering } from './remembered/listing.ts';
+import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -18,6 +18,17 @@ function isUnderWay(status: string | null | undefined): boolean {
 
 const activityOf = (status: string | null | undefined): Activity => (isUnderWay(status) ? 'running' : 'open');
 
+const remembered = {
+  kind: 'deployment',
+  words: 'deployments',
+  describe: (row: Deployment) => ({
+    id: row.deployment_id,
+    label: row.model_slug ?? row.deployment_id,
+    status: row.status ?? undefined,
+    parent: undefined,
+  }),
+} as const;
+
 export const deploymentList: ListSource<Deployment> = remembering(
   {
     key: deploymentKeys.list,
@@ -25,22 +36,21 @@ export const deploymentList: ListSource<Deployment> = remembering(
     readPage: (service, query, signal) => service.deployments.list(query, { signal }),
     activity: rows => (rows.some(row => isUnderWay(row.status)) ? 'running' : 'open'),
   },
-  {
-    kind: 'deployment',
-    words: 'deployments',
-    describe: row => ({
-      id: row.deployment_id,
-      label: row.model_slug ?? row.deployment_id,
-      status: row.status ?? undefined,
-      parent: undefined,
-    }),
-  },
+  remembered,
 );
 
 export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
-  return {
+  const asked: LiveQuery<Deployment> = {
     key: deploymentKeys.one(deploymentId),
     activity: deployment => activityOf(deployment?.status),
     read: (service, signal) => service.deployments.get(deploymentId, { signal }),
   };
+  return rememberingOne(asked, deploymentId, remembered);
 }
+
+/** Deployments by status, where the service counts them. */
+export const deploymentSummaryQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
+  key: [...deploymentKeys.all, 'summary'],
+  activity: () => 'open',
+  read: (service, signal) => service.deployments.summary({ signal }),
+};

@@ -2,7 +2,7 @@
 import type { EvalProgress, EvalRun, RolloutStatistics, TrajectoryReward } from '../contract/evaluations.ts';
 import { readAcross } from './across.ts';
 import type { Activity } from './polling.ts';
-import { remembering } from './remembered/listing.ts';
+import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -75,11 +75,12 @@ export const everyRun: ListSource<EvalRun> = remembering(
 );
 
 export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
-  return {
+  const asked: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => activityOf(run?.status),
     read: (service, signal) => service.evaluations.get(runId, { signal }),
   };
+  return rememberingOne(asked, runId, rememberedRuns);
 }
 
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {

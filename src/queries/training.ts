@@ -5,7 +5,7 @@ import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, Traini
 import { readAcross } from './across.ts';
 import { hasEnded } from './evaluations.ts';
 import type { Activity } from './polling.ts';
-import { remembering } from './remembered/listing.ts';
+import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -65,11 +65,12 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
 }
 
 export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
-  return {
+  const asked: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOf(run?.status),
     read: (service, signal) => service.training.get(runId, { signal }),
   };
+  return rememberingOne(asked, runId, remembered);
 }
 
 /** How far a run is. Every answer is noted, so that there is a curve even where the service has none. */

@@ -1,10 +1,11 @@
 /**
- * Lists that remember what they showed. Where the service does not list a kind of thing, or not all of it, what was seen
+ * Lists and records that remember what they showed. Where the service does not list a kind of thing, or not all of it, what was seen
  * here stands in for it, and a note says so.
  */
 import { faultOf } from '../fault.ts';
 import type { NotedPage } from '../list.ts';
 import type { ListSource } from '../use-list.ts';
+import type { LiveQuery } from '../use-live.ts';
 import type { RememberedStore, RememberedThing, SeenThing } from './store.ts';
 
 export interface Remembering<Row> {
@@ -45,6 +46,28 @@ export function remembering<Row extends object>(
         const items = memory.list(kind, parent).map(thing => rowOf<Row>(thing));
         const note = `This service does not list ${words}: these are the ones seen here, as they were then`;
         return { items, has_more: false, next_cursor: null, dropped: 0, note };
+      }
+    },
+  };
+}
+
+/** Makes a record remember itself; where the service has no such record, what was remembered stands in for it. */
+export function rememberingOne<Thing extends object>(
+  query: LiveQuery<Thing>,
+  id: string,
+  { kind, describe }: Pick<Remembering<Thing>, 'kind' | 'describe'>,
+): LiveQuery<Thing> {
+  return {
+    ...query,
+    read: async (service, signal, known, memory) => {
+      try {
+        const thing = await query.read(service, signal, known, memory);
+        memory.see([{ kind, ...describe(thing), record: thing as Readonly<Record<string, unknown>> }]);
+        return thing;
+      } catch (error) {
+        const seen = faultOf(error).unlisted ? memory.find(kind, id) : undefined;
+        if (!seen) throw error;
+        return rowOf<Thing>(seen);
       }
     },
   };

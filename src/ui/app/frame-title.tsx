@@ -8,10 +8,18 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import { freshnessMark, freshnessWords, titleLine } from './frame-lines.ts';
 
-export function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
+export interface FrameTitleProps {
+  readonly columns: number;
+  readonly freshness: Freshness | undefined;
+  /** Watched things that run. */
+  readonly running: number;
+}
+
+export function FrameTitle({ columns, freshness, running }: FrameTitleProps) {
   const { profile, readOnly } = useWorkbench();
   const theme = useTheme();
-  const words = useTime(useCallback(now => (freshness ? freshnessWords(freshness, now) : ''), [freshness]));
+  const fresh = useTime(useCallback(now => (freshness ? freshnessWords(freshness, now) : ''), [freshness]));
+  const words = [fresh, running > 0 ? `${running} running` : ''].filter(Boolean).join(` ${theme.glyphs.bullet} `);
   const mark = useTime(useCallback(now => (freshness ? freshnessMark(freshness, now, theme) : ''), [freshness, theme]));
   const title = `benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${sanitiseLine(profile)}`;
   return (

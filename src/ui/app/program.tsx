@@ -4,6 +4,7 @@ import type { KeyOverrides } from '../keys/command.ts';
 import { KeyRouter } from '../keys/router.tsx';
 import type { Location } from '../navigation/location.ts';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
+import type { NoticeKind } from './notices.tsx';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 import type { ViewRegistry } from './view-definition.ts';
@@ -15,16 +16,30 @@ export interface ProgramProps {
   readonly terminal: TerminalPort;
   readonly overrides?: KeyOverrides;
   readonly start?: Location;
+  readonly notices?: NoticeKind;
 }
 
 const noOverrides: KeyOverrides = {};
 
-export function Program({ workbench, theme, registry, terminal, overrides = noOverrides, start }: ProgramProps) {
+export function Program({
+  workbench,
+  theme,
+  registry,
+  terminal,
+  overrides = noOverrides,
+  start,
+  notices,
+}: ProgramProps) {
   return (
     <WorkbenchProvider workbench={workbench}>
       <ThemeProvider theme={theme}>
         <KeyRouter overrides={overrides} readOnly={workbench.readOnly}>
-          <ShellScreen registry={registry} terminal={terminal} {...(start && { start })} />
+          <ShellScreen
+            registry={registry}
+            terminal={terminal}
+            {...(start && { start })}
+            {...(notices && { notices })}
+          />
         </KeyRouter>
       </ThemeProvider>
     </WorkbenchProvider>

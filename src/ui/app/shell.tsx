@@ -13,29 +13,32 @@ import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
 import { HelpOverlay } from './help.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
+import { type NoticeKind, useNotices } from './notices.tsx';
 import { PaletteOverlay } from './palette.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentLocation, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
-import { findView, type ViewRegistry } from './view-definition.ts';
+import { findView, homeOf, type ViewRegistry } from './view-definition.ts';
 
 export interface ShellProps {
   readonly registry: ViewRegistry;
   readonly terminal: TerminalPort;
   /** Where the program opens; the first section where it is missing. */
   readonly start?: Location;
+  /** How the end of something watched is told. */
+  readonly notices?: NoticeKind;
 }
 
 const toastMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
 
-export function ShellScreen({ registry, terminal, start }: ShellProps) {
+export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const workbench = useWorkbench();
   const { columns, rows } = useWindowSize();
   const sections = useMemo(() => registry.filter(view => view.section), [registry]);
   const [state, dispatch] = useReducer(shellReducer, undefined, () => {
-    const location = start ?? { view: sections[0]?.name ?? '', params: {} };
+    const location = start ?? { view: homeOf(registry)?.name ?? '', params: {} };
     const section = sections.findIndex(view => view.name === location.view);
     return { history: startAt(location), focus: 'main' as const, section: Math.max(0, section), hasInspector: false };
   });
@@ -51,6 +54,8 @@ export function ShellScreen({ registry, terminal, start }: ShellProps) {
   }, [toast]);
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
+  const tell = useCallback((shown: Toast) => setToast(shown), []);
+  const running = useNotices(notices, terminal, tell);
   const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
   const location = currentLocation(state);
   const closeOverlay = useCallback(
@@ -117,7 +122,7 @@ export function ShellScreen({ registry, terminal, start }: ShellProps) {
       {layout && view ? (
         <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
           <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-            <FrameTitle columns={columns} freshness={freshness} />
+            <FrameTitle columns={columns} freshness={freshness} running={running} />
             <Box height={rows - frameLines} flexShrink={0}>
               <Separator height={rows - frameLines} />
               {layout.panes.sections ? (

@@ -17,6 +17,8 @@ export interface ViewDefinition {
   readonly aliases: readonly string[];
   /** True for the views that stand in the list of sections. */
   readonly section?: boolean;
+  /** True for the view that the program opens with. */
+  readonly home?: boolean;
   /** Key of the list that the section counts. */
   readonly listKey?: readonly unknown[];
   /** How an id looks that this view shows, and the parameter it goes into. */
@@ -36,6 +38,11 @@ export type ViewRegistry = readonly ViewDefinition[];
 /** The view of that name. */
 export function findView(registry: ViewRegistry, name: string): ViewDefinition | undefined {
   return registry.find(view => view.name === name);
+}
+
+/** The view that the program opens with: the one that says so, or the first section. */
+export function homeOf(registry: ViewRegistry): ViewDefinition | undefined {
+  return registry.find(view => view.home) ?? registry.find(view => view.section);
 }
 
 /** The place that shows the thing with this id, if its kind can be told from the id. */

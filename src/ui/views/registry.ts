@@ -10,8 +10,10 @@ import { runtimesView } from './runtimes/index.ts';
 import { secretsView } from './secrets/index.ts';
 import { trainingRunView, trainingStepView, trainingView } from './training/index.ts';
 import { trajectoriesView, trajectoryView } from './trajectories/index.ts';
+import { watchView } from './watch/index.ts';
 
 export const registry: ViewRegistry = [
+  watchView,
   benchmarksView,
   benchmarkView,
   imagesView,

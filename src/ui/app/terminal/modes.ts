@@ -6,6 +6,8 @@ const modes = {
   hiddenCursor: ['\u001b[?25l', '\u001b[?25h'],
   noWrap: ['\u001b[?7l', '\u001b[?7h'],
   bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
+  /** The title of the window, kept aside and put back (xterm, window operations 22 and 23). */
+  title: ['\u001b[22;2t', '\u001b[23;2t'],
 } as const;
 export type Mode = keyof typeof modes;
 

@@ -45,7 +45,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   });
   const input = new Input(stdin, () => painter.answered());
 
-  const enter = (): string => modes.enter('alternateScreen', 'hiddenCursor', 'noWrap');
+  const enter = (): string => modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap');
   /** Gives the terminal back. Synchronous: nothing may come after it, not even when the process ends at once. */
   const leave = (): void => {
     const bytes = modes.leave();

@@ -10,6 +10,7 @@ export const benchmarksView: ViewDefinition = {
   title: 'Benchmarks',
   aliases: ['benchmark', 'bench', 'b'],
   section: true,
+  home: true,
   listKey: benchmarkKeys.list,
   component: BenchmarksView,
   commands: Object.values(benchmarkCommands),

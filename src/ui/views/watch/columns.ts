@@ -1,0 +1,53 @@
+/** How a watched thing reads as a row: status, progress, how it does, how long it has been at it. */
+import type { WatchedThing } from '../../../queries/watch.ts';
+import { count, reward } from '../../../text/numbers.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ageOf, instant } from '../shared/ages.ts';
+
+/** Cells of the spark line. */
+export const sparkWidth = 16;
+
+/** The columns; `spark` draws a curve in so many cells. */
+export function watchColumns(
+  spark: (values: readonly number[], width: number) => string,
+): readonly Column<WatchedThing>[] {
+  return [
+    { id: 'label', title: 'WATCHED', width: { min: 12, max: 50, grow: 3 }, value: row => row.label },
+    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
+    {
+      id: 'status',
+      title: 'STATUS',
+      width: 16,
+      value: row => row.status ?? (row.fault === undefined ? '' : 'unreachable'),
+      status: true,
+    },
+    {
+      id: 'progress',
+      title: 'PROGRESS',
+      width: 11,
+      align: 'right',
+      value: row => (row.done === undefined || !row.total ? undefined : row.done / row.total),
+      text: row =>
+        row.done === undefined ? '' : `${count(row.done)}${row.total === undefined ? '' : ` of ${count(row.total)}`}`,
+    },
+    {
+      id: 'mean',
+      title: 'MEAN',
+      width: 7,
+      align: 'right',
+      value: row => row.mean,
+      text: row => (row.mean === undefined ? '' : reward(row.mean)),
+    },
+    { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
+    {
+      id: 'started',
+      title: 'STARTED',
+      width: 8,
+      align: 'right',
+      value: row => instant(row.startedAt),
+      text: row => ageOf(row.startedAt),
+    },
+    { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
+    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+  ];
+}
