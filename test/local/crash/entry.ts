@@ -1,0 +1,5 @@
+/** A local service in a process of its own, so that it can be killed. Prints its address. */
+import { serve } from '../../../src/local/daemon/serve.ts';
+
+const service = await serve({ dataFolder: process.argv[2] ?? '' });
+process.stdout.write(`${JSON.stringify({ baseUrl: service.baseUrl, apiKey: service.apiKey })}\n`);
