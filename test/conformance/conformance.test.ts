@@ -1,0 +1,148 @@
+/**
+ * Every row of the service document, checked against the local service: raw over HTTP, and through the service layer. A row
+ * that nobody checks fails, and so does a check that no row asks for.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/contract/common.ts';
+import { deploymentStatuses } from '../../src/contract/deployments.ts';
+import { endpoints } from '../../src/contract/endpoints.ts';
+import { errorCodes, errorTypes } from '../../src/contract/errors.ts';
+import { trainingStatuses } from '../../src/contract/training.ts';
+import { documentedEndpoints, documentText, notShown, type TableRow, tableRows } from './document.ts';
+import { rules, scopedByKey } from './rules.ts';
+import { makeWorld, type Sample, type World } from './samples.ts';
+import { allowedValues, fieldLists } from './sentences.ts';
+import { hasType } from './types.ts';
+
+let world: World;
+let passed = 0;
+let checked = 0;
+
+beforeAll(async () => {
+  world = await makeWorld();
+}, 60_000);
+afterAll(async () => {
+  await world.end();
+  process.stdout.write(
+    `conformance: ${passed} of ${checked} rows of the service document passed; ${notShown().length} of its statements say “not shown”\n`,
+  );
+});
+
+/** Counts a row, and that it passed. */
+function row(name: string, check: () => Promise<void> | void): void {
+  checked += 1;
+  it(name, async () => {
+    await check();
+    passed += 1;
+  }, 30_000);
+}
+
+function samplesOf(of: string): readonly Sample[] {
+  const found = world.samples.get(of) ?? [];
+  expect(found.length, `samples of ${of}`).toBeGreaterThan(0);
+  return found;
+}
+
+/** A field has its type wherever it is, is somewhere, and the service layer gives it as it was sent. */
+function checkField(of: string, field: string, type: string): void {
+  let seen = 0;
+  for (const { raw, layer } of samplesOf(of)) {
+    const value = raw[field];
+    if (value === undefined) continue;
+    seen += 1;
+    expect(hasType(value, type), `${of}.${field} is ${JSON.stringify(value)}, not ${type}`).toBe(true);
+    if (layer && typeof value !== 'object') expect(layer[field]).toEqual(value);
+  }
+  expect(seen, `${of}.${field} is in none of its samples`).toBeGreaterThan(0);
+}
+
+const isFieldRow = ({ cells }: TableRow): boolean => 'Field' in cells;
+const fieldRows = tableRows().filter(isFieldRow);
+const ruleRows = tableRows().filter(each => !isFieldRow(each));
+
+function ruleName({ section, cells, name }: TableRow): string {
+  return [section, name, ...(cells['Condition'] ? [cells['Condition']] : [])].join(' | ');
+}
+
+describe('fields in tables', () => {
+  for (const { section, name, cells } of fieldRows) {
+    row(`${section}: ${name}`, () => checkField(section, name, cells['Type'] ?? ''));
+  }
+});
+
+describe('fields in sentences', () => {
+  it.each(fieldLists)('stand in the document: $of', ({ quote }) => {
+    expect(documentText).toContain(quote);
+  });
+  for (const { of, fields } of fieldLists) {
+    for (const [field, type] of Object.entries(fields)) row(`${of}: ${field}`, () => checkField(of, field, type));
+  }
+});
+
+describe('rules, bounds, errors and limits', () => {
+  const wanted = ruleRows.map(ruleName);
+  it('has a check for each row, and a row for each check', () => {
+    expect(Object.keys(rules).sort()).toEqual([...new Set(wanted)].sort());
+  });
+  for (const name of wanted) row(name, () => rules[name]?.(world));
+});
+
+describe('values that are allowed', () => {
+  it.each(Object.values(allowedValues))('stand in the document: $quote', ({ quote }) => {
+    expect(documentText).toContain(quote);
+  });
+  row('deployment status', () =>
+    expect([...deploymentStatuses].sort()).toEqual([...allowedValues.deployment.values].sort()),
+  );
+  row('training status', () => expect([...trainingStatuses].sort()).toEqual([...allowedValues.training.values].sort()));
+  row('error types', () => expect([...errorTypes].sort()).toEqual([...allowedValues.errorType.values].sort()));
+  row('common codes', () =>
+    expect(Object.keys(errorCodes)).toEqual(expect.arrayContaining([...allowedValues.commonCodes.values])),
+  );
+});
+
+describe('null rules of a deployment', () => {
+  const of = (status: string) => samplesOf('Deployment').filter(({ raw }) => raw['status'] === status)[0]?.raw ?? {};
+  row('null until the merge lands', () => {
+    const { model_id, base_model_slug, checkpoint_step, updated_at } = of('PENDING');
+    expect([model_id, base_model_slug, checkpoint_step, updated_at]).toEqual([null, null, null, null]);
+  });
+  row('completed_at once it is DEPLOYED, and not before', () => {
+    expect('completed_at' in of('PENDING')).toBe(false);
+    expect(of('DEPLOYED')['completed_at']).toEqual(expect.any(String));
+  });
+  row('a failure when it is FAILED, and only then', () => {
+    expect('failure' in of('DEPLOYED')).toBe(false);
+    expect(of('FAILED')['failure']).toMatchObject({ type: 'dependency_error', code: 'weights_missing' });
+  });
+});
+
+describe('endpoints', () => {
+  const declared = Object.values<Endpoint>(endpoints);
+  const inDocument = documentedEndpoints();
+  it('that the document shows are all declared, and no other counts as shown', () => {
+    const shown = declared.filter(each => !each.capability).map(({ method, path }) => `${method} ${path}`);
+    expect(shown.sort()).toEqual(inDocument.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+  for (const { method, path } of inDocument) {
+    row(`${method} ${path}`, async () => {
+      const ids: Record<string, string> = {
+        bench_id: world.ids.benchId,
+        eval_run_id: world.ids.runId,
+        training_run_id: world.ids.trainingId,
+        trajectory_id: world.ids.openTrajectory,
+      };
+      const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown');
+      // Answered as itself: with a success, or with an error of its own and not of an unknown route.
+      const { status, body } = await world.local.call(method, filled, method === 'POST' ? {} : undefined);
+      expect(['unknown_route', 'method_not_allowed', 'not_implemented']).not.toContain(body.error?.code);
+      expect(status).toBeLessThan(500);
+      const wrong = await world.local.call('PATCH', filled);
+      expect([wrong.status, wrong.body.error.code]).toEqual([405, 'method_not_allowed']);
+    });
+  }
+});
+
+describe('organizations', () => {
+  row('are separate by key', () => scopedByKey(world));
+});

@@ -1,0 +1,81 @@
+/** The built local service, in a process and a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+export interface BuiltService {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  /** @throws Error for an answer that is no success */
+  readonly call: <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
+  readonly stop: () => Promise<void>;
+}
+
+function addressIn(folder: string): { base_url: string; api_key: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { base_url: string; api_key: string };
+  } catch {
+    return undefined;
+  }
+}
+
+export async function startBuiltService(): Promise<BuiltService> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-bench-'));
+  const child: ChildProcess = spawn(process.execPath, [program, 'serve', '--data', folder], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  let address = addressIn(folder);
+  while (!address) {
+    if (child.exitCode !== null) throw new Error(`The service ended with code ${child.exitCode}`);
+    await wait(10);
+    address = addressIn(folder);
+  }
+  const { base_url: baseUrl, api_key: apiKey } = address;
+  return {
+    baseUrl,
+    apiKey,
+    pid: child.pid ?? 0,
+    call: async <Body>(method: string, path: string, body?: unknown) => {
+      const answer = await fetch(baseUrl + path, {
+        method,
+        headers: { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Body;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The id of a sample benchmark, once it is ready to launch. */
+export async function readyBenchmark({ call }: BuiltService, label: string): Promise<string> {
+  const { items } = await call<{ items: { label: string; bench_id: string }[] }>('GET', '/api/v1/benchmarks');
+  const benchId = items.find(each => each.label === label)?.bench_id ?? '';
+  while (!(await call<{ ready: boolean }>('GET', `/api/v1/benchmarks/${benchId}/readiness`)).ready) await wait(20);
+  return benchId;
+}
+
+/** Lines of cells, as wide as their widest. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? [];
+  for (const row of rows) {
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
+  }
+}

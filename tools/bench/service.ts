@@ -1,0 +1,132 @@
+/** The local service with many clients that list, poll and stream at once, as screens do. */
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createPrng } from '../../src/local/model/prng.ts';
+import { type BuiltService, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
+import { quantile } from './pty.ts';
+
+const clients = 200;
+/** Every so many clients one chats, the others list and poll. */
+const chatEvery = 5;
+const usualSeconds = 20;
+
+type Kind = 'list benchmarks' | 'list trajectories' | 'poll a run' | 'stream a chat';
+
+interface Sample {
+  readonly kind: Kind;
+  /** Until the last byte. */
+  readonly ms: number;
+}
+
+class Load {
+  readonly samples: Sample[] = [];
+  readonly errors: string[] = [];
+  readonly #service: BuiltService;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: clients });
+
+  constructor(service: BuiltService) {
+    this.#service = service;
+  }
+
+  #ask(kind: Kind, method: string, path: string, body?: object): Promise<string> {
+    const { baseUrl, apiKey } = this.#service;
+    const begun = performance.now();
+    return new Promise(resolve => {
+      const failed = (why: string): void => {
+        this.errors.push(`${kind}: ${why}`);
+        resolve('');
+      };
+      const headers = { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` };
+      const call = request(baseUrl + path, { method, agent: this.#agent, headers }, answer => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', part => {
+          text += part;
+        });
+        answer.on('error', error => failed(error.message));
+        answer.on('end', () => {
+          if (answer.statusCode !== 200) failed(`${answer.statusCode} ${text.slice(0, 200)}`);
+          else {
+            this.samples.push({ kind, ms: performance.now() - begun });
+            resolve(text);
+          }
+        });
+      });
+      call.on('error', error => failed(error.message));
+      call.end(body && JSON.stringify(body));
+    });
+  }
+
+  /** Asks in turn until it is told to stop. */
+  async client(index: number, runId: string, stop: AbortSignal): Promise<void> {
+    const { next } = createPrng(index);
+    await wait(next() * 500);
+    while (!stop.aborted) {
+      if (index % chatEvery === 0) {
+        const text = await this.#ask('stream a chat', 'POST', '/v1/chat/completions', {
+          model: 'benchtop/tutor-base',
+          stream: true,
+          max_tokens: 16,
+          messages: [{ role: 'user', content: `tell me about tea ${index}` }],
+        });
+        if (text !== '' && !text.includes('[DONE]')) this.errors.push('stream a chat: it broke off');
+        await wait(200 + next() * 300);
+      } else {
+        await this.#ask('list benchmarks', 'GET', '/api/v1/benchmarks');
+        await wait(100 + next() * 200);
+        await this.#ask('list trajectories', 'GET', '/api/v1/trajectories?limit=25');
+        await wait(100 + next() * 200);
+        await this.#ask('poll a run', 'GET', `/api/v1/eval/${runId}/progress`);
+        await wait(100 + next() * 200);
+      }
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** Megabytes of memory that a process has in use, where the system tells (Linux). */
+function residentMb(pid: number): string {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return `${Math.round(Number(kilobytes) / 1024)} MB`;
+  } catch {
+    return 'not known';
+  }
+}
+
+/** Gives the exit code: 1 where there was any error. */
+export async function benchService([text]: readonly string[]): Promise<number> {
+  const seconds = Number(text ?? usualSeconds);
+  const service = await startBuiltService();
+  const load = new Load(service);
+  try {
+    const benchId = await readyBenchmark(service, 't-words');
+    const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
+    const { eval_run_id } = await service.call<{ eval_run_id: string }>('POST', `/api/v1/eval/${benchId}/start`, body);
+    const before = residentMb(service.pid);
+    const begun = performance.now();
+    const stop = AbortSignal.timeout(seconds * 1000);
+    await Promise.all(Array.from({ length: clients }, (_, index) => load.client(index, eval_run_id, stop)));
+    const elapsed = (performance.now() - begun) / 1000;
+    process.stdout.write(`${clients} clients for ${elapsed.toFixed(0)} s\n`);
+    const rows = [['REQUEST', 'COUNT', 'A SECOND', 'P50 MS', 'P95 MS', 'P99 MS']];
+    for (const kind of new Set(load.samples.map(sample => sample.kind))) {
+      const times = load.samples.filter(sample => sample.kind === kind).map(({ ms }) => ms);
+      const quantiles = [0.5, 0.95, 0.99].map(share => quantile(times, share).toFixed(1));
+      rows.push([kind, String(times.length), (times.length / elapsed).toFixed(1), ...quantiles]);
+    }
+    rows.push(['all', String(load.samples.length), (load.samples.length / elapsed).toFixed(1), '', '', '']);
+    printTable(rows);
+    process.stdout.write(`errors: ${load.errors.length} (goal 0)\n`);
+    for (const error of new Set(load.errors.slice(0, 20))) process.stdout.write(`  ${error}\n`);
+    process.stdout.write(`memory of the service: ${before} before, ${residentMb(service.pid)} after\n`);
+    return load.errors.length > 0 ? 1 : 0;
+  } finally {
+    load.close();
+    await service.stop();
+  }
+}

@@ -1,0 +1,117 @@
+/** What training learns in the local service, and how fast: over HTTP, as a user would train. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type BuiltService, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
+
+const seeds = [1, 2, 3, 4, 5];
+const goal = { base: 0.3, learnt: 0.8, seconds: 120 } as const;
+/** Seconds of curve that a default run is to give. */
+const defaultRun = { least: 30, most: 90 } as const;
+const largeModel = 'benchtop/reader-large';
+const smallModel = 'benchtop/tutor-base';
+
+interface Progress {
+  readonly status: string;
+  readonly completed_steps: number;
+}
+interface HeldOut {
+  readonly step: number;
+  readonly held_out_reward: number;
+}
+interface Trained {
+  readonly heldOut: readonly HeldOut[];
+  readonly curve: readonly number[];
+  readonly seconds: number;
+}
+
+class Trainer {
+  readonly #service: BuiltService;
+
+  constructor(service: BuiltService) {
+    this.#service = service;
+  }
+
+  /** Trains until `enough`, or to the end. */
+  async train(benchmark: string, model: string, options: object, enough: (heldOut: readonly HeldOut[]) => boolean) {
+    const { call } = this.#service;
+    const bench_id = await readyBenchmark(this.#service, benchmark);
+    const begun = performance.now();
+    const body = { bench_id, base_model_slug: model, options };
+    const { training_run_id: id } = await call<{ training_run_id: string }>('POST', '/api/v1/train', body);
+    const path = `/api/v1/train/${id}`;
+    const ended = async (): Promise<boolean> =>
+      ['succeeded', 'failed', 'cancelled'].includes((await call<Progress>('GET', `${path}/progress`)).status);
+    const heldOut = async (): Promise<readonly HeldOut[]> =>
+      (await call<{ held_out_rewards: HeldOut[] }>('GET', `${path}/step/held-out-reward-by-step`)).held_out_rewards;
+    let asked = false;
+    let seconds = 0;
+    while (!(await ended())) {
+      if (!asked && enough(await heldOut())) {
+        seconds = (performance.now() - begun) / 1000;
+        await call('POST', `${path}/cancel`);
+        asked = true;
+      }
+      await wait(50);
+    }
+    if (!asked) seconds = (performance.now() - begun) / 1000;
+    const curve = await call<{ trainer_rewards: { trainer_reward: number }[] }>(
+      'GET',
+      `${path}/step/trainer-reward-by-step`,
+    );
+    const rewards = curve.trainer_rewards.map(({ trainer_reward }) => trainer_reward);
+    return { heldOut: await heldOut(), curve: rewards, seconds } satisfies Trained;
+  }
+}
+
+const never = (): boolean => false;
+const three = (value: number | undefined): string => (value === undefined ? 'none' : value.toFixed(3));
+const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
+
+/** Gives the exit code: 1 where a goal was missed. */
+export async function benchTraining(): Promise<number> {
+  const service = await startBuiltService();
+  const trainer = new Trainer(service);
+  const missed: string[] = [];
+  const note = (met: boolean, what: string): string => {
+    if (!met) missed.push(what);
+    return verdict(met);
+  };
+  try {
+    process.stdout.write(`t-words, ${largeModel}, default options: held-out mean reward\n`);
+    const rows = [['SEED', 'BASE', 'REACHED', 'STEPS', 'SECONDS', 'GOAL MET']];
+    for (const seed of seeds) {
+      const over = (heldOut: readonly HeldOut[]): boolean => heldOut.some(each => each.held_out_reward > goal.learnt);
+      const { heldOut, seconds } = await trainer.train('t-words', largeModel, { seed }, over);
+      const base = heldOut[0]?.held_out_reward ?? 1;
+      const reached = heldOut.find(each => each.held_out_reward > goal.learnt);
+      const met = base < goal.base && reached !== undefined && seconds < goal.seconds;
+      const row = [String(seed), three(base), three(reached?.held_out_reward), String(reached?.step ?? '')];
+      rows.push([...row, seconds.toFixed(1), note(met, `t-words with seed ${seed}`)]);
+    }
+    printTable(rows);
+    process.stdout.write(`goal: base under ${goal.base}, over ${goal.learnt} within ${goal.seconds} s\n\n`);
+
+    const short = { seed: 7, num_steps: 10 };
+    const [first, second] = [
+      await trainer.train('t-words', smallModel, short, never),
+      await trainer.train('t-words', smallModel, short, never),
+    ];
+    const same = JSON.stringify(first.curve) === JSON.stringify(second.curve);
+    process.stdout.write(`the same seed gives the same curve: ${note(same, 'same seed')}\n`);
+
+    const other = await trainer.train('opposites', smallModel, {}, never);
+    const [from, to] = [other.heldOut[0]?.held_out_reward ?? 0, other.heldOut.at(-1)?.held_out_reward ?? 0];
+    process.stdout.write(
+      `opposites, ${smallModel}: held-out ${three(from)} → ${three(to)} in ${other.seconds.toFixed(1)} s, rises clearly: ${note(to - from > 0.3, 'opposites')}\n`,
+    );
+
+    const whole = await trainer.train('t-words', largeModel, {}, never);
+    const inRange = whole.seconds >= defaultRun.least && whole.seconds <= defaultRun.most;
+    process.stdout.write(
+      `a default run of t-words: ${whole.curve.length} steps in ${whole.seconds.toFixed(1)} s, ${defaultRun.least} to ${defaultRun.most} s: ${note(inRange, 'length of a default run')}\n`,
+    );
+  } finally {
+    await service.stop();
+  }
+  if (missed.length > 0) process.stdout.write(`missed: ${missed.join(', ')}\n`);
+  return missed.length > 0 ? 1 : 0;
+}
