@@ -79,7 +79,7 @@ export interface TrainedOn {
 }
 
 /** Multiplications of weights of a run of the default length: the work of about 45 seconds. */
-const defaultWork = 10e9;
+const defaultWork = 14e9;
 const defaultSteps = { minimum: 60, maximum: 240 } as const;
 
 /** Small models and short answers get more steps: the work is the same, up to a limit on what is recorded. */

@@ -1,7 +1,10 @@
 /** Training and deployments over HTTP, in every state for its real reason. */
-import { readdirSync, rmSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packCheckpoint, unpackCheckpoint } from '../../../src/local/model/checkpoint-file.ts';
+import { writeWhole } from '../../../src/local/store/weight-files.ts';
 import { startService, type TestService, until } from './running.ts';
 
 let service: TestService;
@@ -253,6 +256,47 @@ describe('a deployment', () => {
     expect([refused.status, refused.body.error.code]).toEqual([409, 'deployment_not_ready']);
   });
 
+  it('fails where its checkpoint is damaged', async () => {
+    const run = await start({ options: { ...quick, seed: 78 } });
+    await ended(run.training_run_id);
+    const damaged = await checkpointOf(run.training_run_id);
+    truncateSync(join(service.folder, 'checkpoints', run.training_run_id, '4.weights'), 100);
+    const { status, failure } = await deployed(damaged, 'damaged');
+    expect([status, failure.code, failure.context.stage]).toEqual(['FAILED', 'weights_corrupt', 'merge']);
+  });
+
+  it('fails where its probe cannot be answered', async () => {
+    const run = await start({ options: { ...quick, seed: 79 } });
+    await ended(run.training_run_id);
+    const silent = await checkpointOf(run.training_run_id);
+    // A whole file of weights that are no numbers.
+    const path = join(service.folder, 'checkpoints', run.training_run_id, '4.weights');
+    const { weights, ...header } = unpackCheckpoint(readFileSync(path));
+    const hash = writeWhole(path, packCheckpoint({ ...header, weights: weights.fill(Number.NaN) }));
+    const database = new DatabaseSync(join(service.folder, 'benchtop.db'));
+    database.prepare('update checkpoints set weights_hash = ? where checkpoint_id = ?').run(hash, silent);
+    database.close();
+    const { status, failure } = await deployed(silent, 'silent');
+    expect([status, failure.code, failure.context.stage]).toEqual(['FAILED', 'probe_failed', 'deploy']);
+  });
+
+  it('whose file is lost while it serves answers with an error of its own', async () => {
+    const { deployment_id } = await deployed(checkpointId, 'vanishing');
+    const folder = service.folder;
+    // Another process: nothing of it is in memory any more.
+    await service.stop();
+    const again = await startService({ dataFolder: folder });
+    rmSync(join(folder, 'deployments', deployment_id, 'serving.weights'));
+    const body = { model: 'vanishing', messages: [{ role: 'user', content: 'hi' }], max_tokens: 2 };
+    const answer = await again.call('POST', '/v1/chat/completions', body);
+    expect([answer.status, answer.body.error.code]).toEqual([500, 'internal_error']);
+    expect(Object.keys(answer.body.error)).toEqual(['message', 'type', 'param', 'code']);
+    await again.stop();
+    service = await startService({ dataFolder: folder });
+    const { body: after } = await service.call('GET', `/api/v1/deploy/${deployment_id}`);
+    expect([after.status, after.failure.code, after.is_active]).toEqual(['FAILED', 'weights_missing', false]);
+  });
+
   it('is taken away with its files, and no other answers for it', async () => {
     const { deployment_id } = await deployed(checkpointId, 'leaving');
     expect(readdirSync(join(service.folder, 'deployments'))).toContain(deployment_id);
@@ -265,13 +309,14 @@ describe('a deployment', () => {
 
   it('is listed by status and counted', async () => {
     const { body: failed } = await service.call('GET', '/api/v1/deploy?status=FAILED');
-    expect(failed.items.map(({ status }: { status: string }) => status)).toEqual(['FAILED']);
+    expect(failed.items.length).toBeGreaterThan(0);
+    for (const { status } of failed.items) expect(status).toBe('FAILED');
     const { body: all } = await service.call('GET', '/api/v1/deploy?limit=200&sort=model_slug&order=asc');
     const slugs = all.items.map(({ model_slug }: { model_slug: string }) => model_slug);
     expect(slugs).toEqual([...slugs].sort());
     const { body: summary } = await service.call('GET', '/api/v1/deploy/summary');
     expect(summary.total).toBe(all.items.length);
-    expect(summary.by_status.FAILED).toBe(1);
+    expect(summary.by_status.FAILED).toBe(failed.items.length);
   });
 
   it.each([
