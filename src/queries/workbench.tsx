@@ -4,6 +4,7 @@ import { createContext, type ReactNode, useContext, useSyncExternalStore } from 
 import type { Service } from '../service/index.ts';
 import { HostRest } from './host-rest.ts';
 import { RememberedStore } from './remembered/store.ts';
+import type { Job } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
 environmentManager.setIsServer(() => false);
@@ -44,6 +45,8 @@ export class Workbench {
   readonly rest = new HostRest();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
+  /** Work that goes on whatever is on screen, by id. */
+  readonly jobs = new Map<string, Job<unknown>>();
   #paused = false;
   readonly #listeners = new Set<() => void>();
 
@@ -86,6 +89,7 @@ export class Workbench {
   /** Lets the process end. */
   close(): void {
     this.cache.clear();
+    for (const job of this.jobs.values()) job.cancel();
     this.#remembered?.close();
     this.#remembered = undefined;
   }

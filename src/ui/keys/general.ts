@@ -149,6 +149,15 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
+const picker = { group: 'Files', palette: false } as const;
+
+export const pickerCommands = {
+  up: { id: 'picker.up', title: 'the entry above', keys: ['up'], ...picker, repeats: true },
+  down: { id: 'picker.down', title: 'the entry below', keys: ['down'], ...picker, repeats: true },
+  parent: { id: 'picker.parent', title: 'to the folder around', keys: ['left'], hint: 'up', ...picker },
+  use: { id: 'picker.use', title: 'take this folder', keys: ['ctrl-o'], hint: 'take the folder', ...picker },
+} as const satisfies CommandTable;
+
 const columnChooser = { group: 'Columns', palette: false } as const;
 
 export const columnCommands = {
@@ -172,4 +181,5 @@ export const generalLayers: readonly CommandTable[] = [
   formCommands,
   confirmCommands,
   columnCommands,
+  pickerCommands,
 ];

@@ -10,6 +10,7 @@ import { runtimesView } from './runtimes/index.ts';
 import { secretsView } from './secrets/index.ts';
 import { trainingRunView, trainingStepView, trainingView } from './training/index.ts';
 import { trajectoriesView, trajectoryView } from './trajectories/index.ts';
+import { benchmarkUploadView, trajectoryUploadView } from './uploads/index.ts';
 import { watchView } from './watch/index.ts';
 
 export const registry: ViewRegistry = [
@@ -32,4 +33,6 @@ export const registry: ViewRegistry = [
   runtimesView,
   secretsView,
   chatView,
+  benchmarkUploadView,
+  trajectoryUploadView,
 ];

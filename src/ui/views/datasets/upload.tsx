@@ -1,3 +1,59 @@
-export function UploadTrajectoriesWindow(_: { readonly onClose: () => void }) {
-  return null;
+/** Chooses a file of trajectories and the dataset that they go into, and opens the upload. */
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { useState } from 'react';
+import { wholePath } from '../../../queries/uploads/local-files.ts';
+import { TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import { PathPicker } from '../shared/path-picker.tsx';
+import { FormWindow } from '../shared/windows.tsx';
+
+const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
+
+export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => void }) {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  const [path, setPath] = useState<string>();
+  if (path === undefined) {
+    return (
+      <PathPicker
+        title="A file of trajectories (JSON Lines)"
+        choose="file"
+        wanted={isTrajectoryFile}
+        onChoose={chosen => setPath(wholePath(chosen))}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <FormWindow<TrajectoryUpload>
+      title={`Upload ${basename(path)}`}
+      fields={[
+        {
+          kind: 'text',
+          name: 'dataset',
+          label: 'Into the dataset',
+          initial: basename(path).replace(/\.\w+$/, ''),
+          help: 'It is made where there is none of this name.',
+          check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
+        },
+      ]}
+      request={values => ({
+        method: 'POST',
+        path: '/api/v1/trajectories/upload',
+        body: { dataset: values['dataset'], trajectories: ['…'] },
+      })}
+      work={async (service, values) => {
+        const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');
+        workbench.jobs.set(job.id, job);
+        // Goes on whatever is on screen; its view shows how.
+        void job.run(service);
+        return job;
+      }}
+      touches={[]}
+      onClose={onClose}
+      onDone={job => shell.open({ view: 'trajectory-upload', params: { job: job.id, dataset: job.dataset } })}
+    />
+  );
 }

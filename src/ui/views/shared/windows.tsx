@@ -168,13 +168,15 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
 
 export interface NoticeWindowProps {
   readonly title: string;
+  /** What is waited for. */
+  readonly words?: string;
   /** Why there is nothing to do; something is on its way, where it is missing. */
   readonly fault?: Fault | undefined;
   readonly onClose: () => void;
 }
 
 /** Stands where a form will be once what it needs is known, or cannot be known. */
-export function NoticeWindow({ title, fault, onClose }: NoticeWindowProps) {
+export function NoticeWindow({ title, words = 'Asking the service', fault, onClose }: NoticeWindowProps) {
   const width = useWindowWidth(64);
   return (
     <KeyScope
@@ -188,7 +190,7 @@ export function NoticeWindow({ title, fault, onClose }: NoticeWindowProps) {
         {fault ? (
           <FaultNote fault={fault} width={width - windowMargin.columns} height={6} />
         ) : (
-          <Waiting words="Asking the service" />
+          <Waiting words={words} />
         )}
       </Window>
     </KeyScope>

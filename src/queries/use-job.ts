@@ -1,0 +1,17 @@
+/** Work that goes on whatever is on screen, as a view shows it. */
+import { useCallback, useSyncExternalStore } from 'react';
+import type { Job } from './uploads/job.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** The job of that id, drawn anew when it changes; undefined once the program was started again. */
+export function useJob<Kind extends Job<unknown>>(
+  id: string,
+  kind: abstract new (...parameters: never[]) => Kind,
+): Kind | undefined {
+  const { jobs } = useWorkbench();
+  const found = jobs.get(id);
+  const job = found instanceof kind ? found : undefined;
+  const subscribe = useCallback((listener: () => void) => job?.subscribe(listener) ?? (() => {}), [job]);
+  useSyncExternalStore(subscribe, () => job?.state);
+  return job;
+}

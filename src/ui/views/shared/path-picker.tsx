@@ -1,0 +1,151 @@
+/** The window in which a file or a folder of this machine is chosen: by going there, or by typing where it is. */
+import { Box, Text } from 'ink';
+import { useReducer } from 'react';
+import { type Entry, type Listing, listFolder, parentOf } from '../../../queries/uploads/local-files.ts';
+import { bytes } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { overlayCommands, pickerCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
+import { KeyScope } from '../../keys/router.tsx';
+import { type EditState, edit, editStateOf, insert, textOf } from '../../widgets/text-field/editing.ts';
+import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../../widgets/window.tsx';
+
+export interface PathPickerProps {
+  readonly title: string;
+  /** Files that may be chosen, or that show that the folder may be. */
+  readonly wanted: (name: string) => boolean;
+  /** What is chosen: one of the files, or the folder that holds one. */
+  readonly choose: 'file' | 'folder';
+  readonly start?: string;
+  readonly onChoose: (path: string) => void;
+  readonly onClose: () => void;
+}
+
+interface PickerState {
+  readonly listing: Listing;
+  /** What was typed: a part of a name, or a path. */
+  readonly typed: EditState;
+  readonly cursor: number;
+}
+
+type PickerAction =
+  | { readonly kind: 'go'; readonly folder: string }
+  | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'paste'; readonly text: string }
+  | { readonly kind: 'move'; readonly by: number };
+
+const oneLine = { multiline: false } as const;
+const nothing = editStateOf('');
+
+/** Makes the reducer of a picker that shows what is `wanted`. */
+export function pickerReducer(
+  wanted: (name: string) => boolean,
+): (state: PickerState, action: PickerAction) => PickerState {
+  return (state, action) => {
+    switch (action.kind) {
+      case 'go':
+        return { listing: listFolder(action.folder, wanted), typed: nothing, cursor: 0 };
+      case 'press':
+        return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
+      case 'paste':
+        return { ...state, typed: insert(state.typed, action.text.trim(), oneLine), cursor: 0 };
+      case 'move': {
+        const last = shownEntries(state).length - 1;
+        return { ...state, cursor: Math.max(0, Math.min(last, state.cursor + action.by)) };
+      }
+    }
+  };
+}
+
+const isPath = (text: string): boolean => /^(\/|~|\.\.?\/)/.test(text);
+
+export function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
+  const text = textOf(typed).toLowerCase();
+  return text === '' || isPath(text)
+    ? listing.entries
+    : listing.entries.filter(({ name }) => name.toLowerCase().includes(text));
+}
+
+export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClose }: PathPickerProps) {
+  const { layout } = useShell();
+  const { styles, glyphs } = useTheme();
+  const [state, dispatch] = useReducer(pickerReducer(wanted), undefined, () => ({
+    listing: listFolder(start, wanted),
+    typed: nothing,
+    cursor: 0,
+  }));
+  const { listing, cursor } = state;
+  const typed = textOf(state.typed);
+  const width = Math.min(layout.columns - 4, 76);
+  const inner = width - windowMargin.columns;
+  const height = Math.min(layout.rows - 2, 22);
+  const lines = Math.max(1, height - windowMargin.lines - 4);
+  const entries = shownEntries(state);
+  const offset = Math.max(0, cursor - lines + 1);
+  const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
+
+  const accept = (): void => {
+    if (isPath(typed)) {
+      const there = listFolder(typed, wanted);
+      if (there.fault === undefined) dispatch({ kind: 'go', folder: there.folder });
+      else onChoose(typed);
+      return;
+    }
+    const entry = entries[cursor];
+    if (entry?.kind === 'folder') dispatch({ kind: 'go', folder: entry.path });
+    else if (choose === 'folder' && mayUseFolder) onChoose(listing.folder);
+    else if (entry) onChoose(entry.path);
+  };
+  const words = mayUseFolder
+    ? styles.success(`${glyphs.check} this folder can be uploaded: ctrl-o uploads it`)
+    : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
+
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: pickerCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
+        { command: pickerCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        { command: pickerCommands.parent, run: () => dispatch({ kind: 'go', folder: parentOf(listing.folder) }) },
+        { command: pickerCommands.use, run: () => onChoose(listing.folder), enabled: mayUseFolder },
+        { command: overlayCommands.submit, run: accept },
+        { command: overlayCommands.close, run: onClose },
+      ]}
+      onText={press => {
+        if (press.text === '' && !edit(state.typed, press, oneLine)) return false;
+        dispatch({ kind: 'press', press });
+        return true;
+      }}
+      onPaste={text => {
+        dispatch({ kind: 'paste', text });
+        return true;
+      }}
+    >
+      <Window title={title} width={width} height={height}>
+        <Text wrap="truncate">
+          {styles.muted(truncate(sanitiseLine(listing.folder), inner, { position: 'start' }))}
+        </Text>
+        <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(state.typed, inner - 3), 0, styles.caret)}`}</Text>
+        <Text wrap="truncate">{words}</Text>
+        <Box flexDirection="column" height={lines} overflow="hidden">
+          {listing.fault ? <Text>{styles.danger(truncate(sanitiseLine(listing.fault), inner))}</Text> : null}
+          {entries.slice(offset, offset + lines).map((entry, index) => {
+            const here = offset + index === cursor;
+            const size = entry.size === undefined ? '' : bytes(entry.size);
+            const name = fitCells(sanitiseLine(entry.name), inner - 3 - displayWidth(size));
+            return (
+              <Text key={entry.path} wrap="truncate">
+                {`${here ? styles.selected(glyphs.marker) : ' '} ${here ? styles.selected(name) : name} ${styles.muted(size)}`}
+              </Text>
+            );
+          })}
+        </Box>
+        <Text wrap="truncate">{styles.muted('enter opens, left goes up, type to find or give a path')}</Text>
+      </Window>
+    </KeyScope>
+  );
+}

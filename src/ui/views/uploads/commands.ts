@@ -1,0 +1,24 @@
+/** What can be done with an upload. */
+import type { CommandTable } from '../../keys/command.ts';
+
+const group = 'Upload';
+
+export const uploadCommands = {
+  start: {
+    id: 'upload.start',
+    title: 'send it, or go on where it stopped',
+    keys: ['enter'],
+    group,
+    hint: 'send',
+    writes: true,
+  },
+  cancel: { id: 'upload.cancel', title: 'stop; what was sent is kept', keys: ['c'], group, hint: 'stop', writes: true },
+  open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group, hint: 'open' },
+  saveFailures: {
+    id: 'upload.save-failures',
+    title: 'save the failed ones to a file',
+    keys: ['w'],
+    group,
+    hint: 'save failures',
+  },
+} as const satisfies CommandTable;

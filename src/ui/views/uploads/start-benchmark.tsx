@@ -1,0 +1,50 @@
+/** Chooses the folder of a benchmark, looks it through, and opens its upload. */
+import { useState } from 'react';
+import { type Fault, faultOf } from '../../../queries/fault.ts';
+import { manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
+import { wholePath } from '../../../queries/uploads/local-files.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import { PathPicker } from '../shared/path-picker.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
+
+type Step =
+  | { readonly kind: 'choosing' }
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void }) {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  const [step, setStep] = useState<Step>({ kind: 'choosing' });
+  if (step.kind !== 'choosing') {
+    const fault = step.kind === 'failed' ? step.fault : undefined;
+    return (
+      <NoticeWindow title="Upload a benchmark" words="Looking through the folder" fault={fault} onClose={onClose} />
+    );
+  }
+  const choose = async (path: string): Promise<void> => {
+    setStep({ kind: 'reading' });
+    try {
+      const plan = await planUpload(wholePath(path));
+      const known = workbench.jobs.get(plan.folder);
+      if (!known || !(known instanceof BenchmarkUpload) || !known.busy) {
+        workbench.jobs.set(plan.folder, new BenchmarkUpload(plan.folder, plan, workbench.remembered));
+      }
+      onClose();
+      shell.open({ view: 'benchmark-upload', params: { job: plan.folder, name: plan.name } });
+    } catch (error) {
+      setStep({ kind: 'failed', fault: faultOf(error) });
+    }
+  };
+  return (
+    <PathPicker
+      title="The folder of a benchmark"
+      choose="folder"
+      wanted={name => name === manifestName}
+      onChoose={path => void choose(path)}
+      onClose={onClose}
+    />
+  );
+}

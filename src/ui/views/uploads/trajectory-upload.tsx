@@ -1,0 +1,118 @@
+/** The upload of trajectories: what became of each, and the failed ones for a file of their own. */
+import { useEffect, useMemo } from 'react';
+import { datasetKeys } from '../../../queries/datasets.ts';
+import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
+import { useJob } from '../../../queries/use-job.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { Panes, usePane } from '../../app/panes.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { ViewProps } from '../../app/view-definition.ts';
+import type { Binding } from '../../keys/router.tsx';
+import { progressBar } from '../../widgets/bars.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { TableView } from '../../widgets/table/table-view.tsx';
+import { useTable } from '../../widgets/table/use-table.ts';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { faultLines } from '../shared/fault-note.tsx';
+import { Lines } from '../shared/lines.tsx';
+import { saveFile } from '../shared/outlets.ts';
+import { uploadCommands } from './commands.ts';
+
+const columns: readonly Column<Outcome>[] = [
+  { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
+  { id: 'status', title: 'OUTCOME', width: 12, value: row => row.status, status: true },
+  { id: 'id', title: 'TRAJECTORY', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectoryId },
+  { id: 'message', title: 'MESSAGE', width: { min: 12, max: 120, grow: 3 }, value: row => row.message },
+  { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
+];
+
+const phaseWords = {
+  reading: 'reading the file',
+  uploading: 'sending',
+  done: 'all has been sent',
+  failed: 'stopped by a fault; sending the file again skips what is there already',
+  cancelled: 'stopped; sending the file again skips what is there already',
+} as const;
+
+function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
+  const { state } = job;
+  const count = (status: string): number => state.outcomes.filter(each => each.status === status).length;
+  const failed = count('failed');
+  const share = state.total === 0 ? 0 : state.outcomes.length / state.total;
+  return [
+    theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
+    phaseWords[state.phase],
+    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.outcomes.length} of ${state.total}`,
+    [
+      `${count('uploaded')} stored`,
+      `${count('skipped')} skipped`,
+      failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed',
+    ].join('  '),
+    ...(state.fault ? faultLines(state.fault, width, theme).slice(0, 6) : []),
+    '',
+  ].map(line => ` ${line}`);
+}
+
+export function TrajectoryUploadView({ location }: ViewProps) {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  const theme = useTheme();
+  const pane = usePane('main');
+  const job = useJob(location.params['job'] ?? '', TrajectoryUpload);
+  const head = job
+    ? headLines(job, pane.width - 2, theme)
+    : [' The program was started anew since. Send the file again: what is there already is skipped.', ''];
+  const rows = job?.state.outcomes ?? noOutcomes;
+  const openRow = ({ trajectoryId }: Outcome): void => {
+    if (trajectoryId) shell.open({ view: 'trajectory', params: { trajectory_id: trajectoryId } });
+  };
+  const height = Math.max(4, pane.height - head.length);
+  const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
+  const ended = job !== undefined && !job.busy;
+  useEffect(() => {
+    if (!ended) return;
+    for (const queryKey of [datasetKeys.all, trajectoryKeys.all]) void workbench.cache.invalidateQueries({ queryKey });
+  }, [ended, workbench]);
+  const bindings = useMemo((): readonly Binding[] => {
+    if (!job) return [];
+    const save = (): void => {
+      try {
+        const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
+        const path = saveFile({ name: `${job.path}.failed-${stamp}.jsonl`, text: job.failedLines() });
+        shell.toast({ kind: 'success', text: `Saved ${path}` });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
+      }
+    };
+    const failed = job.state.outcomes.some(({ status }) => status === 'failed');
+    return [
+      { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
+      { command: uploadCommands.saveFailures, enabled: failed, run: save },
+    ];
+  }, [job, job?.state, shell]);
+  return (
+    <Panes
+      bindings={bindings}
+      main={
+        <>
+          <Lines lines={head} width={pane.width} height={head.length} />
+          <TableView
+            table={table}
+            columns={columns}
+            id={row => String(row.line)}
+            width={pane.width}
+            focused={pane.focused}
+            total={rows.length}
+            emptyWords="Nothing has come back yet"
+          />
+        </>
+      }
+    />
+  );
+}
+
+const noOutcomes: readonly Outcome[] = [];
