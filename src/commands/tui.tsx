@@ -1,23 +1,46 @@
 /** `benchtop`: the workbench on the whole terminal. */
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Config, loadConfig } from '../config/load.ts';
-import { RememberedStore } from '../queries/remembered/store.ts';
-import { Workbench } from '../queries/workbench.tsx';
+import { useSyncExternalStore } from 'react';
+import type { Config } from '../config/load.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
+import type { TerminalPort } from '../ui/app/terminal-port.ts';
 import { overrideFaults } from '../ui/keys/command.ts';
 import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
-import { themeFor } from '../ui/widgets/theme/theme.tsx';
-import { serviceOf } from './connect.ts';
+import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { configFlags, configOptions } from './flags.ts';
+import { Session } from './session.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
 function checkKeys({ preferences, settingsPath }: Config): void {
   const layers = [...generalLayers.map(table => Object.values(table)), ...registry.map(view => view.commands)];
   const faults = overrideFaults(layers, preferences.keys);
   if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
+}
+
+interface RootProps {
+  readonly session: Session;
+  readonly terminal: TerminalPort;
+  readonly theme: Theme;
+}
+
+/** The program on the service that is shown now; another one begins anew. */
+function Root({ session, terminal, theme }: RootProps) {
+  const workbench = useSyncExternalStore(session.subscribe, () => session.workbench);
+  const { keys, notices } = session.config.preferences;
+  return (
+    <Program
+      key={session.generation}
+      workbench={workbench}
+      theme={theme}
+      registry={registry}
+      terminal={terminal}
+      overrides={keys}
+      notices={notices.value}
+      connection={session.connection}
+    />
+  );
 }
 
 export async function tuiCommand(args: readonly string[]): Promise<number> {
@@ -27,39 +50,16 @@ export async function tuiCommand(args: readonly string[]): Promise<number> {
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
     );
   }
-  const config = loadConfig(configFlags(values), process.env);
+  const session = new Session(configFlags(values), process.env);
+  const { config } = session;
   checkKeys(config);
-  const service = serviceOf(config);
-  // Begins at once, beside the first frame; whoever asks first reports what went wrong.
-  service().catch(() => {});
-  const workbench = new Workbench({
-    service,
-    profile: config.profile.name,
-    readOnly: config.profile.readOnly.value,
-    remembered: () => RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name),
+  const theme = themeFor(config.preferences.theme.value, process.env);
+  const code = await startTerminal(terminal => <Root session={session} terminal={terminal} theme={theme} />, {
+    onSuspend: suspended => session.workbench.setSuspended(suspended),
+    mouse: config.preferences.mouse.value,
+    crashFolder: config.paths.state,
+    redact: text => session.config.redact(text),
   });
-  const { theme: themeName, keys, notices } = config.preferences;
-  const theme = themeFor(themeName.value, process.env);
-  const code = await startTerminal(
-    terminal => (
-      <Program
-        workbench={workbench}
-        theme={theme}
-        registry={registry}
-        terminal={terminal}
-        overrides={keys}
-        notices={notices.value}
-      />
-    ),
-    {
-      onSuspend: suspended => workbench.setSuspended(suspended),
-      crashFolder: config.paths.state,
-      redact: config.redact,
-    },
-  );
-  workbench.close();
-  void service()
-    .then(connected => connected.close())
-    .catch(() => {});
+  void session.close();
   return code;
 }

@@ -15,6 +15,8 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
   /** The service does not offer this at all: a quiet note, not an error. */
   readonly unlisted: boolean;
+  /** Nobody answered at the address. */
+  readonly unreachable: boolean;
   /** The answer to a write was lost: it may have happened. */
   readonly outcomeUnknown: boolean;
 }
@@ -31,12 +33,14 @@ export function faultOf(error: unknown): Fault {
       context: error.context,
       retryAfterMs: error.retryAfterMs,
       unlisted: error.kind === 'capability_missing',
+      unreachable: error.kind === 'network' || error.kind === 'timeout',
       outcomeUnknown: error.outcomeUnknown,
     };
   }
   return {
     message: error instanceof Error ? error.message : String(error),
     unlisted: false,
+    unreachable: false,
     outcomeUnknown: false,
   };
 }

@@ -12,12 +12,28 @@ export type Attention = 'focused' | 'visible' | 'hidden';
  */
 export type Activity = 'running' | 'building' | 'open' | 'settled';
 
-const intervals: Record<Activity, Record<Exclude<Attention, 'hidden'>, number | undefined>> = {
-  running: { focused: 2_000, visible: 10_000 },
-  building: { focused: 5_000, visible: 5_000 },
-  open: { focused: 10_000, visible: 10_000 },
-  settled: { focused: undefined, visible: undefined },
-};
+/** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
+export interface PollIntervals {
+  readonly focusedMs: number;
+  readonly visibleMs: number;
+}
+
+export const usualIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
+/** Builds and deployments are worth asking about every so often, whoever looks. */
+const buildingMs = 5_000;
+
+function intervalOf(activity: Activity, attention: Attention, { focusedMs, visibleMs }: PollIntervals) {
+  switch (activity) {
+    case 'running':
+      return attention === 'focused' ? focusedMs : visibleMs;
+    case 'building':
+      return Math.max(buildingMs, focusedMs);
+    case 'open':
+      return visibleMs;
+    case 'settled':
+      return undefined;
+  }
+}
 const backoffBase = 2_000;
 const backoffLimit = 60_000;
 const jitterShare = 0.15;
@@ -34,13 +50,14 @@ export interface PollSituation {
    * too. The middle, 0.5, gives the interval as it is meant.
    */
   readonly chance: number;
+  readonly intervals?: PollIntervals;
 }
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const { activity, attention, failures, retryAfterMs = 0, chance } = situation;
+  const { activity, attention, failures, retryAfterMs = 0, chance, intervals = usualIntervals } = situation;
   if (attention === 'hidden') return undefined;
-  const interval = intervals[activity][attention] ?? (failures > 0 ? backoffBase : undefined);
+  const interval = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
   if (interval === undefined) return undefined;
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
   const jittered = backoff * (1 - jitterShare + 2 * jitterShare * chance);

@@ -47,6 +47,7 @@ function delayOf<Data>(
     failures: workbench.failures.get(asked.queryHash) ?? 0,
     retryAfterMs: error ? faultOf(error).retryAfterMs : undefined,
     chance,
+    intervals: workbench.poll,
   });
 }
 

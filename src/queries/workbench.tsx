@@ -3,6 +3,7 @@ import { environmentManager, focusManager, QueryClient, QueryClientProvider } fr
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
 import { HostRest } from './host-rest.ts';
+import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import type { Job } from './uploads/job.ts';
 
@@ -19,6 +20,8 @@ export interface WorkbenchOptions {
   readonly profile: string;
   /** Hides and refuses everything that writes. */
   readonly readOnly?: boolean;
+  /** How often is asked; the usual where it is missing. */
+  readonly poll?: PollIntervals;
   /** Opens what is remembered between two starts; in memory only, where it is not given. */
   readonly remembered?: () => RememberedStore;
 }
@@ -28,6 +31,7 @@ export class Workbench {
   readonly service: () => Promise<Service>;
   readonly profile: string;
   readonly readOnly: boolean;
+  readonly poll: PollIntervals;
   readonly cache = new QueryClient({
     defaultOptions: {
       queries: {
@@ -53,7 +57,8 @@ export class Workbench {
   readonly #openRemembered: () => RememberedStore;
   #remembered: RememberedStore | undefined;
 
-  constructor({ service, profile, readOnly = false, remembered }: WorkbenchOptions) {
+  constructor({ service, profile, readOnly = false, poll = usualIntervals, remembered }: WorkbenchOptions) {
+    this.poll = poll;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.service = service;
     this.profile = profile;

@@ -12,12 +12,12 @@ import { type EditState, edit, editStateOf, insert, textOf } from '../widgets/te
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
+import { type Connection, useConnection } from './connection.ts';
 import { type Shell, useShell } from './shell-context.tsx';
 import { locateId, type ViewRegistry } from './view-definition.ts';
 
-/** Commands run from the palette in this session, the newest first. */
-const recent: string[] = [];
-const remembered = 8;
+/** Entries that come first where nothing is typed: those used last. */
+const recentEntries = 8;
 
 interface PaletteState {
   readonly typed: EditState;
@@ -60,6 +60,23 @@ function viewEntries(registry: ViewRegistry, navigate: Shell['navigate']): Palet
     }));
 }
 
+/** Other services that are set up: `:profile prod` shows them. */
+function profileEntries({ profiles, current, switchTo }: Connection, toast: Shell['toast']): PaletteEntry[] {
+  return profiles.map(name => ({
+    id: `profile.${name}`,
+    title: `profile ${name}`,
+    words: [name],
+    note: name === current ? 'shown now' : 'another service',
+    run: () => {
+      try {
+        switchTo(name);
+      } catch (error) {
+        toast({ kind: 'danger', text: error instanceof Error ? error.message : String(error) });
+      }
+    },
+  }));
+}
+
 /** A pasted or typed id opens what it is; `run evr_1` says what it is where the id alone does not. */
 function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigate']): PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
@@ -86,8 +103,10 @@ function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigat
 }
 
 export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
-  const { layout, navigate } = useShell();
-  const { readOnly } = useWorkbench();
+  const { layout, navigate, toast } = useShell();
+  const { readOnly, remembered } = useWorkbench();
+  const connection = useConnection();
+  const [recent] = useState(() => remembered.recentCommands(recentEntries));
   const router = useRouter();
   const { styles, glyphs } = useTheme();
   const [commands] = useState(() =>
@@ -109,7 +128,11 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
   const typed = textOf(state.typed);
   const entries = [
     ...idEntry(typed, registry, navigate),
-    ...rankEntries(typed, [...viewEntries(registry, navigate), ...commands], recent),
+    ...rankEntries(
+      typed,
+      [...viewEntries(registry, navigate), ...commands, ...profileEntries(connection, toast)],
+      recent,
+    ),
   ];
   const width = Math.min(layout.columns - 4, 72);
   const inner = width - windowMargin.columns;
@@ -122,7 +145,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
     const entry = entries[cursor];
     onClose();
     if (!entry) return;
-    recent.splice(0, recent.length, ...[entry.id, ...recent.filter(id => id !== entry.id)].slice(0, remembered));
+    remembered.rememberCommand(entry.id);
     entry.run();
   };
 

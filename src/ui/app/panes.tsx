@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { type ReactNode, useLayoutEffect } from 'react';
 import type { Attention } from '../../queries/polling.ts';
+import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import type { PaneName, Size } from './layout.ts';
@@ -35,18 +36,18 @@ export interface PanesProps {
 const noBindings: readonly Binding[] = [];
 
 export function Panes({ main, inspector, bindings = noBindings }: PanesProps) {
-  const { layout, focus, setHasInspector } = useShell();
+  const { layout, focus, setFocus, setHasInspector } = useShell();
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
   const hasInspector = inspector !== undefined;
   useLayoutEffect(() => setHasInspector(hasInspector), [setHasInspector, hasInspector]);
   return (
     <KeyScope active={focus !== 'sections'} bindings={bindings}>
-      <PaneBox pane={mainPane} separated={layout.panes.sections !== undefined}>
+      <PaneBox pane={mainPane} separated={layout.panes.sections !== undefined} onFocus={() => setFocus('main')}>
         {main}
       </PaneBox>
       {inspectorPane.shown && hasInspector ? (
-        <PaneBox pane={inspectorPane} separated={mainPane.shown}>
+        <PaneBox pane={inspectorPane} separated={mainPane.shown} onFocus={() => setFocus('inspector')}>
           {inspector}
         </PaneBox>
       ) : null}
@@ -54,12 +55,28 @@ export function Panes({ main, inspector, bindings = noBindings }: PanesProps) {
   );
 }
 
-function PaneBox({ pane, separated, children }: { pane: Pane; separated: boolean; children: ReactNode }) {
+interface PaneBoxProps {
+  readonly pane: Pane;
+  readonly separated: boolean;
+  /** Gives the pane the keys. */
+  readonly onFocus: () => void;
+  readonly children: ReactNode;
+}
+
+function PaneBox({ pane, separated, onFocus, children }: PaneBoxProps) {
+  const region = useMouseRegion({ onClick: onFocus });
   return (
     <Box flexShrink={0} display={pane.shown ? 'flex' : 'none'}>
       {separated ? <Separator height={pane.height} /> : null}
       <KeyScope active={pane.focused}>
-        <Box width={pane.width} height={pane.height} flexShrink={0} flexDirection="column" overflow="hidden">
+        <Box
+          ref={region}
+          width={pane.width}
+          height={pane.height}
+          flexShrink={0}
+          flexDirection="column"
+          overflow="hidden"
+        >
           {children}
         </Box>
       </KeyScope>

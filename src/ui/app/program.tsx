@@ -4,6 +4,7 @@ import type { KeyOverrides } from '../keys/command.ts';
 import { KeyRouter } from '../keys/router.tsx';
 import type { Location } from '../navigation/location.ts';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
+import { type Connection, ConnectionProvider, noConnection } from './connection.ts';
 import type { NoticeKind } from './notices.tsx';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';
@@ -17,6 +18,7 @@ export interface ProgramProps {
   readonly overrides?: KeyOverrides;
   readonly start?: Location;
   readonly notices?: NoticeKind;
+  readonly connection?: Connection;
 }
 
 const noOverrides: KeyOverrides = {};
@@ -29,17 +31,20 @@ export function Program({
   overrides = noOverrides,
   start,
   notices,
+  connection = noConnection,
 }: ProgramProps) {
   return (
     <WorkbenchProvider workbench={workbench}>
       <ThemeProvider theme={theme}>
         <KeyRouter overrides={overrides} readOnly={workbench.readOnly}>
-          <ShellScreen
-            registry={registry}
-            terminal={terminal}
-            {...(start && { start })}
-            {...(notices && { notices })}
-          />
+          <ConnectionProvider value={connection}>
+            <ShellScreen
+              registry={registry}
+              terminal={terminal}
+              {...(start && { start })}
+              {...(notices && { notices })}
+            />
+          </ConnectionProvider>
         </KeyRouter>
       </ThemeProvider>
     </WorkbenchProvider>

@@ -4,6 +4,7 @@ import type { Dispatch } from 'react';
 import { useListCount } from '../../queries/use-count.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { listCommands } from '../keys/general.ts';
+import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import type { Size } from './layout.ts';
@@ -22,6 +23,13 @@ export interface SectionsProps {
 
 export function Sections({ sections, size, focused, cursor, shown, dispatch }: SectionsProps) {
   const move = (by: number) => () => dispatch({ kind: 'move-section', by, count: sections.length });
+  const region = useMouseRegion({
+    onWheel: by => dispatch({ kind: 'move-section', by: Math.sign(by), count: sections.length }),
+    onClick: line => {
+      const section = sections[line];
+      if (section) dispatch({ kind: 'show-section', section: line, view: section.name });
+    },
+  });
   return (
     <KeyScope
       active={focused}
@@ -36,7 +44,7 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
         },
       ]}
     >
-      <Box width={size.width} height={size.height} flexDirection="column" flexShrink={0} overflow="hidden">
+      <Box ref={region} width={size.width} height={size.height} flexDirection="column" flexShrink={0} overflow="hidden">
         {sections.slice(0, size.height).map((section, index) => (
           <Section
             key={section.name}

@@ -17,6 +17,7 @@ export type ShellAction =
   | { readonly kind: 'focus'; readonly pane: PaneName }
   | { readonly kind: 'move-focus'; readonly direction: -1 | 1 }
   | { readonly kind: 'move-section'; readonly by: number; readonly count: number }
+  | { readonly kind: 'show-section'; readonly section: number; readonly view: string }
   | { readonly kind: 'open-section'; readonly sections: readonly string[] }
   | { readonly kind: 'has-inspector'; readonly value: boolean };
 
@@ -35,6 +36,10 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
     case 'move-section': {
       const section = Math.max(0, Math.min(action.count - 1, state.section + action.by));
       return section === state.section ? state : { ...state, section };
+    }
+    case 'show-section': {
+      const trail = [{ view: action.view, params: {} }];
+      return shellReducer({ ...state, section: action.section }, { kind: 'navigate', action: { kind: 'go', trail } });
     }
     case 'open-section': {
       const view = action.sections[state.section];

@@ -5,10 +5,13 @@ import type { Freshness } from '../../queries/freshness.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
+import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { type HistoryAction, startAt } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
+import { ConnectWindow } from './connect-window.tsx';
+import { useConnection } from './connection.ts';
 import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
 import { HelpOverlay } from './help.tsx';
@@ -16,6 +19,7 @@ import { frameLines, layoutOf, smallest } from './layout.ts';
 import { type NoticeKind, useNotices } from './notices.tsx';
 import { PaletteOverlay } from './palette.tsx';
 import { Separator } from './panes.tsx';
+import { QuitWindow } from './quit-window.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentLocation, sectionOf, shellReducer } from './shell-state.ts';
@@ -31,7 +35,13 @@ export interface ShellProps {
   readonly notices?: NoticeKind;
 }
 
+/** Name of the setting that says that the welcome has been said. */
+const welcomed = 'welcomed';
+const welcome = 'This is the service on this machine, with small models of its own. ctrl-k connects to another one';
+
 const toastMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
+/** The welcome is read by somebody who looks around first. */
+const welcomeMs = 10_000;
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const workbench = useWorkbench();
@@ -49,9 +59,22 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   useEffect(() => {
     if (!toast) return;
-    const timer = setTimeout(() => setToast(undefined), toastMs[toast.kind]);
+    const timer = setTimeout(() => setToast(undefined), toast.text === welcome ? welcomeMs : toastMs[toast.kind]);
     return () => clearTimeout(timer);
   }, [toast]);
+
+  const connection = useConnection();
+  const { remembered } = workbench;
+  // Said once, and only where nobody named a service: what is shown, and how to see another.
+  useEffect(() => {
+    if (!connection.isLocal || remembered.setting(welcomed) === true) return;
+    remembered.setSetting(welcomed, true);
+    setToast({ kind: 'info', text: welcome });
+  }, [connection.isLocal, remembered]);
+  useEffect(() => {
+    const [warning = remembered.problem] = connection.warnings;
+    if (warning !== undefined) setToast({ kind: 'warning', text: sanitiseLine(warning) });
+  }, [connection.warnings, remembered]);
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   const tell = useCallback((shown: Toast) => setToast(shown), []);
@@ -108,7 +131,18 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
     { command: globalCommands.repaint, run: terminal.repaint },
     { command: globalCommands.suspend, run: terminal.suspend },
-    { command: globalCommands.quit, run: () => terminal.quit() },
+    {
+      command: globalCommands.connect,
+      run: () => shell.showOverlay({ id: 'connect', render: close => <ConnectWindow onClose={close} /> }),
+    },
+    {
+      command: globalCommands.quit,
+      run: () => {
+        const busy = [...workbench.jobs.values()].filter(job => job.busy).map(job => job.title);
+        if (busy.length === 0) terminal.quit();
+        else shell.showOverlay({ id: 'quit', render: close => <QuitWindow busy={busy} onClose={close} /> });
+      },
+    },
   ];
 
   const view = findView(registry, location.view);
@@ -120,41 +154,43 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   return (
     <KeyScope bindings={bindings}>
       {layout && view ? (
-        <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
-          <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-            <FrameTitle columns={columns} freshness={freshness} running={running} />
-            <Box height={rows - frameLines} flexShrink={0}>
-              <Separator height={rows - frameLines} />
-              {layout.panes.sections ? (
-                <Sections
-                  sections={sections}
-                  size={layout.panes.sections}
-                  focused={state.focus === 'sections'}
-                  cursor={state.section}
-                  shown={sectionOf(state)}
-                  dispatch={dispatch}
-                />
-              ) : null}
-              <MemoryProvider memory={memory.current} place={locationKey(location)}>
-                <view.component key={locationKey(location)} location={location} />
-              </MemoryProvider>
-              <Separator height={rows - frameLines} />
+        <MouseProvider source={terminal.mouse} blocked={overlays.length > 0}>
+          <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
+            <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
+              <FrameTitle columns={columns} freshness={freshness} running={running} />
+              <Box height={rows - frameLines} flexShrink={0}>
+                <Separator height={rows - frameLines} />
+                {layout.panes.sections ? (
+                  <Sections
+                    sections={sections}
+                    size={layout.panes.sections}
+                    focused={state.focus === 'sections'}
+                    cursor={state.section}
+                    shown={sectionOf(state)}
+                    dispatch={dispatch}
+                  />
+                ) : null}
+                <MemoryProvider memory={memory.current} place={locationKey(location)}>
+                  <view.component key={locationKey(location)} location={location} />
+                </MemoryProvider>
+                <Separator height={rows - frameLines} />
+              </Box>
+              <Foot columns={columns} layout={layout} crumbs={crumbs} toast={toast} />
             </Box>
-            <Foot columns={columns} layout={layout} crumbs={crumbs} toast={toast} />
-          </Box>
-          {overlays.map(overlay => (
-            <Box
-              key={overlay.id}
-              position="absolute"
-              width={columns}
-              height={rows}
-              justifyContent="center"
-              alignItems="center"
-            >
-              {overlay.render(() => closeOverlay(overlay.id))}
-            </Box>
-          ))}
-        </ShellProvider>
+            {overlays.map(overlay => (
+              <Box
+                key={overlay.id}
+                position="absolute"
+                width={columns}
+                height={rows}
+                justifyContent="center"
+                alignItems="center"
+              >
+                {overlay.render(() => closeOverlay(overlay.id))}
+              </Box>
+            ))}
+          </ShellProvider>
+        </MouseProvider>
       ) : (
         <TooSmall columns={columns} rows={rows} missing={view ? undefined : location.view} />
       )}

@@ -1,3 +1,5 @@
+import type { MouseSource } from '../keys/mouse-regions.tsx';
+
 /** What the screens may ask of the terminal beyond drawing, so that they can be tested without one. */
 export interface TerminalPort {
   /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing what is shown. */
@@ -8,6 +10,8 @@ export interface TerminalPort {
   readonly suspend: () => void;
   /** Ends the program. */
   readonly quit: (code?: number) => void;
+  /** Reports of the mouse, where it is switched on. */
+  readonly mouse?: MouseSource;
   /** Draws everything anew. */
   readonly repaint: () => void;
 }

@@ -78,6 +78,12 @@ export const globalCommands = {
   historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
   palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
   help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
+  connect: {
+    id: 'app.connect',
+    title: 'connect to another service, or mend this one',
+    keys: ['ctrl-k'],
+    group: 'Program',
+  },
   pause: { id: 'app.pause', title: 'stop or continue polling', keys: ['P'], group: 'Program' },
   repaint: { id: 'app.repaint', title: 'draw the screen anew', keys: ['ctrl-l'], group: 'Program' },
   suspend: { id: 'app.suspend', title: 'suspend to the shell', keys: ['ctrl-z'], group: 'Program' },

@@ -3,6 +3,7 @@
  * goes on unchanged, also where a sequence comes in pieces.
  */
 import { Readable } from 'node:stream';
+import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
 import { probeAnswer } from '../painter/painter.ts';
 
 /** Takes answers out of what was read. Pure: gives what goes on, how many answers there were, and what may yet become one. */
@@ -28,12 +29,17 @@ export class Input extends Readable {
   readonly isTTY = true;
   readonly #source: InputSource;
   readonly #onAnswer: () => void;
+  readonly #mouse: MouseDecoder | undefined;
+  readonly #onMouse: (event: MouseEvent) => void;
   #rest = '';
   #timer: NodeJS.Timeout | undefined;
   #raw = false;
 
-  constructor(source: InputSource, onAnswer: () => void) {
+  /** Reports of the mouse are taken out where there is somebody to tell of them. */
+  constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
     super();
+    this.#mouse = onMouse && createMouseDecoder();
+    this.#onMouse = onMouse ?? (() => {});
     this.#source = source;
     this.#onAnswer = onAnswer;
     source.setEncoding('utf8');
@@ -44,7 +50,9 @@ export class Input extends Readable {
 
   readonly #take = (data: string | Buffer): void => {
     clearTimeout(this.#timer);
-    const { keys, answers, rest } = splitAnswers(this.#rest + String(data));
+    const { events, rest: typed } = this.#mouse?.feed(String(data)) ?? { events: [], rest: String(data) };
+    for (const event of events) this.#onMouse(event);
+    const { keys, answers, rest } = splitAnswers(this.#rest + typed);
     this.#rest = rest;
     if (keys !== '') this.push(keys);
     for (let index = 0; index < answers; index += 1) this.#onAnswer();

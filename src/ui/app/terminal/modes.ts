@@ -1,11 +1,15 @@
 /** The modes of the terminal that the program switches, so that it can always switch back what it switched. */
 
+import { mouseOff, mouseOn } from '../../keys/mouse.ts';
+
 /** What switches a mode on, and what gives it back. */
 const modes = {
   alternateScreen: ['\u001b[?1049h', '\u001b[?1049l'],
   hiddenCursor: ['\u001b[?25l', '\u001b[?25h'],
   noWrap: ['\u001b[?7l', '\u001b[?7h'],
   bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
+  /** Reports of buttons and wheel, in SGR encoding. */
+  mouse: [mouseOn, mouseOff],
   /** The title of the window, kept aside and put back (xterm, window operations 22 and 23). */
   title: ['\u001b[22;2t', '\u001b[23;2t'],
 } as const;

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
+import type { MouseEvent } from '../../keys/mouse.ts';
 import { PaintStream } from '../painter/paint-stream.ts';
 import { Painter } from '../painter/painter.ts';
 import type { TerminalPort } from '../terminal-port.ts';
@@ -19,6 +20,8 @@ export interface StartTerminalOptions {
   /** Where a report of a failure is put. */
   readonly crashFolder: string;
   readonly redact: (text: string) => string;
+  /** Takes the mouse, which takes the terminal's own selection away. */
+  readonly mouse: boolean;
 }
 
 /** Exit codes of a program that a signal ended: 128 and its number. */
@@ -43,9 +46,14 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       if (sequence === '\u001b[?2004h') stdout.write(modes.enter('bracketedPaste'));
     },
   });
-  const input = new Input(stdin, () => painter.answered());
+  const mice = new Set<(event: MouseEvent) => void>();
+  const tellMouse = (event: MouseEvent): void => {
+    for (const listener of mice) listener(event);
+  };
+  const input = new Input(stdin, () => painter.answered(), options.mouse ? tellMouse : undefined);
 
-  const enter = (): string => modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap');
+  const enter = (): string =>
+    modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
   /** Gives the terminal back. Synchronous: nothing may come after it, not even when the process ends at once. */
   const leave = (): void => {
     const bytes = modes.leave();
@@ -115,6 +123,14 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     suspend,
     quit: (code = 0) => end(code),
     repaint: () => painter.repaint(),
+    ...(options.mouse && {
+      mouse: {
+        subscribe: (listener: (event: MouseEvent) => void) => {
+          mice.add(listener);
+          return () => mice.delete(listener);
+        },
+      },
+    }),
   };
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

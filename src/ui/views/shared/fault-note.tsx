@@ -4,6 +4,7 @@ import type { Fault } from '../../../queries/fault.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
+import { type Connection, useConnection } from '../../app/connection.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 
 /** The lines of a fault: the message, what the service called it, the request id, and its context. */
@@ -30,11 +31,21 @@ export function faultLines(fault: Fault, width: number, { styles, glyphs }: Them
 }
 
 /** A fault in at most `height` lines. */
+/** Where the settings come from that may be what is wrong: the key where it is refused, the address where nobody answers. */
+function settingLines(fault: Fault, { origins }: Connection, width: number, { styles }: Theme): string[] {
+  const suspect = fault.type === 'authentication_error' || fault.type === 'permission_error' || fault.unreachable;
+  if (!suspect || origins.length === 0) return [];
+  return [...origins, 'ctrl-k mends them.'].flatMap(words =>
+    wrap(sanitiseLine(words), width - 2).map(line => styles.muted(`  ${line}`)),
+  );
+}
+
 export function FaultNote({ fault, width, height }: { fault: Fault; width: number; height: number }) {
   const theme = useTheme();
+  const connection = useConnection();
   return (
     <Box flexDirection="column" height={height} width={width} overflow="hidden">
-      {faultLines(fault, width, theme)
+      {[...faultLines(fault, width, theme), ...settingLines(fault, connection, width, theme)]
         .slice(0, height)
         .map((line, index) => (
           <Text key={index} wrap="truncate">

@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
 import { displayWidth, fitCells } from '../../../text/width.ts';
+import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
@@ -28,6 +29,7 @@ export const scrollViewLines = 1;
 export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
   const theme = useTheme();
   const { offset, surroundings, state } = scroll;
+  const region = useMouseRegion({ onWheel: by => scroll.dispatch({ kind: 'by', lines: by }) });
   const count = Math.max(0, Math.min(surroundings.height, surroundings.lineCount - offset));
   const highlight = highlighter(state.query, theme);
   const lines = Array.from({ length: count }, (_, index) => {
@@ -40,7 +42,7 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
   return (
     <KeyScope active={focused} {...scroll.handlers}>
       <Box flexDirection="column" width={width} flexShrink={0}>
-        <Box flexDirection="column" height={surroundings.height} overflow="hidden">
+        <Box ref={region} flexDirection="column" width={width} height={surroundings.height} overflow="hidden">
           {lines.map((line, index) => (
             <Text key={index} wrap="truncate">
               {line === '' ? ' ' : line}

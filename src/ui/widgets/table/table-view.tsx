@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { memo, useEffect, useMemo } from 'react';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
@@ -41,11 +42,20 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, onNearEnd]);
   const shown = arranged.rows.slice(offset, offset + rowLines);
+  const region = useMouseRegion({
+    onWheel: by => table.dispatch({ kind: 'move', by }),
+    onClick: (line, times) => {
+      const row = shown[line];
+      if (row === undefined) return;
+      table.dispatch({ kind: 'select', id: id(row) });
+      if (times === 2) table.open(row);
+    },
+  });
   return (
     <KeyScope active={focused} {...table.handlers}>
       <Box flexDirection="column" width={width} flexShrink={0}>
         <Text wrap="truncate">{headerText(fitted, table.state.sort, theme)}</Text>
-        <Box flexDirection="column" height={rowLines} overflow="hidden">
+        <Box ref={region} flexDirection="column" height={rowLines} width={width} overflow="hidden">
           {shown.length === 0 ? <Text>{theme.styles.muted(` ${truncate(emptyWords, width - 2)}`)}</Text> : null}
           {shown.map((row, index) => (
             <RowLine

@@ -33,6 +33,8 @@ export interface Table<Row> {
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
   readonly dispatch: (action: TableAction) => void;
+  /** Opens a row, where rows open. */
+  readonly open: (row: Row) => void;
   readonly handlers: ScopeHandlers;
 }
 
@@ -147,6 +149,7 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     targets: marked.length > 0 ? marked : current === undefined ? [] : [current],
     typing,
     dispatch,
+    open: row => onOpen?.(row),
     handlers,
   };
 }

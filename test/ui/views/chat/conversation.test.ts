@@ -12,7 +12,13 @@ import { createTalkLayout } from '../../../../src/ui/views/chat/talk-lines.ts';
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
 const text = (content: string): ConversationAction => ({ kind: 'text', content, reasoning: '', firstMs: 5 });
-const fault = { message: 'The stream broke off', requestId: 'req_9', unlisted: false, outcomeUnknown: false };
+const fault = {
+  message: 'The stream broke off',
+  requestId: 'req_9',
+  unlisted: false,
+  unreachable: false,
+  outcomeUnknown: false,
+};
 
 describe('conversationReducer', () => {
   it('gathers what is streamed and ends with its counts', () => {

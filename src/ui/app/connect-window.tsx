@@ -1,0 +1,121 @@
+/** The window in which a service is set up, or its address and key are mended. */
+import { Text } from 'ink';
+import { useState } from 'react';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { wrap } from '../../text/wrap.ts';
+import { KeyScope } from '../keys/router.tsx';
+import { Form, fieldLinesOf } from '../widgets/form/form.tsx';
+import type { FieldSpec } from '../widgets/form/form-state.ts';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
+import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
+import { useShell } from './shell-context.tsx';
+
+const sourceWords: Readonly<Record<KeySource, string>> = {
+  environment: 'an environment variable',
+  file: 'a file of mode 0600',
+  command: 'a command that prints it',
+  settings: 'kept in the settings file (0600)',
+};
+
+function isSource(value: string): value is KeySource {
+  return (keySources as readonly string[]).includes(value);
+}
+
+function addressFault(value: string): string | undefined {
+  if (!URL.canParse(value.trim())) return 'Type an address such as https://service.example';
+  return /^https?:$/.test(new URL(value.trim()).protocol) ? undefined : 'The address must begin with https://';
+}
+
+function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec[] {
+  return [
+    {
+      kind: 'text',
+      name: 'name',
+      label: 'Name of the profile',
+      initial: isLocal ? '' : current,
+      placeholder: 'prod',
+      check: value =>
+        /^\S+$/.test(value.trim()) && value.trim() !== 'local' ? undefined : 'One word, other than local',
+    },
+    {
+      kind: 'text',
+      name: 'baseUrl',
+      label: 'Address of the service',
+      initial: baseUrl ?? '',
+      placeholder: 'https://service.example',
+      check: addressFault,
+    },
+    {
+      kind: 'choice',
+      name: 'keySource',
+      label: 'The API key is in',
+      options: keySources.map(source => ({ value: source, label: sourceWords[source] })),
+    },
+    {
+      kind: 'text',
+      name: 'key',
+      label: 'Variable, path, command line, or the key itself',
+      mask: true,
+      help: 'Shown as dots, as it may be the key itself.',
+      check: value => (value.trim() === '' ? 'Say where the key is' : undefined),
+    },
+  ];
+}
+
+export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
+  const connection = useConnection();
+  const { layout, toast } = useShell();
+  const { styles } = useTheme();
+  const [fields] = useState(() => fieldsOf(connection));
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string>();
+  const width = Math.min(layout.columns - 4, 76);
+  const inner = width - windowMargin.columns;
+  const notes = connection.origins.flatMap(origin => wrap(sanitiseLine(origin), inner));
+  const faultLines = fault === undefined ? [] : wrap(sanitiseLine(fault), inner).slice(0, 4);
+  const formLines = fields.reduce((sum, field) => sum + fieldLinesOf(field, false), 2);
+  const otherLines = notes.length + 1 + faultLines.length + (busy ? 1 : 0) + windowMargin.lines;
+  const height = Math.min(layout.rows - 2, formLines + otherLines);
+
+  const submit = async (values: Readonly<Record<string, string>>): Promise<void> => {
+    const { name = '', baseUrl = '', keySource = '', key = '' } = values;
+    if (!isSource(keySource)) return;
+    setBusy(true);
+    setFault(undefined);
+    try {
+      await connection.setUp({ name: name.trim(), baseUrl: baseUrl.trim(), keySource, key: key.trim() });
+      toast({ kind: 'success', text: `Connected to ${baseUrl.trim()}` });
+      onClose();
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <KeyScope modal>
+      <Window title="Connect to a service" width={width} height={height}>
+        {notes.map((note, index) => (
+          <Text key={index} wrap="truncate">
+            {styles.muted(note)}
+          </Text>
+        ))}
+        <Text> </Text>
+        <Form
+          fields={fields}
+          width={inner}
+          height={Math.max(4, height - otherLines)}
+          busy={busy}
+          onSubmit={values => void submit(values)}
+          onCancel={onClose}
+        />
+        {faultLines.map((line, index) => (
+          <Text key={index} wrap="truncate">
+            {styles.danger(line)}
+          </Text>
+        ))}
+        {busy ? <Text>Asking the service…</Text> : null}
+      </Window>
+    </KeyScope>
+  );
+}

@@ -1,0 +1,55 @@
+/** What the screen may do about the service that it shows: see where its settings come from, take another, set one up. */
+import { createContext, useContext } from 'react';
+
+/** How the key of a service is given; never as a plain argument. */
+export const keySources = ['environment', 'file', 'command', 'settings'] as const;
+export type KeySource = (typeof keySources)[number];
+
+/** A service as it is set up in the program. */
+export interface NewProfile {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly keySource: KeySource;
+  /** Name of a variable, path of a file, a command line, or the key itself. */
+  readonly key: string;
+}
+
+export interface Connection {
+  /** Names of the profiles that there are. */
+  readonly profiles: readonly string[];
+  readonly current: string;
+  /** True where the program shows the service on this machine because no other was named. */
+  readonly isLocal: boolean;
+  readonly baseUrl: string | undefined;
+  /** Whole sentences: where the address and the key come from. */
+  readonly origins: readonly string[];
+  /** Sentences about settings that were not used. */
+  readonly warnings: readonly string[];
+  /** @throws Error in words, where the profile cannot be used */
+  readonly switchTo: (name: string) => void;
+  /**
+   * Asks the service that is described, keeps it as a profile, and shows it.
+   *
+   * @throws Error in words, where it does not answer or cannot be kept; nothing is kept then
+   */
+  readonly setUp: (profile: NewProfile) => Promise<void>;
+}
+
+/** Of a program that shows one service and knows no other. */
+export const noConnection: Connection = {
+  profiles: [],
+  current: '',
+  isLocal: false,
+  baseUrl: undefined,
+  origins: [],
+  warnings: [],
+  switchTo: () => {},
+  setUp: async () => {},
+};
+
+const ConnectionContext = createContext<Connection>(noConnection);
+export const ConnectionProvider = ConnectionContext;
+
+export function useConnection(): Connection {
+  return useContext(ConnectionContext);
+}

@@ -1,0 +1,85 @@
+/**
+ * The mouse as an extra: the wheel moves what it is over, a click takes the focus and selects, a double click opens. Parts
+ * of the screen say where they are by their place in the layout; windows above the screen take the mouse away from it.
+ */
+import { type DOMElement, measureElement } from 'ink';
+import { createContext, type ReactNode, type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
+import { createClicks, type MouseEvent } from './mouse.ts';
+
+/** Where reports of the mouse come from. */
+export interface MouseSource {
+  readonly subscribe: (listener: (event: MouseEvent) => void) => () => void;
+}
+
+export interface RegionHandlers {
+  /** A click on the line of the region that is given, from 0; `times` is 2 for a double click. */
+  readonly onClick?: (line: number, times: 1 | 2) => void;
+  /** The wheel was turned: so many lines, down where it is positive. */
+  readonly onWheel?: (lines: number) => void;
+}
+
+interface Region {
+  readonly element: RefObject<DOMElement | null>;
+  readonly handlers: RefObject<RegionHandlers>;
+}
+
+/** Lines that a notch of the wheel moves. */
+const notch = 3;
+
+class Regions {
+  readonly #regions = new Set<Region>();
+
+  add(region: Region): () => void {
+    this.#regions.add(region);
+    return () => this.#regions.delete(region);
+  }
+
+  /** The regions that hold the cell, the innermost (the smallest) first, each with the line within it. */
+  at({ column, row }: MouseEvent): readonly { readonly handlers: RegionHandlers; readonly line: number }[] {
+    const found = [...this.#regions].flatMap(({ element, handlers }) => {
+      if (!element.current) return [];
+      const { x, y, width, height } = measureElement(element.current);
+      const line = row - y;
+      const inside = line >= 0 && line < height && column >= x && column < x + width;
+      return inside ? [{ handlers: handlers.current, line, size: width * height }] : [];
+    });
+    return found.sort((left, right) => left.size - right.size);
+  }
+}
+
+const RegionsContext = createContext<Regions | undefined>(undefined);
+
+export interface MouseProviderProps {
+  readonly source: MouseSource | undefined;
+  /** While a window stands above the screen. */
+  readonly blocked: boolean;
+  readonly children: ReactNode;
+}
+
+export function MouseProvider({ source, blocked, children }: MouseProviderProps) {
+  const regions = useMemo(() => new Regions(), []);
+  const clicks = useMemo(() => createClicks(Date.now), []);
+  useEffect(() => {
+    if (blocked) return undefined;
+    return source?.subscribe(event => {
+      const hits = regions.at(event);
+      const lines = event.kind === 'wheel-up' ? -notch : event.kind === 'wheel-down' ? notch : 0;
+      if (lines !== 0) hits.find(({ handlers }) => handlers.onWheel)?.handlers.onWheel?.(lines);
+      if (event.kind !== 'press' || event.button !== 'left') return;
+      const times = clicks.press(event);
+      // From the outside in: a click on a row is one on its pane first.
+      for (const { handlers, line } of hits.toReversed()) handlers.onClick?.(line, times);
+    });
+  }, [source, blocked, regions, clicks]);
+  return <RegionsContext value={regions}>{children}</RegionsContext>;
+}
+
+/** Makes an element take the mouse: give the reference to a `Box`. */
+export function useMouseRegion(handlers: RegionHandlers): RefObject<DOMElement | null> {
+  const regions = useContext(RegionsContext);
+  const element = useRef<DOMElement>(null);
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  useEffect(() => regions?.add({ element, handlers: latest }), [regions]);
+  return element;
+}
