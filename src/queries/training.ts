@@ -131,6 +131,15 @@ export function stepRewardList(runId: string, step: number): ListSource<Trajecto
   };
 }
 
+/** The checkpoint that was committed at a step. */
+export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoint> {
+  return {
+    key: [...trainingKeys.checkpoints(runId), step],
+    activity: () => 'settled',
+    read: (service, signal) => service.training.checkpoint(runId, step, { signal }),
+  };
+}
+
 /** What the start of a run may be told, where the service says so. */
 export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: trainingKeys.options,

@@ -60,8 +60,8 @@ describe('kill -9 during evaluations', () => {
         { timeout: 20_000, interval: 20 },
       );
       const { trajectory_rewards } = await second.service.evaluations.rewards(eval_run_id);
-      expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(24);
-      expect(trajectory_rewards).toHaveLength(24);
+      expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(28);
+      expect(trajectory_rewards).toHaveLength(28);
     }
     second.child.kill('SIGTERM');
     await new Promise(resolve => second.child.on('exit', resolve));

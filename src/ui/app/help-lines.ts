@@ -2,7 +2,21 @@
 
 import { displayWidth, padEnd } from '../../text/width.ts';
 import type { Command } from '../keys/command.ts';
+import {
+  columnCommands,
+  confirmCommands,
+  formCommands,
+  globalCommands,
+  listCommands,
+  overlayCommands,
+  paletteCommands,
+  pickerCommands,
+  scrollCommands,
+  thingCommands,
+  typingCommands,
+} from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
+import type { ViewRegistry } from './view-definition.ts';
 
 export interface HelpLine {
   readonly kind: 'heading' | 'command' | 'text';
@@ -12,6 +26,33 @@ export interface HelpLine {
 export interface HelpSection {
   readonly title: string;
   readonly commands: readonly Command[];
+}
+
+const everywhere: readonly HelpSection[] = [
+  { title: 'Everywhere', commands: Object.values(globalCommands) },
+  { title: 'Anything that is shown', commands: Object.values(thingCommands) },
+  { title: 'Lists', commands: Object.values(listCommands) },
+  { title: 'Long texts', commands: Object.values(scrollCommands) },
+];
+const inWindows: readonly HelpSection[] = [
+  { title: 'While typing', commands: Object.values(typingCommands) },
+  { title: 'Forms', commands: Object.values(formCommands) },
+  { title: 'Confirmations', commands: Object.values(confirmCommands) },
+  { title: 'Palette', commands: Object.values(paletteCommands) },
+  { title: 'Choosing columns', commands: Object.values(columnCommands) },
+  { title: 'Choosing files', commands: Object.values(pickerCommands) },
+  { title: 'Other windows', commands: Object.values(overlayCommands) },
+];
+
+/** What help says: first what the keys do here, then everything, by where it applies. What writes is left out if need be. */
+export function helpSections(registry: ViewRegistry, here: readonly Command[], readOnly: boolean): HelpSection[] {
+  const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
+  const now = here.filter(command => !known.has(command.id));
+  const views = registry.map(view => ({ title: view.title, commands: view.commands }));
+  return [{ title: 'Here', commands: now }, ...everywhere, ...views, ...inWindows].map(({ title, commands }) => ({
+    title,
+    commands: readOnly ? commands.filter(command => !command.writes) : commands,
+  }));
 }
 
 /** Width of the column with the keys. */

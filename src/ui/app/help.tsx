@@ -1,36 +1,26 @@
 /** The help window: what every key does here, then everywhere. */
 import { useMemo, useState } from 'react';
-import { globalCommands, listCommands, overlayCommands, scrollCommands, typingCommands } from '../keys/general.ts';
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { globalCommands, overlayCommands } from '../keys/general.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
-import { type HelpSection, helpLines } from './help-lines.ts';
+import { helpLines, helpSections } from './help-lines.ts';
 import { useShell } from './shell-context.tsx';
 import type { ViewRegistry } from './view-definition.ts';
 
-const general: readonly HelpSection[] = [
-  { title: 'Everywhere', commands: Object.values(globalCommands) },
-  { title: 'Lists', commands: Object.values(listCommands) },
-  { title: 'Long texts', commands: Object.values(scrollCommands) },
-  { title: 'While typing', commands: Object.values(typingCommands) },
-];
-
 export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
   const { layout } = useShell();
+  const { readOnly } = useWorkbench();
   const router = useRouter();
   const { styles } = useTheme();
   // What was offered when help was asked for; the help window's own keys are not what one wants to know.
   const [here] = useState(() => router.offered().map(binding => binding.command));
   const lines = useMemo(() => {
-    const known = new Set(general.flatMap(section => section.commands.map(command => command.id)));
-    const views = registry
-      .filter(view => view.commands.length > 0)
-      .map(view => ({ title: view.title, commands: view.commands }));
-    const now = here.filter(command => !known.has(command.id));
-    return helpLines([{ title: 'Here', commands: now }, ...general, ...views], command => router.keysOf(command));
-  }, [here, registry, router]);
+    return helpLines(helpSections(registry, here, readOnly), command => router.keysOf(command));
+  }, [here, registry, readOnly, router]);
   const width = Math.min(layout.columns - 4, 84);
   const height = layout.rows - 4;
   const scroll = useScroll({

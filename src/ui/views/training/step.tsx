@@ -1,10 +1,12 @@
 /** The rollouts of one step of a training run, the worst first. */
 import { useMemo } from 'react';
 import type { TrajectoryReward } from '../../../contract/evaluations.ts';
-import { stepRewardList } from '../../../queries/training.ts';
+import { checkpointQuery, stepRewardList } from '../../../queries/training.ts';
+import { useLive } from '../../../queries/use-live.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Column } from '../../widgets/table/column.ts';
+import { ageOf } from '../shared/ages.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trajectoryPlace } from '../trajectories/facts.ts';
 
@@ -26,6 +28,7 @@ const worstFirst = { column: 'reward', descending: false } as const;
 export function TrainingStepView({ location }: ViewProps) {
   const { training_run_id: runId = '', step = '' } = location.params;
   const source = useMemo(() => stepRewardList(runId, Number(step)), [runId, step]);
+  const checkpoint = useLive(checkpointQuery(runId, Number(step)), 'visible');
   return (
     <ResourceList
       source={source}
@@ -37,6 +40,9 @@ export function TrainingStepView({ location }: ViewProps) {
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },
         { label: 'reward', value: reward(row.reward) },
+        { label: 'step', value: step },
+        { label: 'checkpoint', value: checkpoint.data?.checkpoint_id },
+        { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
       ]}
     />
   );
