@@ -9,7 +9,7 @@ import { Terminal } from '@xterm/headless';
 import { bytesOf } from '../screen.ts';
 
 export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const limitMs = 20_000;
+const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 20_000);
 
 /** A home of its own, and an environment in which nothing of the developer's shows. */
 export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
@@ -45,6 +45,8 @@ export interface Session {
   readonly type: (text: string) => void;
   readonly text: () => string;
   readonly waitFor: (wanted: string | RegExp) => Promise<void>;
+  /** Waits until something else stands on the screen. */
+  readonly changed: (before: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => void;
   readonly signal: (name: string) => void;
   readonly pid: number;
@@ -58,13 +60,14 @@ export interface Session {
 
 export function openSession(
   env: Record<string, string>,
-  { columns = 120, rows = 40, args = [] as readonly string[] } = {},
+  { columns = 120, rows = 40, args = [] as readonly string[], cwd = process.cwd() } = {},
 ): Session {
   const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
   const child = spawnInTerminal(process.execPath, [program, ...args], {
     cols: columns,
     rows,
     env,
+    cwd,
     name: 'xterm-256color',
   });
   let sent = '';
@@ -99,6 +102,14 @@ export function openSession(
     type: typed => child.write(typed),
     text,
     waitFor,
+    changed: async before => {
+      const deadline = Date.now() + limitMs;
+      while (text() === before) {
+        if (Date.now() > deadline) throw new Error(`nothing changed on the terminal:\n${before}`);
+        await new Promise<void>(resolve => terminal.write('', resolve));
+        await new Promise(resolve => setTimeout(resolve, 5));
+      }
+    },
     resize: (newColumns, newRows) => {
       terminal.resize(newColumns, newRows);
       child.resize(newColumns, newRows);

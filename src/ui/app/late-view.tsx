@@ -1,6 +1,7 @@
 /** A view whose code is read from disk when it is opened first, so that the first frame need not wait for it. */
 import { Text } from 'ink';
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, useEffect, useLayoutEffect, useState } from 'react';
+import { useRouter } from '../keys/router.tsx';
 import { Panes } from './panes.tsx';
 import type { ViewProps } from './view-definition.ts';
 
@@ -11,6 +12,14 @@ export function lateView(load: () => Promise<ComponentType<ViewProps>>): Compone
   function LateView(props: ViewProps) {
     const [View, setView] = useState(() => loaded);
     const [failed, setFailed] = useState(false);
+    const router = useRouter();
+    const waiting = !View && !failed;
+    useLayoutEffect(() => {
+      if (!waiting) return undefined;
+      const release = router.hold();
+      // Once the keys of the view are known.
+      return () => void setImmediate(release);
+    }, [waiting, router]);
     useEffect(() => {
       if (View) return;
       load().then(

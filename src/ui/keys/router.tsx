@@ -67,6 +67,9 @@ export class Router {
   #undrawn = false;
   /** A command ran whose effect must be on screen before any other key. */
   #blocked = false;
+  /** Something is on its way that the keys may be meant for: they wait for it. */
+  #holds = 0;
+  #draw: ((then: () => void) => void) | undefined;
   #born = 0;
   #offered: Binding[] | undefined;
 
@@ -141,12 +144,25 @@ export class Router {
    * calls back, which it does once everything dispatched so far is on screen.
    */
   send(presses: readonly KeyPress[], draw: (then: () => void) => void): void {
+    this.#draw = draw;
     this.#queue.push(...presses);
     this.#drain(draw);
   }
 
+  /** Lets the keys wait, so that what is typed ahead of a view that is being loaded is not lost. Gives the end of that. */
+  hold(): () => void {
+    this.#holds += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds -= 1;
+      if (this.#draw) this.#drain(this.#draw);
+    };
+  }
+
   #drain(draw: (then: () => void) => void): void {
-    while (!this.#blocked) {
+    while (!this.#blocked && this.#holds === 0) {
       const press = this.#queue[0];
       if (press === undefined) return;
       const repeats = this.repeats(press);

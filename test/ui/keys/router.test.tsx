@@ -30,6 +30,19 @@ describe('Router', () => {
     expect(ran).toEqual(['pane.x', 'root.y']);
   });
 
+  it('lets the keys wait while something is on its way, and loses none', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const release = keys.hold();
+    const draw = (then: () => void): void => then();
+    keys.send([press('x'), press('y')], draw);
+    expect(ran).toEqual([]);
+    keys.set('view', undefined, true, false, { bindings: [bind('x', 'x'), bind('y', 'y')] });
+    release();
+    release();
+    expect(ran).toEqual(['x', 'y']);
+  });
+
   it('passes an inactive scope and everything in it by', () => {
     const { ran, bind } = recorder();
     const keys = router();

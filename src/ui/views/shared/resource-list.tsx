@@ -24,7 +24,6 @@ import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { useSettled } from './use-settled.ts';
 import { useThingBindings } from './use-thing-bindings.tsx';
-import { Waiting } from './waiting.tsx';
 
 export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
@@ -144,8 +143,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       main={
         <Box flexDirection="column">
           {header ? header.node : null}
-          {list.loaded || fault ? null : <Waiting words="Asking the service" />}
-          {list.loaded ? (
+          {/* Also before there are rows: a filter may be typed ahead of them. */}
+          {list.loaded || !fault ? (
             <TableView
               table={table}
               columns={columns}
@@ -154,7 +153,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               focused={pane.focused}
               total={list.rows.length}
               hasMore={list.hasMore}
-              emptyWords={emptyWords}
+              emptyWords={list.loaded ? emptyWords : 'Asking the service…'}
               onNearEnd={list.loadMore}
             />
           ) : null}

@@ -1,0 +1,90 @@
+/** Every view: how one gets there by keys, what must stand there, and which row has the cursor. */
+
+import type { Session } from './session.ts';
+
+export type Step = string | { readonly type: string } | { readonly see: string | RegExp } | { readonly gone: string };
+
+const escapeMs = 60;
+
+/** Goes a way as a person does: waits after each step until its effect is on screen. */
+export async function goWay(session: Session, way: readonly Step[]): Promise<void> {
+  for (const step of way) {
+    const before = session.text();
+    if (step === 'esc') {
+      session.press(step);
+      // Escape also begins other keys: it is a key of its own once nothing has followed.
+      await new Promise(resolve => setTimeout(resolve, escapeMs));
+    } else if (typeof step === 'string') {
+      session.press(step);
+      await session.changed(before);
+    } else if ('see' in step) {
+      await session.waitFor(step.see);
+    } else if ('gone' in step) {
+      await session.waitFor(new RegExp(`^(?![^]*${step.gone.replace('?', '\\?')})`));
+    } else {
+      session.type(step.type);
+      await session.changed(before);
+    }
+  }
+}
+
+export interface ViewSession {
+  readonly name: string;
+  /** Keys, texts that are typed, and what is waited for, in their order. */
+  readonly way: readonly Step[];
+  /** What is on screen at every size. */
+  readonly shows: readonly (string | RegExp)[];
+  /** The row under the cursor. */
+  readonly selected?: string;
+}
+
+/** Through the palette. */
+export const go = (name: string): readonly Step[] => [{ type: ':' }, { type: name }, 'enter'];
+
+export const viewSessions: readonly ViewSession[] = [
+  { name: 'watch', way: go('watch'), shows: ['Watch', /Nothing runs|WATCHED/] },
+  { name: 'benchmarks', way: [], shows: ['BENCHMARK', 'opposites'], selected: 't-words' },
+  { name: 'benchmark', way: ['enter'], shows: ['ready to launch', /images 96\/96/], selected: 'baseline' },
+  { name: 'images', way: ['v'], shows: ['TASK', 'ready'], selected: 't-words-001' },
+  { name: 'training of a benchmark', way: ['T'], shows: ['TRAINING RUN'], selected: 'first training' },
+  { name: 'runs', way: go('runs'), shows: ['RUN', 'completed'], selected: 'baseline' },
+  {
+    name: 'run',
+    way: [...go('runs'), { see: '▸ baseline' }, 'enter'],
+    shows: ['28 of 28', 'REWARD', /mean 0\.\d+/],
+    selected: 't-words-',
+  },
+  { name: 'trajectories', way: go('trajectories'), shows: ['TASK', 'STATUS'], selected: 'open-task' },
+  {
+    name: 'trajectory',
+    way: [...go('runs'), { see: '▸ baseline' }, 'enter', { see: '▸ t-words-' }, 'enter'],
+    shows: ['use words that begin with t', 'assistant'],
+  },
+  { name: 'training', way: go('training'), shows: ['TRAINING RUN', 'succeeded'], selected: 'first training' },
+  {
+    name: 'training run',
+    way: [...go('training'), { see: '▸ first training' }, 'enter'],
+    shows: ['step 6 of 6', 'held-out', 'CHECKPOINT'],
+  },
+  {
+    name: 'step of a training run',
+    way: [...go('training'), { see: '▸ first training' }, 'enter', { see: '▸ step 6' }, 'enter'],
+    shows: ['step 6', 'REWARD'],
+    selected: 't-words-',
+  },
+  { name: 'deployments', way: go('deployments'), shows: ['DEPLOYMENT', '1 in all: 1 DEPLOYED'], selected: 'talker' },
+  { name: 'deployment', way: [...go('deployments'), { see: '▸ talker' }, 'enter'], shows: ['✓ DEPLOYED', 'talker'] },
+  { name: 'datasets', way: go('datasets'), shows: ['DATASET', 'Training of t-words'], selected: 'uploaded' },
+  { name: 'models', way: go('models'), shows: ['MODEL', 'tutor'], selected: 'benchtop/a' },
+  { name: 'runtimes', way: go('runtimes'), shows: ['RUNTIME', 'ready'], selected: 'local/' },
+  { name: 'secrets', way: go('secrets'), shows: ['SECRET', 'EXISTING'], selected: 'EXISTING' },
+  { name: 'chat', way: go('chat'), shows: ['Chat', 'benchtop/aesop-small'] },
+  { name: 'help', way: ['?'], shows: ['Help', 'evaluate a model on it'] },
+];
+
+export const sizes = [
+  [200, 60],
+  [120, 40],
+  [80, 24],
+  [60, 15],
+] as const;
