@@ -9,7 +9,7 @@
  *     screen.close();
  */
 import { PassThrough } from 'node:stream';
-import { Terminal } from '@xterm/headless';
+import xterm from '@xterm/headless';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
 import { PaintStream } from '../src/ui/app/painter/paint-stream.ts';
@@ -83,7 +83,7 @@ class Input extends PassThrough {
 
 /** Renders into a terminal of `columns` by `rows`. */
 export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenOptions = {}): Screen {
-  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   terminal.write('\u001b[?7l');
   let sent = 0;
   const raw: string[] = [];

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
-import { Terminal } from '@xterm/headless';
+import xterm from '@xterm/headless';
 import { bytesOf } from '../screen.ts';
+import { svgOf } from './svg.ts';
 
 export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 20_000);
@@ -44,6 +45,8 @@ export interface Session {
   readonly press: (...keys: string[]) => void;
   readonly type: (text: string) => void;
   readonly text: () => string;
+  /** What the terminal shows, as a picture. */
+  readonly svg: () => string;
   readonly waitFor: (wanted: string | RegExp) => Promise<void>;
   /** Waits until something else stands on the screen. */
   readonly changed: (before: string) => Promise<void>;
@@ -62,7 +65,7 @@ export function openSession(
   env: Record<string, string>,
   { columns = 120, rows = 40, args = [] as readonly string[], cwd = process.cwd() } = {},
 ): Session {
-  const terminal = new Terminal({ cols: columns, rows, allowProposedApi: true });
+  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   const child = spawnInTerminal(process.execPath, [program, ...args], {
     cols: columns,
     rows,
@@ -101,6 +104,7 @@ export function openSession(
     },
     type: typed => child.write(typed),
     text,
+    svg: () => svgOf(terminal),
     waitFor,
     changed: async before => {
       const deadline = Date.now() + limitMs;
