@@ -70,7 +70,7 @@ export function readingAt(series: readonly ChartSeries[], x: number): readonly (
     }
     const after = points[low];
     const before = points[low - 1];
-    return before && after && x - before.x < after.x - x ? before : after;
+    return before && after && x - before.x <= after.x - x ? before : after;
   });
 }
 

@@ -1,0 +1,152 @@
+/** The upload of a benchmark: what of a folder is sent, and how it goes on after a failure. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { FolderFault, planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
+import { UploadUrlError } from '../../../src/service/errors.ts';
+import { createService, type Service } from '../../../src/service/index.ts';
+import { startService, type TestService } from '../../local/server/running.ts';
+
+let folder: string;
+const put = (path: string, text: string): void => {
+  mkdirSync(join(folder, path, '..'), { recursive: true });
+  writeFileSync(join(folder, path), text);
+};
+const task = {
+  name: 'one',
+  split: 'test',
+  input_messages: [{ role: 'user', content: 'say yes' }],
+  run_command: 'x',
+  grader: { kind: 'exact', expected: 'yes' },
+  files: ['data/a.txt'],
+};
+const manifest = (more: object = {}) => JSON.stringify({ name: 'mine', tasks: [task], ...more });
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a folder', () => {
+  it('is its files but for the manifest and what is hidden', async () => {
+    put('manifest.json', manifest({ label: 'Mine' }));
+    put('data/a.txt', 'hello');
+    put('b.txt', '');
+    put('.git/config', 'x');
+    put('data/.hidden', 'x');
+    const plan = await planUpload(folder);
+    expect(plan).toMatchObject({ name: 'Mine', taskCount: 1, bytes: 5 });
+    expect(plan.files.map(({ path, size }) => [path, size])).toEqual([
+      ['b.txt', 0],
+      ['data/a.txt', 5],
+    ]);
+    expect(plan.notes).toEqual(['2 hidden files and folders are left out']);
+  });
+
+  it.each([
+    ['without a manifest', () => {}, /no manifest.json/],
+    ['with one that is no JSON', () => put('manifest.json', '{'), /no JSON/],
+    ['with one that is a list', () => put('manifest.json', '[]'), /must hold an object/],
+    [
+      'with a link out of it',
+      () => {
+        put('manifest.json', manifest());
+        symlinkSync('/etc/hostname', join(folder, 'out'));
+      },
+      /leads out of the folder/,
+    ],
+    [
+      'with a name that no address can hold',
+      () => {
+        put('manifest.json', manifest());
+        put('a\nb', 'x');
+      },
+      /cannot be uploaded/,
+    ],
+  ])('%s is refused before anything is sent', async (_, make, words) => {
+    make();
+    await expect(planUpload(folder)).rejects.toThrow(words);
+    await expect(planUpload(folder)).rejects.toBeInstanceOf(FolderFault);
+  });
+});
+
+describe('an upload', () => {
+  let local: TestService;
+  let service: Service;
+  beforeAll(async () => {
+    local = await startService();
+    const key = async () => local.apiKey;
+    service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
+  });
+  afterAll(async () => {
+    await service.close();
+    await local.end();
+  });
+  const uploadOf = async (memory = RememberedStore.inMemory('test')) =>
+    new BenchmarkUpload('job', await planUpload(folder), memory);
+
+  it('sends more files than one request takes, ingests and builds', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    for (let index = 0; index < 250; index += 1) put(`many/${index}.txt`, String(index));
+    const upload = await uploadOf();
+    await upload.run(service);
+    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state.sent).toBe(upload.plan.bytes);
+    expect((await service.benchmarks.get(upload.state.benchId ?? '')).label).toBe('mine');
+  });
+
+  it('asks for a new address where one has had its time', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    let refused = 0;
+    const late: Service = {
+      ...service,
+      putUpload: async (...order) => {
+        refused += 1;
+        if (refused === 1) throw new UploadUrlError('The address has expired.', { operation: 'putUpload' });
+        return service.putUpload(...order);
+      },
+    };
+    const upload = await uploadOf();
+    await upload.run(late);
+    expect([upload.state.phase, refused]).toEqual(['done', 2]);
+  });
+
+  it('goes on where it stopped, also in another program, and sends nothing twice', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    put('data/b.txt', 'world');
+    const memory = RememberedStore.inMemory('test');
+    const sent: string[] = [];
+    const failing = (broken: string | undefined): Service => ({
+      ...service,
+      putUpload: async (target, ...order) => {
+        if (target.path === broken) throw new Error('the line is cut');
+        sent.push(target.path);
+        return service.putUpload(target, ...order);
+      },
+    });
+    const first = await uploadOf(memory);
+    await first.run(failing('data/b.txt'));
+    expect(first.state.phase).toBe('failed');
+    expect(first.state.fault?.message).toContain('Not sent: data/b.txt');
+    expect(first.state.files.map(({ state }) => state)).toEqual(['sent', 'failed']);
+    const second = await uploadOf(memory);
+    await second.run(failing(undefined));
+    expect([second.state.phase, sent]).toEqual(['done', ['data/a.txt', 'data/b.txt']]);
+    expect(second.state.benchId).toBe(first.state.benchId);
+  });
+
+  it('says what the service found wrong with the manifest, and keeps what was sent', async () => {
+    put('manifest.json', JSON.stringify({ name: 'bad', tasks: [{ ...task, split: 'dev' }] }));
+    put('data/a.txt', 'hello');
+    const upload = await uploadOf();
+    await upload.run(service);
+    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].split' } });
+    expect(upload.state.files[0]?.state).toBe('sent');
+  });
+});

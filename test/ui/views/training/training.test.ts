@@ -1,0 +1,99 @@
+/** What the screens make of a training run: its curves, its pace, its options. Pure. */
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from '../../../../src/ui/views/training/curves.ts';
+import { optionSpecs, optionsOf } from '../../../../src/ui/views/training/options.ts';
+import { paceOf, paceWords } from '../../../../src/ui/views/training/pace.ts';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+
+const trainer = [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 }));
+const heldOut = [
+  { step: 0, held_out_reward: 0 },
+  { step: 3, held_out_reward: null },
+  { step: 2, held_out_reward: 0.5 },
+];
+
+describe('curves', () => {
+  it('are points by step; a missing reward is a gap and a 0 is a 0', () => {
+    const [held, trained] = curveSeries({ trainer, heldOut }, 0);
+    expect(held?.points).toEqual([
+      { x: 0, y: 0 },
+      { x: 2, y: 0.5 },
+    ]);
+    expect(trained?.points).toHaveLength(3);
+    expect(xsOf(curveSeries({ trainer, heldOut }, 0))).toEqual([0, 1, 2, 3]);
+    expect(curveSeries({ trainer: [], heldOut: [] }, 0)).toEqual([]);
+  });
+
+  it('are named with their value at the crosshair, or their last', () => {
+    const series = curveSeries({ trainer, heldOut }, 0, 'first');
+    const text = (crosshair?: number) => stripVTControlCharacters(legend(series, crosshair, createTheme()));
+    expect(text()).toBe('─ first: held-out 0.500  ─ first: trainer 0.300');
+    expect(text(1)).toBe('at 1  ─ first: held-out 0  ─ first: trainer 0.100');
+  });
+
+  it('of a service that has none are the steps that were seen here', () => {
+    const [series] = progressSeries([
+      { at: 60_000, completed_steps: 0 },
+      { at: 120_000, completed_steps: 5 },
+    ]);
+    expect(series?.points).toEqual([
+      { x: 0, y: 0 },
+      { x: 1, y: 5 },
+    ]);
+    expect(progressSeries([])).toEqual([]);
+  });
+
+  it('say where a held-out mean is over fewer samples than expected', () => {
+    const whole = { step: 5, held_out_reward: 1, expected_samples: 8, completed_samples: 8, failed_samples: 0 };
+    expect(heldOutNote([whole])).toBeUndefined();
+    expect(heldOutNote([{ ...whole, completed_samples: 6, failed_samples: 2 }])).toBe(
+      'held-out at step 5: 6 of 8 samples, 2 failed',
+    );
+  });
+});
+
+describe('pace', () => {
+  const points = [
+    { at: 0, completed_steps: 0 },
+    { at: 20_000, completed_steps: 10 },
+  ];
+  it('is told with the time left once there are steps to tell it from', () => {
+    expect(paceWords(paceOf(points, 20_000), 10, 40, 20_000)).toBe('2s a step  about 1m left');
+    expect(paceWords(paceOf(points.slice(0, 1), 5_000), 0, 40, 5_000)).toBe('');
+    expect(paceWords(paceOf([], 0), undefined, undefined, 0)).toBe('');
+  });
+
+  it('says when nothing has changed for a while', () => {
+    expect(paceWords(paceOf(points, 80_000), 10, 40, 80_000)).toContain('no new step for 1m');
+    expect(paceWords(paceOf(points, 20_000), 40, 40, 20_000)).not.toContain('left');
+  });
+});
+
+describe('options', () => {
+  const offered = {
+    options: {
+      num_steps: { type: 'integer', minimum: 1, maximum: 10, description: 'Steps.' },
+      learning_rate: { type: 'number', minimum: 0.1, maximum: 1, default: 0.5 },
+    },
+  };
+  it('are what the service says it takes, checked as one types', () => {
+    const [steps, rate] = optionSpecs(offered);
+    expect([steps?.name, rate?.field.kind === 'text' && rate.field.placeholder]).toEqual(['num_steps', '0.5']);
+    expect([steps?.field.check?.(''), steps?.field.check?.('10')]).toEqual([undefined, undefined]);
+    expect(steps?.field.check?.('1.5')).toBe('Type a whole number');
+    expect(steps?.field.check?.('11')).toBe('From 1 to 10');
+    expect(rate?.field.check?.('0.05')).toBe('From 0.1 to 1');
+  });
+
+  it('are those seen elsewhere where it does not say', () => {
+    for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }]) {
+      expect(optionSpecs(nothing).map(({ name }) => name)).toContain('num_steps');
+    }
+  });
+
+  it('that were left empty are left to the service', () => {
+    const specs = optionSpecs(offered);
+    expect(optionsOf(specs, { 'options.num_steps': ' 5 ', 'options.learning_rate': '' })).toEqual({ num_steps: 5 });
+  });
+});
