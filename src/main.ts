@@ -6,13 +6,15 @@ enableCompileCache();
 
 const commands: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<number>>>> = {
   tui: async () => (await import('./commands/tui.tsx')).tuiCommand,
+  lines: async () => (await import('./commands/lines.ts')).linesCommand,
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   help: async () => (await import('./commands/help.ts')).helpCommand,
 };
 
 const [, , first = '', ...rest] = process.argv;
 const named = commands[first];
-const asked = process.argv.includes('--help') || process.argv.includes('-h') ? 'help' : undefined;
+const has = (flag: string): boolean => process.argv.includes(flag);
+const asked = has('--help') || has('-h') ? 'help' : has('--lines') ? 'lines' : undefined;
 const command = await (commands[asked ?? ''] ?? named ?? commands['tui'])?.();
 const args = named ? rest : process.argv.slice(2);
 try {

@@ -4,6 +4,7 @@ import { version } from './version.ts';
 const text = `benchtop ${version}: a workbench for a model training and evaluation service
 
   benchtop                       open the workbench; without a configured service, on the local one
+  benchtop --lines               the workbench as plain lines, for screen readers
   benchtop serve                 run the local service in the foreground
     --port N, --data FOLDER      where it listens, where it keeps everything
     --upstream URL               chat and rollouts of other models go to this OpenAI-compatible server
@@ -23,6 +24,8 @@ Which service
   --read-only                    take away everything that writes
 
 How it looks
+  --mouse                        take the mouse: wheel, click, double click   (BENCHTOP_MOUSE)
+  --notices HOW                  off, bell or desktop: how the end of a run is told
   --theme NAME                   terminal, dark, light, high-contrast or plain
 `;
 

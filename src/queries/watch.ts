@@ -158,6 +158,16 @@ async function listedRunning(service: Service, signal: AbortSignal, memory: Reme
   ];
 }
 
+/** How a thing is now. @throws ServiceError */
+export async function lookAt(
+  service: Service,
+  { kind, id, label }: PinnedThing,
+  signal: AbortSignal,
+  memory: RememberedStore,
+): Promise<Pick<WatchedThing, 'label' | 'status' | 'done' | 'total' | 'mean'>> {
+  return { label, ...(await looks[kind](service, id, signal, memory)) };
+}
+
 /** Things asked for at once. */
 const atOnce = 4;
 

@@ -14,6 +14,7 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
 import { deploymentPlace } from './facts.ts';
+import { slugOf } from './slug.ts';
 
 export interface DeployWindowProps {
   /** What the checkpoint is of, in words; a slug is made of it. */
@@ -22,15 +23,6 @@ export interface DeployWindowProps {
   readonly checkpoint?: (service: Service) => Promise<string>;
   readonly given?: string | undefined;
   readonly onClose: () => void;
-}
-
-/** A slug like a name: what is not allowed in one becomes a dash. */
-export function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, modelSlug.maximum);
 }
 
 function checkSlug(value: string): string | undefined {

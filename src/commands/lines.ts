@@ -1,0 +1,224 @@
+/**
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and for terminals that can do nothing else. One
+ * asks, it answers below; nothing moves, nothing is redrawn, and no escape sequence is written.
+ */
+import { createInterface, type Interface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import { faultOf } from '../queries/fault.ts';
+import type { ListSource } from '../queries/use-list.ts';
+import { isOver, lookAt } from '../queries/watch.ts';
+import type { Service } from '../queries/workbench.tsx';
+import { reward } from '../text/numbers.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import type { Fact } from '../ui/widgets/facts.ts';
+import { type Column, cellText } from '../ui/widgets/table/column.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type Resource, resources } from './line-resources.ts';
+import { Session } from './session.ts';
+
+const help = `Say what you want to hear:
+  ${resources.map(({ names: [name] }) => name).join(', ')}
+                       a list; each line begins with its number
+  3                    everything about number 3 of the list
+  find WORDS           the rows of the list that hold the words; find alone shows all again
+  follow 3             tells each change of a run, a training run or a deployment until it ends; enter stops
+  evaluate 3           on a benchmark: asks for model and name, and starts
+  train 3              on a benchmark: asks for model and name, and starts
+  deploy 3             a training run's last checkpoint: asks for the slug, and starts
+  cancel 3             a run or a training run
+  chat MODEL           talk with a model; an empty line ends it
+  help, quit`;
+
+/** How often what is followed is asked for. */
+const followMs = 2_000;
+
+interface Shown {
+  readonly resource: Resource;
+  readonly rows: readonly object[];
+}
+
+class Lines {
+  readonly #session: Session;
+  readonly #terminal: Interface;
+  #shown: Shown | undefined;
+  #find = '';
+
+  constructor(session: Session, terminal: Interface) {
+    this.#session = session;
+    this.#terminal = terminal;
+  }
+
+  say(text: string): void {
+    process.stdout.write(`${sanitise(text, { multiline: true })}\n`);
+  }
+
+  #service(): Promise<Service> {
+    return this.#session.workbench.service();
+  }
+
+  async #ask(question: string, usual = ''): Promise<string> {
+    const answer = await this.#terminal.question(`${question}${usual === '' ? '' : ` (enter for ${usual})`}: `);
+    return answer.trim() === '' ? usual : answer.trim();
+  }
+
+  /** Gives false once the user wants to leave. */
+  async hear(line: string): Promise<boolean> {
+    const [first = '', ...rest] = line.trim().split(/\s+/);
+    const words = rest.join(' ');
+    const resource = resources.find(({ names }) => names.includes(first));
+    if (first === '') return true;
+    if (first === 'quit' || first === 'exit' || first === 'q') return false;
+    if (resource) await this.#list(resource);
+    else if (first === 'find') this.#search(words);
+    else if (/^\d+$/.test(first)) this.#tell(Number(first));
+    else if (first === 'follow') await this.#follow(Number(words));
+    else if (first === 'chat') await this.#chat(words);
+    else if (first === 'help') this.say(help);
+    else if (['evaluate', 'train', 'deploy', 'cancel'].includes(first)) await this.#act(first, Number(words));
+    else this.say(`There is no ${first}. Say help to hear what there is.`);
+    return true;
+  }
+
+  async #list(resource: Resource): Promise<void> {
+    const source: ListSource<never> = resource.source;
+    const service = await this.#service();
+    const { remembered } = this.#session.workbench;
+    const page = await source.readPage(service, { limit: 100 }, AbortSignal.timeout(60_000), remembered);
+    this.#shown = { resource, rows: page.items };
+    this.#find = '';
+    this.#print();
+    if (page.note) this.say(page.note);
+    if (page.has_more) this.say('There are more on the service; these are the first.');
+  }
+
+  /** The rows as they are numbered: what is found, or all. */
+  #rows(): readonly object[] {
+    const { resource, rows } = this.#shown ?? { resource: undefined, rows: [] };
+    if (this.#find === '' || !resource) return rows;
+    return rows.filter(row => rowLine(resource.columns, row).toLowerCase().includes(this.#find.toLowerCase()));
+  }
+
+  #print(): void {
+    const rows = this.#rows();
+    const { resource } = this.#shown ?? {};
+    if (!resource) return;
+    this.say(`${rows.length} ${resource.names[0]}`);
+    for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(resource.columns, row)}`);
+  }
+
+  #search(words: string): void {
+    if (!this.#shown) this.say('Ask for a list first.');
+    this.#find = words;
+    this.#print();
+  }
+
+  #row(number: number): object | undefined {
+    const row = this.#rows()[number - 1];
+    if (!row) this.say(this.#shown ? `There is no number ${number} in the list.` : 'Ask for a list first.');
+    return row;
+  }
+
+  #tell(number: number): void {
+    const row = this.#row(number);
+    if (!row || !this.#shown) return;
+    const facts: readonly Fact[] = this.#shown.resource.facts(row as never);
+    for (const { label, value } of facts) {
+      if (value !== undefined && value !== null && value !== '') this.say(`${label}: ${String(value)}`);
+    }
+  }
+
+  async #follow(number: number): Promise<void> {
+    const row = this.#row(number);
+    const thing = row && this.#shown?.resource.thing?.(row as never);
+    if (!thing) {
+      if (row) this.say('Only runs, training runs and deployments can be followed.');
+      return;
+    }
+    const stop = new AbortController();
+    // Any line ends it.
+    this.#terminal.once('line', () => stop.abort());
+    let said = '';
+    while (!stop.signal.aborted) {
+      const seen = await lookAt(await this.#service(), thing, stop.signal, this.#session.workbench.remembered);
+      const progress = seen.done === undefined ? '' : `${seen.done} of ${seen.total ?? 'an unknown number'}`;
+      const mean = seen.mean === undefined ? '' : `mean ${reward(seen.mean)}`;
+      const words = [seen.status ?? 'unknown', progress, mean].filter(Boolean).join(', ');
+      if (words !== said) this.say(words);
+      said = words;
+      if (isOver(seen)) return;
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, followMs);
+        stop.signal.addEventListener('abort', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  async #act(verb: string, number: number): Promise<void> {
+    if (this.#session.workbench.readOnly) {
+      this.say('The program was started read-only.');
+      return;
+    }
+    const row = this.#row(number);
+    if (!row) return;
+    const act = this.#shown?.resource.actions?.[verb];
+    if (!act) {
+      this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
+      return;
+    }
+    this.say(await act(row as never, await this.#service(), (question, usual) => this.#ask(question, usual)));
+  }
+
+  async #chat(model: string): Promise<void> {
+    const chosen = model || (await this.#ask('Which model'));
+    const messages: { role: string; content: string }[] = [];
+    for (;;) {
+      const text = await this.#terminal.question('you: ');
+      if (text.trim() === '') return;
+      messages.push({ role: 'user', content: text });
+      let answer = '';
+      const service = await this.#service();
+      for await (const event of service.chat.stream({ model: chosen, messages })) {
+        if (event.kind === 'delta') answer += event.content ?? '';
+      }
+      this.say(`${sanitiseLine(chosen)}: ${answer}`);
+      messages.push({ role: 'assistant', content: answer });
+    }
+  }
+}
+
+/** A row in words: what its columns show, but for what is empty. */
+function rowLine(columns: readonly Column<never>[], row: object): string {
+  const shown = columns.filter(column => !column.wide).map(column => [column, cellText(column, row as never)] as const);
+  return shown
+    .filter(([, text]) => text !== '')
+    .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))
+    .join(', ');
+}
+
+export async function linesCommand(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { ...configOptions, lines: { type: 'boolean' } } });
+  const session = new Session(configFlags(values), process.env);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+  const lines = new Lines(session, terminal);
+  lines.say(`benchtop, ${session.connection.current}. Say help to hear what there is.`);
+  for (const origin of session.connection.origins) lines.say(origin);
+  process.stdout.write('> ');
+  try {
+    for await (const line of terminal) {
+      try {
+        if (!(await lines.hear(line))) break;
+      } catch (error) {
+        const { message, requestId } = faultOf(error);
+        lines.say(`This did not work: ${message}${requestId ? ` (request ${requestId})` : ''}`);
+      }
+      process.stdout.write('> ');
+    }
+  } finally {
+    terminal.close();
+    await session.close();
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+/** The workbench as plain lines, as somebody uses it who hears the screen instead of seeing it. */
+import { spawn } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshHome, program, run } from './session.ts';
+
+let home: ReturnType<typeof freshHome>;
+beforeAll(() => {
+  home = freshHome();
+});
+afterAll(() => home.remove());
+
+/** Says line after line, each once the answer to the one before has come. */
+async function talk(says: readonly (readonly [line: string, until: RegExp])[]): Promise<string> {
+  const child = spawn(process.execPath, [program, '--lines'], { env: home.env, stdio: ['pipe', 'pipe', 'inherit'] });
+  let heard = '';
+  const listeners = new Set<() => void>();
+  child.stdout.on('data', part => {
+    heard += String(part);
+    for (const listener of listeners) listener();
+  });
+  const hear = (wanted: RegExp, from: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`waited in vain for ${wanted}; heard:\n${heard}`)), 15_000);
+      const look = (): void => {
+        if (!wanted.test(heard.slice(from))) return;
+        clearTimeout(timer);
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      look();
+    });
+  await hear(/> $/, 0);
+  for (const [line, until] of says) {
+    const from = heard.length;
+    child.stdin.write(`${line}\n`);
+    await hear(until, from);
+  }
+  child.stdin.end('quit\n');
+  await new Promise(resolve => child.on('close', resolve));
+  return heard;
+}
+
+describe('line mode', () => {
+  it('lists, tells, evaluates, follows and chats, and writes no escape sequence', async () => {
+    const heard = await talk([
+      ['benchmarks', /5\. what-is-it.*\n> $/s],
+      ['find sums', /1 benchmarks\n1\. small-sums/],
+      ['1', /family: math/],
+      ['evaluate 1', /Model: $/],
+      ['benchtop/tutor-base', /Name of the run \(enter for small-sums baseline\): $/],
+      ['', /Started evr_/],
+      ['runs', /1\. small-sums baseline/],
+      ['follow 1', /completed, 21 of 21, mean 0\.\d+/],
+      ['evaluate 1', /evaluate is not for runs/],
+      ['nonsense', /There is no nonsense/],
+      ['99', /There is no number 99/],
+      ['chat benchtop/tutor-base', /you: $/],
+      ['opposite: hot?', /benchtop\/tutor-base: .*\nyou: $/],
+      ['', /> $/],
+      ['chat nobody', /you: $/],
+      ['hello', /This did not work: .*nobody/],
+    ]);
+    expect(heard).toContain('the service on this machine');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(heard).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+  });
+
+  it('is told by --help', async () => {
+    expect((await run(['--help'], home.env)).output).toContain('--lines');
+  });
+});
