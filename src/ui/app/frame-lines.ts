@@ -94,7 +94,8 @@ export function footLine(
   { styles, glyphs }: Theme,
 ): string {
   const room = columns - 4;
-  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), Math.max(12, Math.floor(room / 2)));
+  // Where one is says more than how one came there: what is cut is the beginning.
+  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), Math.max(12, Math.floor(room / 2)), { position: 'start' });
   const shown = hints(room - width(trail) - 2);
   const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');
   const hintWidth =
