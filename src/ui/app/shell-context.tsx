@@ -48,13 +48,9 @@ export function useShell(): Shell {
 /** Shows in the frame how fresh the view's main data is. */
 export function useFreshnessReport(freshness: Freshness): void {
   const { reportFreshness } = useShell();
-  const { kind } = freshness;
-  // Told only when the words in the frame change: every poll makes a new object that says the same.
-  const at = 'at' in freshness && kind !== 'fresh' ? freshness.at : undefined;
-  const intervalMs = kind === 'fresh' ? freshness.intervalMs : undefined;
-  const retryAt = kind === 'failing' ? freshness.retryAt : undefined;
-  const told = JSON.stringify({ kind, at, intervalMs, retryAt });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `told` stands for what matters of `freshness`
-  useEffect(() => reportFreshness(freshness), [reportFreshness, told]);
+  // By what it says: every answer makes a new object.
+  const said = JSON.stringify(freshness);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `said` stands for `freshness`
+  useEffect(() => reportFreshness(freshness), [reportFreshness, said]);
   useEffect(() => () => reportFreshness(undefined), [reportFreshness]);
 }

@@ -1,7 +1,6 @@
 /** The program around the views: frame, sections, the view that is shown, windows above it, and the general commands. */
 import { Box, Text, useWindowSize } from 'ink';
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
-import type { Freshness } from '../../queries/freshness.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
@@ -14,6 +13,7 @@ import { ConnectWindow } from './connect-window.tsx';
 import { useConnection } from './connection.ts';
 import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
+import { FreshnessStore } from './freshness-store.ts';
 import { HelpOverlay } from './help.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { type NoticeKind, useNotices } from './notices.tsx';
@@ -52,7 +52,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     const section = sections.findIndex(view => view.name === location.view);
     return { history: startAt(location), focus: 'main' as const, section: Math.max(0, section), hasInspector: false };
   });
-  const [freshness, reportFreshness] = useState<Freshness>();
+  const freshness = useMemo(() => new FreshnessStore(), []);
   const [toast, setToast] = useState<Toast>();
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const memory = useRef<Memory>(new Map());
@@ -93,10 +93,10 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       setHasInspector: value => dispatch({ kind: 'has-inspector', value }),
       toast: shown => setToast({ ...shown, text: sanitiseLine(shown.text) }),
       showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
-      reportFreshness,
+      reportFreshness: freshness.set,
       terminal,
     }),
-    [navigate, terminal],
+    [navigate, freshness, terminal],
   );
 
   const bindings: Binding[] = [
