@@ -6,7 +6,7 @@ import './build.ts';
 
 const [what = 'screen', ...rest] = process.argv.slice(2);
 if (what === 'screen') await import('./bench/screen.ts');
-else if (what === 'training') process.exitCode = await (await import('./bench/training.ts')).benchTraining();
+else if (what === 'training') process.exitCode = await (await import('./bench/training.ts')).benchTraining(rest);
 else if (what === 'service') process.exitCode = await (await import('./bench/service.ts')).benchService(rest);
 else {
   process.stderr.write(`There is no bench ${what}; there are screen, training and service.\n`);
