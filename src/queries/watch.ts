@@ -6,6 +6,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import type { Service } from '../service/index.ts';
 import { deploymentList } from './deployments.ts';
 import { everyRun, hasEnded } from './evaluations.ts';
+import { paceOf, paceWords } from './pace.ts';
 import type { PinnedThing, RememberedStore, ThingKind } from './remembered/store.ts';
 import { everyTrainingRun } from './training.ts';
 import type { ListSource } from './use-list.ts';
@@ -24,6 +25,8 @@ export interface WatchedThing {
   readonly mean: number | undefined;
   /** The values of its curve, for a spark line. */
   readonly curve: readonly number[];
+  /** How fast it gets on and what is left, in words; empty where that cannot be told. */
+  readonly pace: string;
   /** When it began, as the service wrote it. */
   readonly startedAt: string | undefined;
   /** Why it could not be asked for. */
@@ -47,6 +50,7 @@ const nothing: Seen = {
   total: undefined,
   mean: undefined,
   curve: [],
+  pace: '',
   startedAt: undefined,
 };
 
@@ -95,8 +99,14 @@ const looks: Readonly<Record<ThingKind, Look>> = {
     ]);
     const rewards = (curve?.trainer_rewards ?? []).flatMap(({ trainer_reward }) => trainer_reward ?? []);
     if (progress.completed_steps != null) memory.recordProgress(id, progress.completed_steps);
+    const over = isOver({ status: text(progress.status) });
+    const now = Date.now();
+    const pace = over
+      ? ''
+      : paceWords(paceOf(memory.progressOf(id), now), progress.completed_steps, progress.total_steps, now);
     return {
       ...(run?.display_name ? { label: run.display_name } : {}),
+      pace,
       status: text(progress.status),
       done: number(progress.completed_steps),
       total: number(progress.total_steps),

@@ -13,6 +13,7 @@ const thing = (status: string | undefined, more: Partial<WatchedThing> = {}): Wa
   total: 2,
   mean: 0.5,
   curve: [],
+  pace: '',
   startedAt: undefined,
   fault: undefined,
   ...more,

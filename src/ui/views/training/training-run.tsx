@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { Checkpoint, TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { hasEnded } from '../../../queries/evaluations.ts';
+import { paceOf, paceWords } from '../../../queries/pace.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import {
   checkpointList,
@@ -37,7 +38,6 @@ import { chartCommands, checkpointCommands, trainingCommands } from './commands.
 import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from './curves.ts';
 import { trainingFacts } from './facts.ts';
 import { OverlayWindow } from './overlay.tsx';
-import { paceOf, paceWords } from './pace.ts';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
 const newestFirst = { column: 'step', descending: true } as const;

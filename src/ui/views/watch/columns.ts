@@ -38,6 +38,7 @@ export function watchColumns(
       value: row => row.mean,
       text: row => (row.mean === undefined ? '' : reward(row.mean)),
     },
+    { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
     {
       id: 'started',

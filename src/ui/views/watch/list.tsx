@@ -25,6 +25,7 @@ export function WatchView() {
         { label: 'status', value: row.status },
         { label: 'progress', value: row.done === undefined ? undefined : `${row.done} of ${row.total ?? '?'}` },
         { label: 'mean', value: row.mean === undefined ? undefined : reward(row.mean) },
+        { label: 'pace', value: row.pace },
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: row.pinned ? 'because it is pinned' : 'because it runs' },
         { label: 'unreachable', value: row.fault },

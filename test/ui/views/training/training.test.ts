@@ -1,9 +1,9 @@
 /** What the screens make of a training run: its curves, its pace, its options. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { paceOf, paceWords } from '../../../../src/queries/pace.ts';
 import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from '../../../../src/ui/views/training/curves.ts';
 import { optionSpecs, optionsOf } from '../../../../src/ui/views/training/options.ts';
-import { paceOf, paceWords } from '../../../../src/ui/views/training/pace.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const trainer = [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 }));

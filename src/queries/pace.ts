@@ -1,6 +1,6 @@
 /** How fast a training run gets on, from when its steps were seen. Pure. */
-import type { ProgressPoint } from '../../../queries/remembered/store.ts';
-import { duration } from '../../../text/time.ts';
+import { duration } from '../text/time.ts';
+import type { ProgressPoint } from './remembered/store.ts';
 
 export interface Pace {
   /** Milliseconds of a step, over the last minutes; undefined before two different counts were seen. */

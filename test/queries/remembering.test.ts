@@ -1,0 +1,80 @@
+/** Lists of services that do not list: what was seen here stands in, and is said to do so. */
+import { describe, expect, it } from 'vitest';
+import { rememberedAt, remembering, rememberingOne } from '../../src/queries/remembered/listing.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import type { ListSource } from '../../src/queries/use-list.ts';
+import type { LiveQuery } from '../../src/queries/use-live.ts';
+import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+}
+
+const service = {} as Service;
+const { signal } = new AbortController();
+const describeRun = (run: Run) => ({ id: run.id, label: `run ${run.id}`, status: run.status, parent: 'b1' });
+const about = { kind: 'run', words: 'runs', describe: describeRun } as const;
+
+function listOf(answer: () => Run[]): ListSource<Run> {
+  const listed: ListSource<Run> = {
+    key: ['runs'],
+    id: run => run.id,
+    readPage: async () => ({ items: answer(), has_more: false, next_cursor: null, dropped: 0 }),
+  };
+  return remembering(listed, about);
+}
+
+const missing = (): never => {
+  throw new CapabilityMissingError('listEvalRuns');
+};
+
+describe('a list', () => {
+  it('remembers what it showed, and shows that where the service lists nothing', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const runs = [
+      { id: 'a', status: 'completed' },
+      { id: 'b', status: 'running' },
+    ];
+    const whole = await listOf(() => runs).readPage(service, {}, signal, memory);
+    expect([whole.items, whole.note]).toEqual([runs, undefined]);
+    const remembered = await listOf(missing).readPage(service, {}, signal, memory);
+    expect(remembered.items.map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'completed'],
+      ['b', 'running'],
+    ]);
+    expect(remembered.note).toContain('does not list runs');
+    expect(remembered.items.every(row => rememberedAt(row) !== undefined)).toBe(true);
+  });
+
+  it('does not hide a failure behind what was seen', async () => {
+    const memory = RememberedStore.inMemory('test');
+    await listOf(() => [{ id: 'a', status: 'completed' }]).readPage(service, {}, signal, memory);
+    const failing = listOf(() => {
+      throw new RequestError('no', { code: 'x' });
+    });
+    await expect(failing.readPage(service, {}, signal, memory)).rejects.toThrow('no');
+  });
+});
+
+describe('a record', () => {
+  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> =>
+    rememberingOne({ key: ['run', 'a'], activity: () => 'open', read }, 'a', about);
+
+  it('is remembered, and what was remembered stands in where the service has no such record', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const run = { id: 'a', status: 'running' };
+    await queryOf(async () => run).read(service, signal, undefined, memory);
+    expect(memory.find('run', 'a')?.label).toBe('run a');
+    expect(await queryOf(missing).read(service, signal, undefined, memory)).toMatchObject(run);
+    await expect(
+      rememberingOne({ key: [], activity: () => 'open', read: missing }, 'other', about).read(
+        service,
+        signal,
+        undefined,
+        memory,
+      ),
+    ).rejects.toThrow();
+  });
+});
