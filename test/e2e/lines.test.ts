@@ -62,7 +62,6 @@ describe('line mode', () => {
       ['hello', /This did not work: .*nobody/],
     ]);
     expect(heard).toContain('the service on this machine');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(heard).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
   });
 

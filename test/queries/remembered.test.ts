@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RememberedStore, type SeenThing } from '../../src/queries/remembered/store.ts';
 
@@ -89,6 +90,23 @@ describe('the file', () => {
     expect(store.list('run')).toHaveLength(1);
     expect(readdirSync(join(folder, 'state')).some(name => name.includes('.broken-'))).toBe(true);
     store.close();
+  });
+
+  it('is left alone where another program holds it', () => {
+    const before = RememberedStore.open(path, 'prod');
+    before.see([run('a')], 1);
+    before.close();
+    const holder = new DatabaseSync(path);
+    holder.exec('pragma locking_mode = exclusive; begin exclusive');
+    const store = RememberedStore.open(path, 'prod', 1);
+    expect(store.problem).toContain('only while the program runs');
+    expect(readdirSync(join(folder, 'state')).filter(name => name.includes('.broken-'))).toEqual([]);
+    store.close();
+    holder.exec('rollback');
+    holder.close();
+    const after = RememberedStore.open(path, 'prod');
+    expect(after.list('run').map(({ id }) => id)).toEqual(['a']);
+    after.close();
   });
 
   it('may be impossible: then all is kept in memory', () => {

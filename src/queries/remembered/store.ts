@@ -83,17 +83,22 @@ export class RememberedStore {
   }
 
   /**
-   * Opens the file, or makes it. One that cannot be read is set aside; where nothing can be written, all is kept in
-   * memory. Never throws: the program works without it, and `problem` says what is lost.
+   * Opens the file, or makes it. A damaged one is set aside; where it cannot be had, all is kept in memory. Waits
+   * `busyMs` at most for others who write. Never throws: the program works without it, and `problem` says what is lost.
    */
-  static open(path: string, profile: string): RememberedStore {
+  static open(path: string, profile: string, busyMs = patienceMs): RememberedStore {
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       try {
-        return new RememberedStore(connect(path), profile, undefined);
-      } catch {
+        return new RememberedStore(connect(path, busyMs), profile, undefined);
+      } catch (error) {
+        if (!isBroken(error)) throw error;
         renameSync(path, `${path}.broken-${Date.now()}`);
-        return new RememberedStore(connect(path), profile, 'What was remembered could not be read; it was set aside.');
+        return new RememberedStore(
+          connect(path, busyMs),
+          profile,
+          'What was remembered could not be read; it was set aside.',
+        );
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -278,15 +283,41 @@ export class RememberedStore {
 }
 
 /** Loaded when it is needed, which the first frame does not. */
-function openDatabase(path: string): DatabaseSync {
-  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
+function openDatabase(path: string, busyMs = 0): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
 }
 
-function connect(path: string): DatabaseSync {
-  const database = openDatabase(path);
+/** Another benchtop holds the file for milliseconds; a screen that stands still for longer is worse than a lost note. */
+const patienceMs = 2_000;
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const busyCode = 5;
+const brokenCodes: readonly (number | undefined)[] = [11 /* corrupt */, 26 /* not a database */];
+
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}
+
+/** Damage, and not a file that another program has locked or that may not be opened. */
+function isBroken(error: unknown): boolean {
+  return brokenCodes.includes(codeOf(error));
+}
+
+/** The switch does not wait for others: whoever holds a new file is making the same switch, and it stays with the file. */
+function writeAhead(database: DatabaseSync): void {
+  try {
+    database.exec('pragma journal_mode = wal');
+  } catch (error) {
+    if (codeOf(error) !== busyCode) throw error;
+  }
+}
+
+function connect(path: string, busyMs: number): DatabaseSync {
+  const database = openDatabase(path, busyMs);
   try {
     chmodSync(path, 0o600);
-    database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 2000;');
+    writeAhead(database);
+    database.exec('pragma synchronous = normal');
     database.exec(schema);
     return database;
   } catch (error) {
