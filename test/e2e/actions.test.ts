@@ -4,394 +4,412 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession, type Session } from './session.ts';
-import { go, goWay, type Step } from './views.ts';
+import { go, goWay, type Step, sizes } from './views.ts';
 
-let home: PopulatedHome;
-let session: Session;
-beforeAll(async () => {
-  home = await populatedHome();
-}, 60_000);
-afterAll(() => home.remove());
-afterEach(async () => {
-  session.signal('SIGTERM');
-  await session.ended;
-  delete home.env['BENCHTOP_BASE_URL'];
-});
-
-/** Opens the program in the user's folder and goes a way. */
-async function open(way: readonly Step[] = [], args: readonly string[] = []): Promise<void> {
-  session = openSession(home.env, { columns: 120, rows: 40, cwd: join(home.home, 'work'), args });
-  await session.waitFor('▸ t-words');
-  await goWay(session, way);
-}
-
-const runs = async () =>
-  (await home.call('GET', `eval/${home.benchId}/runs`)) as {
-    eval_run_id: string;
-    display_name: string;
-    status: string;
-  }[];
-const benchmarks = async () =>
-  (await home.call('GET', 'benchmarks?limit=200')).items as { bench_id: string; label: string }[];
-
-describe('on a benchmark', () => {
-  it('evaluates: chooses the model, names the run, sees the request, starts it', async () => {
-    await open([
-      { see: 'ready to launch' },
-      'e',
-      { see: 'Evaluate on t-words' },
-      { see: 'aesop-small' },
-      'right',
-      'tab',
-      'ctrl-p',
-    ]);
-    await session.waitFor('POST /api/v1/eval/');
-    await session.waitFor('"model_slug": "benchtop/wonderland-small"');
-    await goWay(session, ['enter', { see: '28 of 28' }]);
-    expect((await runs()).length).toBe(2);
-  });
-
-  it('trains: a fault in the form is told as one types, then the run is watched live', async () => {
-    await open([
-      't',
-      { see: 'Train on t-words' },
-      { see: 'num steps' },
-      'tab',
-      'tab',
-      { type: '0' },
-      { see: 'From 1 to 2000' },
-    ]);
-    await goWay(session, [
-      'backspace',
-      { type: '8' },
-      'tab',
-      { type: '4' },
-      'tab',
-      { type: '4' },
-      'enter',
-      { see: 'of 8' },
-    ]);
-    await session.waitFor('succeeded');
-    await session.waitFor('held-out');
-    const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { options: object }[];
-    expect(all[0]?.options).toMatchObject({ num_steps: 8, train_batch_size: 4, samples_per_instance: 4 });
-  });
-
-  it('sees what keeps one from being launched, and lifts it', async () => {
-    await open([{ type: '/what' }, 'enter', { see: 'QUIZ_API_KEY is missing' }, 'n', { see: 'Secret QUIZ_API_KEY' }]);
-    await goWay(session, [{ type: 'very secret' }]);
-    expect(session.text()).not.toContain('very secret');
-    await goWay(session, ['enter', { see: 'ready to launch' }]);
-    const { items } = await home.call('GET', 'secrets?search=QUIZ');
-    expect(items).toHaveLength(1);
-  });
-
-  it('has its images built anew', async () => {
-    await open([{ see: 'ready to launch' }, 'b', { see: 'Building the images of t-words' }]);
-    const { images } = await home.call('GET', `benchmarks/${home.benchId}/images`);
-    expect(images).toHaveLength(96);
-  });
-});
-
-describe('on runs', () => {
-  it('deletes the marked ones after one question that names them', async () => {
-    for (const name of ['doomed one', 'doomed two']) {
-      await home.call('POST', `eval/${home.benchId}/start`, { display_name: name, model_slug: 'benchtop/tutor-base' });
-    }
-    await open([
-      ...go('runs'),
-      { see: 'doomed one' },
-      { type: '/doomed' },
-      'enter',
-      'space',
-      'j',
-      'space',
-      { see: '2 marked' },
-      'd',
-    ]);
-    await session.waitFor('Delete 2 runs?');
-    expect(session.text()).toContain('doomed one');
-    await goWay(session, ['esc', { gone: 'Delete 2 runs?' }]);
-    expect((await runs()).filter(({ display_name }) => display_name.startsWith('doomed'))).toHaveLength(2);
-    await goWay(session, ['d', { see: 'Delete 2 runs?' }, 'y', { see: 'Deleted doomed' }]);
-    expect((await runs()).filter(({ display_name }) => display_name.startsWith('doomed'))).toHaveLength(0);
-  });
-
-  it('pins one to Watch, where it stands from then on', async () => {
-    await open([
-      ...go('runs'),
-      { see: 'baseline' },
-      { type: '/baseline' },
-      'enter',
-      'p',
-      { see: 'Pinned to Watch' },
-      ...go('watch'),
-    ]);
-    await session.waitFor(/▸ (t-words )?baseline +run +✓ completed/);
+describe.each(sizes)('at %i×%i', (columns, rows) => {
+  let home: PopulatedHome;
+  let session: Session;
+  beforeAll(async () => {
+    home = await populatedHome();
+  }, 60_000);
+  afterAll(() => home.remove());
+  afterEach(async () => {
     session.signal('SIGTERM');
     await session.ended;
-    await open([...go('watch'), { see: 'baseline' }, 'p', { see: 'No longer pinned' }]);
+    delete home.env['BENCHTOP_BASE_URL'];
   });
 
-  it('exports the list, and says where to', async () => {
-    await open([
-      ...go('runs'),
-      { see: 'baseline' },
-      'x',
-      { see: 'Export as' },
-      'down',
-      'down',
-      'enter',
-      { see: 'Saved ' },
-    ]);
-    const [file] = readdirSync(join(home.home, 'work')).filter(name => name.endsWith('.csv'));
-    expect(readFileSync(join(home.home, 'work', file ?? ''), 'utf8')).toMatch(/^run,status,mean/);
-  });
+  /** Opens the program in the user's folder and goes a way. */
+  async function open(way: readonly Step[] = [], args: readonly string[] = []): Promise<void> {
+    session = openSession(home.env, { columns, rows, cwd: join(home.home, 'work'), args });
+    await session.waitFor('▸ t-words');
+    await goWay(session, way);
+  }
 
-  it('opens one in the pager, which has the terminal meanwhile, and comes back', async () => {
-    home.env['PAGER'] = 'head -3';
-    await open([...go('runs'), { see: 'baseline' }, 'o', { see: '▸' }]);
-    await session.waitFor('RUN');
-    expect(session.leftOn()).toContain('alternate screen');
-  });
+  const runs = async () =>
+    (await home.call('GET', `eval/${home.benchId}/runs`)) as {
+      eval_run_id: string;
+      display_name: string;
+      status: string;
+    }[];
+  const benchmarks = async () =>
+    (await home.call('GET', 'benchmarks?limit=200')).items as { bench_id: string; label: string }[];
 
-  it('chooses the columns, which are there again at the next start', async () => {
-    await open([...go('runs'), { see: 'STARTED' }, 'C', { see: 'Columns' }, 'down', 'space', 'esc']);
-    await session.waitFor(/RUN {2,}MEAN/);
-    session.signal('SIGTERM');
-    await session.ended;
-    await open([...go('runs'), { see: 'MEAN' }]);
-    expect(session.text()).not.toContain('STATUS');
-    await goWay(session, ['C', { see: 'Columns' }, '0', 'esc', { see: 'STATUS' }]);
-  });
-});
-
-describe('on training runs', () => {
-  it('cancels one that runs', async () => {
-    const options = { num_steps: 2000, train_batch_size: 2, samples_per_instance: 2 };
-    const { training_run_id } = await home.call('POST', 'train', {
-      bench_id: home.benchId,
-      base_model_slug: 'benchtop/tutor-base',
-      display_name: 'endless',
-      options,
+  describe('on a benchmark', () => {
+    it('evaluates: chooses the model, names the run, sees the request, starts it', async () => {
+      await open([
+        'enter',
+        { see: 'ready to launch' },
+        'e',
+        { see: 'Evaluate on t-words' },
+        { see: 'aesop-small' },
+        'right',
+        'tab',
+        'ctrl-p',
+      ]);
+      await session.waitFor('POST /api/v1/eval/');
+      await session.waitFor('"model_slug": "benchtop/wonderland-small"');
+      await goWay(session, ['enter', { see: '28 of 28' }]);
+      expect((await runs()).length).toBe(2);
     });
-    await open([
-      ...go('training'),
-      { see: '▸ endless' },
-      { see: 'running' },
-      'c',
-      { see: 'Cancel this training run?' },
-      'y',
-    ]);
-    await session.waitFor('cancelled');
-    expect((await home.call('GET', `train/${training_run_id}`)).status).toBe('cancelled');
+
+    it('trains: a fault in the form is told as one types, then the run is watched live', async () => {
+      await open([
+        't',
+        { see: 'Train on t-words' },
+        { see: 'num steps' },
+        'tab',
+        'tab',
+        { type: '0' },
+        { see: 'From 1 to 2000' },
+      ]);
+      await goWay(session, [
+        'backspace',
+        { type: '8' },
+        'tab',
+        { type: '4' },
+        'tab',
+        { type: '4' },
+        'enter',
+        { see: 'of 8' },
+      ]);
+      await session.waitFor('succeeded');
+      await session.waitFor('held-out');
+      const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { options: object }[];
+      expect(all[0]?.options).toMatchObject({ num_steps: 8, train_batch_size: 4, samples_per_instance: 4 });
+    });
+
+    it('sees what keeps one from being launched, and lifts it', async () => {
+      await open([
+        { type: '/what' },
+        'enter',
+        'enter',
+        { see: 'QUIZ_API_KEY is missing' },
+        'n',
+        { see: 'Secret QUIZ_API_KEY' },
+      ]);
+      await goWay(session, [{ type: 'very secret' }]);
+      expect(session.text()).not.toContain('very secret');
+      await goWay(session, ['enter', { see: 'ready to launch' }]);
+      const { items } = await home.call('GET', 'secrets?search=QUIZ');
+      expect(items).toHaveLength(1);
+    });
+
+    it('has its images built anew', async () => {
+      await open(['enter', { see: 'ready to launch' }, 'b', { see: 'Building the images of t-words' }]);
+      const { images } = await home.call('GET', `benchmarks/${home.benchId}/images`);
+      expect(images).toHaveLength(96);
+    });
   });
 
-  it('deletes one that has ended', async () => {
-    await open([...go('training'), { see: 'endless' }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
-    await goWay(session, [{ see: 'its curves, rollouts and checkpoints go' }, 'y', { see: 'Deleted endless' }]);
-    const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
-    expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
+  describe('on runs', () => {
+    it('deletes the marked ones after one question that names them', async () => {
+      for (const name of ['doomed one', 'doomed two']) {
+        await home.call('POST', `eval/${home.benchId}/start`, {
+          display_name: name,
+          model_slug: 'benchtop/tutor-base',
+        });
+      }
+      await open([
+        ...go('runs'),
+        { see: 'doomed one' },
+        { type: '/doomed' },
+        'enter',
+        'space',
+        'space',
+        { see: '2 marked' },
+        'd',
+      ]);
+      await session.waitFor('Delete 2 runs?');
+      expect(session.text()).toContain('doomed one');
+      await goWay(session, ['esc', { gone: 'Delete 2 runs?' }]);
+      expect((await runs()).filter(({ display_name }) => display_name.startsWith('doomed'))).toHaveLength(2);
+      await goWay(session, ['d', { see: 'Delete 2 runs?' }, 'y', { see: 'Deleted doomed' }]);
+      expect((await runs()).filter(({ display_name }) => display_name.startsWith('doomed'))).toHaveLength(0);
+    });
+
+    it('pins one to Watch, where it stands from then on', async () => {
+      await open([
+        ...go('runs'),
+        { see: 'baseline' },
+        { type: '/baseline' },
+        'enter',
+        'p',
+        { see: 'Pinned to Watch' },
+        ...go('watch'),
+      ]);
+      await session.waitFor(/▸ (t-words )?baseline +run +✓ completed/);
+      session.signal('SIGTERM');
+      await session.ended;
+      await open([...go('watch'), { see: 'baseline' }, 'p', { see: 'No longer pinned' }]);
+    });
+
+    it('exports the list, and says where to', async () => {
+      await open([
+        ...go('runs'),
+        { see: 'baseline' },
+        'x',
+        { see: 'Export as' },
+        'down',
+        'down',
+        'enter',
+        { see: 'Saved ' },
+      ]);
+      const [file] = readdirSync(join(home.home, 'work')).filter(name => name.endsWith('.csv'));
+      expect(readFileSync(join(home.home, 'work', file ?? ''), 'utf8')).toMatch(/^run,status,mean/);
+    });
+
+    it('opens one in the pager, which has the terminal meanwhile, and comes back', async () => {
+      home.env['PAGER'] = 'head -3';
+      await open([...go('runs'), { see: 'baseline' }, 'o', { see: '▸' }]);
+      await session.waitFor('RUN');
+      expect(session.leftOn()).toContain('alternate screen');
+    });
+
+    it('chooses the columns, which are there again at the next start', async () => {
+      await open([...go('runs'), { see: 'STATUS' }, 'C', { see: 'Columns' }, 'down', 'space', 'esc']);
+      await session.waitFor(/RUN {2,}MEAN/);
+      session.signal('SIGTERM');
+      await session.ended;
+      await open([...go('runs'), { see: 'MEAN' }]);
+      expect(session.text()).not.toContain('STATUS');
+      await goWay(session, ['C', { see: 'Columns' }, '0', 'esc', { see: 'STATUS' }]);
+    });
   });
 
-  it('reads the curves with the crosshair', async () => {
-    await open([
-      ...go('training'),
-      { type: '/first' },
-      'enter',
-      { see: '▸ first training' },
-      'enter',
-      { see: 'trainer' },
-      '.',
-    ]);
-    await session.waitFor(/at \d/);
-    await goWay(session, ['0', { see: /│ ─ held-out/ }]);
+  describe('on training runs', () => {
+    it('cancels one that runs', async () => {
+      const options = { num_steps: 2000, train_batch_size: 2, samples_per_instance: 2 };
+      const { training_run_id } = await home.call('POST', 'train', {
+        bench_id: home.benchId,
+        base_model_slug: 'benchtop/tutor-base',
+        display_name: 'endless',
+        options,
+      });
+      await open([
+        ...go('training'),
+        { see: '▸ endless' },
+        { see: 'running' },
+        'c',
+        { see: 'Cancel this training run?' },
+        'y',
+      ]);
+      await session.waitFor('cancelled');
+      expect((await home.call('GET', `train/${training_run_id}`)).status).toBe('cancelled');
+    });
+
+    it('deletes one that has ended', async () => {
+      await open([...go('training'), { see: 'endless' }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
+      await goWay(session, [{ see: 'its curves, rollouts and checkpoints go' }, 'y', { see: 'Deleted endless' }]);
+      const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
+      expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
+    });
+
+    it('reads the curves with the crosshair', async () => {
+      await open([
+        ...go('training'),
+        { type: '/first' },
+        'enter',
+        { see: '▸ first training' },
+        'enter',
+        { see: 'trainer' },
+        '.',
+      ]);
+      await session.waitFor(/at \d/);
+      await goWay(session, ['0', { see: /│ ─ held-out/ }]);
+    });
+
+    it('evaluates its last checkpoint', async () => {
+      await open([
+        ...go('training'),
+        { type: '/first' },
+        'enter',
+        { see: '▸ first training' },
+        'e',
+        { see: 'Checkpoint (optional)' },
+      ]);
+      await goWay(session, [{ see: 'ckpt_' }, 'enter', { see: '28 of 28' }]);
+      const [run] = (await home.call('GET', `eval/${home.benchId}/runs`)) as { parent_checkpoint_id: string }[];
+      expect(run?.parent_checkpoint_id).toBe(home.checkpointId);
+    });
+
+    it('deploys its last checkpoint and chats with it', async () => {
+      await open([
+        ...go('training'),
+        { type: '/first' },
+        'enter',
+        { see: '▸ first training' },
+        'D',
+        { see: 'Slug it serves under' },
+      ]);
+      await goWay(session, ['enter', { see: '✓ DEPLOYED' }, 't', { see: 'first-training yet' }]);
+      await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
+    });
   });
 
-  it('evaluates its last checkpoint', async () => {
-    await open([
-      ...go('training'),
-      { type: '/first' },
-      'enter',
-      { see: '▸ first training' },
-      'e',
-      { see: 'Checkpoint (optional)' },
-    ]);
-    await goWay(session, [{ see: 'ckpt_' }, 'enter', { see: '28 of 28' }]);
-    const [run] = (await home.call('GET', `eval/${home.benchId}/runs`)) as { parent_checkpoint_id: string }[];
-    expect(run?.parent_checkpoint_id).toBe(home.checkpointId);
+  describe('on deployments', () => {
+    const talker: readonly Step[] = [...go('deployments'), { type: '/talker' }, 'enter', { see: '▸ talker' }];
+    const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
+
+    it('lets one answer no more, and then again', async () => {
+      await open([...talker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
+      expect(await active()).toBe(false);
+      await goWay(session, [
+        { see: 'test' },
+        'e',
+        { see: 'answer for its slug?' },
+        'y',
+        { see: 'answers for its slug' },
+      ]);
+      expect(await active()).toBe(true);
+    });
+
+    it('undeploys one, only after it was asked by name', async () => {
+      await open([...talker, 'd', { see: 'Undeploy?' }, 'enter', { gone: 'Undeploy?' }]);
+      expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
+      await goWay(session, ['d', { see: 'Undeploy?' }, 'y', { see: 'Undeployed talker' }]);
+      expect((await home.call('GET', `deploy/${home.deploymentId}`)).error.code).toBe('resource_not_found');
+    });
   });
 
-  it('deploys its last checkpoint and chats with it', async () => {
-    await open([
-      ...go('training'),
-      { type: '/first' },
-      'enter',
-      { see: '▸ first training' },
-      'D',
-      { see: 'Slug it serves under' },
-    ]);
-    await goWay(session, ['enter', { see: '✓ DEPLOYED' }, 't', { see: 'model        first-training' }]);
-    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
-  });
-});
+  describe('on trajectories', () => {
+    it('uploads a file of them: what became of each, and the failed ones in a file', async () => {
+      await open([
+        ...go('datasets'),
+        { see: 'uploaded' },
+        'u',
+        { see: 'A file of trajectories' },
+        { type: 'three' },
+        'enter',
+      ]);
+      await goWay(session, [
+        { see: 'Into the dataset' },
+        'enter',
+        { see: '2 stored' },
+        { see: '1 failed' },
+        'w',
+        { see: 'Saved ' },
+      ]);
+      const saved = readdirSync(join(home.home, 'work')).find(name => name.includes('.failed-')) ?? '';
+      expect(readFileSync(join(home.home, 'work', saved), 'utf8')).toBe('{"broken": true}\n');
+      const { items } = await home.call('GET', 'trajectories?dataset_name=three');
+      expect(items).toHaveLength(2);
+    });
 
-describe('on deployments', () => {
-  const talker: readonly Step[] = [...go('deployments'), { type: '/talker' }, 'enter', { see: '▸ talker' }];
-  const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
-
-  it('lets one answer no more, and then again', async () => {
-    await open([...talker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
-    expect(await active()).toBe(false);
-    await goWay(session, [{ see: 'test' }, 'e', { see: 'answer for its slug?' }, 'y', { see: 'answers for its slug' }]);
-    expect(await active()).toBe(true);
-  });
-
-  it('undeploys one, only after it was asked by name', async () => {
-    await open([...talker, 'd', { see: 'Undeploy?' }, 'enter', { gone: 'Undeploy?' }]);
-    expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
-    await goWay(session, ['d', { see: 'Undeploy?' }, 'y', { see: 'Undeployed talker' }]);
-    expect((await home.call('GET', `deploy/${home.deploymentId}`)).error.code).toBe('resource_not_found');
-  });
-});
-
-describe('on trajectories', () => {
-  it('uploads a file of them: what became of each, and the failed ones in a file', async () => {
-    await open([
-      ...go('datasets'),
-      { see: 'uploaded' },
-      'u',
-      { see: 'A file of trajectories' },
-      { type: 'three' },
-      'enter',
-    ]);
-    await goWay(session, [
-      { see: 'Into the dataset' },
-      'enter',
-      { see: '2 stored' },
-      { see: '1 failed' },
-      'w',
-      { see: 'Saved ' },
-    ]);
-    const saved = readdirSync(join(home.home, 'work')).find(name => name.includes('.failed-')) ?? '';
-    expect(readFileSync(join(home.home, 'work', saved), 'utf8')).toBe('{"broken": true}\n');
-    const { items } = await home.call('GET', 'trajectories?dataset_name=three');
-    expect(items).toHaveLength(2);
+    it('logs a reward to one that has not ended, and then ends it', async () => {
+      const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', { see: '▸ open-task' }];
+      await open([
+        ...way,
+        'R',
+        { see: 'Log a reward' },
+        { type: 'quality' },
+        'tab',
+        { type: '0.5' },
+        'enter',
+        { see: 'The reward is logged' },
+      ]);
+      expect((await home.call('GET', `trajectories/${home.openTrajectory}`)).reward).toBe(0.5);
+      await goWay(session, ['E', { see: 'End the trajectory' }, 'enter', { see: 'The trajectory has ended' }]);
+      expect((await home.call('GET', `trajectories/${home.openTrajectory}`)).status).toBe('completed');
+    });
   });
 
-  it('logs a reward to one that has not ended, and then ends it', async () => {
-    const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', { see: '▸ open-task' }];
-    await open([
-      ...way,
-      'R',
-      { see: 'Log a reward' },
-      { type: 'quality' },
-      'tab',
-      { type: '0.5' },
-      'enter',
-      { see: 'The reward is logged' },
-    ]);
-    expect((await home.call('GET', `trajectories/${home.openTrajectory}`)).reward).toBe(0.5);
-    await goWay(session, ['E', { see: 'End the trajectory' }, 'enter', { see: 'The trajectory has ended' }]);
-    expect((await home.call('GET', `trajectories/${home.openTrajectory}`)).status).toBe('completed');
-  });
-});
-
-describe('on secrets', () => {
-  it('creates one, whose value stands nowhere, and revokes it', async () => {
-    await open([
-      ...go('secrets'),
-      { see: 'EXISTING' },
-      'n',
-      { see: 'Create a secret' },
-      { type: 'NEW_ONE' },
-      'tab',
-      { type: 'hush hush' },
-      'ctrl-p',
-    ]);
-    await session.waitFor('POST /api/v1/secrets');
-    expect(session.text()).not.toContain('hush');
-    await goWay(session, [
-      'enter',
-      { see: '▸ NEW_ONE' },
-      'd',
-      { see: 'Revoke this secret?' },
-      'y',
-      { see: 'Revoked NEW_ONE' },
-    ]);
-    const { items } = await home.call('GET', 'secrets');
-    expect(items.map(({ name }: { name: string }) => name)).not.toContain('NEW_ONE');
-  });
-});
-
-describe('about the program', () => {
-  it('opens anything by its id, pasted into the palette', async () => {
-    await open([
-      { type: ':' },
-      { type: home.trainingId },
-      { see: `open ${home.trainingId}` },
-      'enter',
-      { see: 'step 6 of 6' },
-    ]);
+  describe('on secrets', () => {
+    it('creates one, whose value stands nowhere, and revokes it', async () => {
+      await open([
+        ...go('secrets'),
+        { see: 'EXISTING' },
+        'n',
+        { see: 'Create a secret' },
+        { type: 'NEW_ONE' },
+        'tab',
+        { type: 'hush hush' },
+        'ctrl-p',
+      ]);
+      await session.waitFor('POST /api/v1/secrets');
+      expect(session.text()).not.toContain('hush');
+      await goWay(session, [
+        'enter',
+        { see: '▸ NEW_ONE' },
+        'd',
+        { see: 'Revoke this secret?' },
+        'y',
+        { see: 'Revoked NEW_ONE' },
+      ]);
+      const { items } = await home.call('GET', 'secrets');
+      expect(items.map(({ name }: { name: string }) => name)).not.toContain('NEW_ONE');
+    });
   });
 
-  it('connects to a service that does not answer: nothing is kept; and says which setting is wrong', async () => {
-    await open([
-      'ctrl-k',
-      { see: 'Connect to a service' },
-      { type: 'lab' },
-      'tab',
-      { type: 'http://127.0.0.1:9' },
-      'tab',
-      'right',
-      'right',
-      'right',
-      'tab',
-      { type: 'sk-wrong' },
-      'enter',
-    ]);
-    await session.waitFor(/127\.0\.0\.1:9|refused/);
-    session.signal('SIGTERM');
-    await session.ended;
-    home.env['BENCHTOP_BASE_URL'] = 'http://127.0.0.1:9';
-    session = openSession(home.env);
-    await session.waitFor('BENCHTOP_BASE_URL.');
-    await session.waitFor('ctrl-k mends them');
+  describe('about the program', () => {
+    it('opens anything by its id, pasted into the palette', async () => {
+      await open([
+        { type: ':' },
+        { type: home.trainingId },
+        { see: `open ${home.trainingId}` },
+        'enter',
+        { see: 'step 6 of 6' },
+      ]);
+    });
+
+    it('connects to a service that does not answer: nothing is kept; and says which setting is wrong', async () => {
+      await open([
+        'ctrl-k',
+        { see: 'Connect to a service' },
+        { type: 'lab' },
+        'tab',
+        { type: 'http://127.0.0.1:9' },
+        'tab',
+        'right',
+        'right',
+        'right',
+        'tab',
+        { type: 'sk-wrong' },
+        'enter',
+      ]);
+      await session.waitFor(/127\.0\.0\.1:9|refused/);
+      session.signal('SIGTERM');
+      await session.ended;
+      home.env['BENCHTOP_BASE_URL'] = 'http://127.0.0.1:9';
+      session = openSession(home.env, { columns, rows });
+      await session.waitFor('BENCHTOP_BASE_URL.');
+      await session.waitFor('ctrl-k mends them');
+    });
+
+    it('takes away everything that writes with --read-only', async () => {
+      await open([{ see: 'read-only' }], ['--read-only']);
+      session.press('e', 't', 'u');
+      await goWay(session, ['?', { see: 'Help' }]);
+      expect(session.text()).not.toContain('evaluate a model on it');
+    });
+
+    it('ends at once where nothing would be lost', async () => {
+      await open(['q']);
+      expect((await session.ended).exitCode).toBe(0);
+    });
   });
 
-  it('takes away everything that writes with --read-only', async () => {
-    await open([{ see: 'read-only' }], ['--read-only']);
-    session.press('e', 't', 'u');
-    await goWay(session, ['?', { see: 'Help' }]);
-    expect(session.text()).not.toContain('evaluate a model on it');
-  });
-
-  it('ends at once where nothing would be lost', async () => {
-    await open(['q']);
-    expect((await session.ended).exitCode).toBe(0);
-  });
-});
-
-// The last one: what is uploaded stands first from then on.
-describe('a benchmark', () => {
-  it('is uploaded from a folder, with progress, and its images are built', async () => {
-    await open([
-      'u',
-      { see: 'The folder of a benchmark' },
-      { see: 'bench/' },
-      'enter',
-      { see: 'this folder can be uploaded' },
-      'ctrl-o',
-    ]);
-    await goWay(session, [
-      { see: 'not sent yet' },
-      { see: 'data/a.txt' },
-      'enter',
-      { see: 'uploaded; enter opens it' },
-      'enter',
-    ]);
-    await session.waitFor('images 2/2 ready');
-    await session.waitFor('MISSING_KEY is missing');
-    expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
+  // The last one: what is uploaded stands first from then on.
+  describe('a benchmark', () => {
+    it('is uploaded from a folder, with progress, and its images are built', async () => {
+      await open([
+        'u',
+        { see: 'The folder of a benchmark' },
+        { see: 'bench/' },
+        'enter',
+        { see: 'this folder can be uploaded' },
+        'ctrl-o',
+      ]);
+      await goWay(session, [
+        { see: 'not sent yet' },
+        { see: 'data/a.txt' },
+        'enter',
+        { see: 'uploaded; enter opens it' },
+        'enter',
+      ]);
+      await session.waitFor('images 2/2 ready');
+      await session.waitFor('MISSING_KEY is missing');
+      expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
+    });
   });
 });

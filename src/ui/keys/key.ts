@@ -30,7 +30,12 @@ const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
 ];
 
 /** Characters that have a name of their own because the bare character would be invisible in a help text. */
-const namedCharacters: Readonly<Record<string, string>> = { ' ': 'space', '\r': 'enter', '\n': 'ctrl-j', '\t': 'tab' };
+const namedCharacters: Readonly<Record<string, string>> = {
+  ' ': 'space',
+  '\r': 'enter',
+  '\t': 'tab',
+  '\0': 'ctrl-space',
+};
 
 function withModifiers(name: string, key: Key, shift: boolean): string {
   return `${key.ctrl ? 'ctrl-' : ''}${key.meta ? 'alt-' : ''}${shift ? 'shift-' : ''}${name}`;
@@ -47,9 +52,15 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
     return [{ name: withModifiers(namedCharacters[input] ?? input, key, false), text: '' }];
   }
   return graphemes(input).map(character => {
-    const name = namedCharacters[character] ?? character;
+    const name = namedCharacters[character] ?? controlName(character) ?? character;
     return { name, text: name === 'space' || name === character ? character : '' };
   });
+}
+
+/** Control keys are named only where they come alone; within a read they are the characters that terminals send for them. */
+function controlName(character: string): string | undefined {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x20 ? `ctrl-${String.fromCharCode(code + 0x40).toLowerCase()}` : undefined;
 }
 
 const glyphNames: Readonly<Record<string, string>> = {

@@ -38,6 +38,19 @@ describe('keyPresses', () => {
   });
 });
 
+describe('a chunk', () => {
+  it('may hold control keys, which are no text', () => {
+    expect(keyPresses('a\u0010\u0000\t\n\u001f', key())).toEqual([
+      { name: 'a', text: 'a' },
+      { name: 'ctrl-p', text: '' },
+      { name: 'ctrl-space', text: '' },
+      { name: 'tab', text: '' },
+      { name: 'ctrl-j', text: '' },
+      { name: 'ctrl-_', text: '' },
+    ]);
+  });
+});
+
 describe('isKeyName', () => {
   it.each(['j', 'G', '/', 'ctrl-d', 'alt-x', 'shift-tab', 'pagedown', 'esc', 'é'])('knows %s', name => {
     expect(isKeyName(name)).toBe(true);

@@ -21,7 +21,7 @@ import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Style, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
-import { createTalkLayout, type TalkLineKind } from './talk-lines.ts';
+import { createTalkLayout, openingLines, type TalkLineKind } from './talk-lines.ts';
 import { ModelWindow, SettingsWindow } from './windows.tsx';
 
 const manyLines = { multiline: true } as const;
@@ -96,7 +96,11 @@ export function ChatView({ location }: ViewProps) {
   const inputLines = pane.height >= 16 ? 4 : 2;
   const talkHeight = Math.max(3, pane.height - inputLines - 2);
   const layout = useMemo(createTalkLayout, []);
-  const lines = layout(turns, pane.width - 1, answering);
+  const { loaded, fault } = models;
+  const lines =
+    turns.length > 0
+      ? layout(turns, pane.width - 1, answering)
+      : openingLines({ model: settings.model, loaded, fault }, pane.width - 1);
   const textAt = (line: number): string => lines[line]?.text ?? '';
   const shownLines = talkHeight - scrollViewLines;
   // What is being written is given room ahead, so that the screen moves now and then and not with every line.

@@ -30,7 +30,6 @@ export function faultLines(fault: Fault, width: number, { styles, glyphs }: Them
   ];
 }
 
-/** A fault in at most `height` lines. */
 /** Where the settings come from that may be what is wrong: the key where it is refused, the address where nobody answers. */
 function settingLines(fault: Fault, { origins }: Connection, width: number, { styles }: Theme): string[] {
   const suspect = fault.type === 'authentication_error' || fault.type === 'permission_error' || fault.unreachable;
@@ -40,6 +39,7 @@ function settingLines(fault: Fault, { origins }: Connection, width: number, { st
   );
 }
 
+/** A fault in at most `height` lines. */
 export function FaultNote({ fault, width, height }: { fault: Fault; width: number; height: number }) {
   const theme = useTheme();
   const connection = useConnection();

@@ -12,12 +12,12 @@ export function watchColumns(
   spark: (values: readonly number[], width: number) => string,
 ): readonly Column<WatchedThing>[] {
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 12, max: 50, grow: 3 }, value: row => row.label },
+    { id: 'label', title: 'WATCHED', width: { min: 16, max: 50, grow: 3 }, value: row => row.label },
     { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
     {
       id: 'status',
       title: 'STATUS',
-      width: 16,
+      width: { min: 11, max: 16, grow: 1 },
       value: row => row.status ?? (row.fault === undefined ? '' : 'unreachable'),
       status: true,
     },

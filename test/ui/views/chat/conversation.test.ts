@@ -7,7 +7,7 @@ import {
   messagesOf,
   tokensPerSecond,
 } from '../../../../src/queries/conversation.ts';
-import { createTalkLayout } from '../../../../src/ui/views/chat/talk-lines.ts';
+import { createTalkLayout, openingLines } from '../../../../src/ui/views/chat/talk-lines.ts';
 
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
@@ -65,9 +65,33 @@ describe('createTalkLayout', () => {
     expect(lines.join(' ')).toContain('req_9');
   });
 
+  it('says below an answer what it took', () => {
+    const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
+    const { turns } = play(ask, text('a'), { kind: 'end', stats });
+    const lines = createTalkLayout()(turns, 80, false).map(line => line.text);
+    expect(lines.slice(-2)).toEqual([
+      '  10 tokens out, 10 a second, the first after 500ms, cut at the most tokens',
+      '',
+    ]);
+  });
+
   it('lays a finished turn out once', () => {
     const layout = createTalkLayout();
     const { turns } = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
     expect(layout(turns, 40, false)[1]).toBe(layout(turns, 40, false)[1]);
+  });
+});
+
+describe('openingLines', () => {
+  const words = (model: string, loaded: boolean, known?: typeof fault) =>
+    openingLines({ model, loaded, fault: known }, 200)
+      .map(line => line.text.trim())
+      .join(' ');
+
+  it('says who would answer and what to press, and why nobody can', () => {
+    expect(words('tutor', true)).toContain('Nothing has been said to tutor yet.');
+    expect(words('', false)).toContain('being read');
+    expect(words('', true)).toContain('lists no model. ctrl-o takes');
+    expect(words('', false, fault)).toContain('cannot be listed: The stream broke off');
   });
 });
