@@ -1,5 +1,5 @@
 /** Every action of the built program, as somebody does it: press, look, press; then the service is asked whether it happened. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
@@ -374,6 +374,28 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       session = openSession(home.env, { columns, rows });
       await session.waitFor('BENCHTOP_BASE_URL.');
       await session.waitFor('ctrl-k mends them');
+    });
+
+    it('sets another service up, mends a wrong key in the same window, and goes between the two', async () => {
+      await open(['ctrl-k', { see: 'Connect to a service' }, { type: 'lab' }, 'tab', { type: home.baseUrl }]);
+      await goWay(session, ['tab', 'right', 'right', 'right', 'tab', { type: 'sk-wrong' }, 'enter']);
+      await session.waitFor(/key (is|was) (refused|not)|authentication|not accepted/i);
+      await goWay(session, [
+        'ctrl-u',
+        { type: home.apiKey },
+        'enter',
+        { see: 'benchtop ── lab' },
+        { see: '▸ t-words' },
+      ]);
+      expect(session.text()).not.toContain(home.apiKey);
+      const settings = join(home.home, '.config', 'benchtop', 'config.json');
+      expect(JSON.parse(readFileSync(settings, 'utf8'))).toMatchObject({
+        profiles: { lab: { baseUrl: home.baseUrl } },
+      });
+      expect(statSync(settings).mode & 0o077).toBe(0);
+      await goWay(session, [...go('profile local'), { see: 'benchtop ── local' }, { see: '▸ t-words' }]);
+      await goWay(session, [...go('profile lab'), { see: 'benchtop ── lab' }, { see: '▸ t-words' }]);
+      rmSync(settings);
     });
 
     it('takes away everything that writes with --read-only', async () => {

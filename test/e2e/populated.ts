@@ -8,6 +8,8 @@ import { freshHome, program } from './session.ts';
 export interface PopulatedHome {
   readonly home: string;
   readonly env: Record<string, string>;
+  readonly baseUrl: string;
+  readonly apiKey: string;
   /** Calls the service. */
   // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
   readonly call: (method: string, path: string, body?: unknown) => Promise<any>;
@@ -94,6 +96,8 @@ export async function populatedHome(): Promise<PopulatedHome> {
   return {
     home,
     env,
+    baseUrl,
+    apiKey,
     call,
     until,
     benchId,
