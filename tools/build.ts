@@ -73,6 +73,58 @@ const yogaBytes: Plugin = {
   },
 };
 
+/**
+ * An import of `node:http` reads every name that it exports, and one of them loads Node's fetch (20 ms). Required, it is
+ * as it is.
+ */
+const requiredHttp: Plugin = {
+  name: 'required-http',
+  setup(context) {
+    context.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
+      kind === 'require-call' ? undefined : { path: 'node:http', namespace: 'required' },
+    );
+    context.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
+
+/**
+ * Ink's helpers make their segmenters as they are loaded, which takes 7 ms, and cut every line of every frame with them,
+ * a hundred times slower than ours does. Those that only walk through a text get ours; the others make theirs late.
+ */
+const quickSegments: Plugin = {
+  name: 'quick-segments',
+  setup(context) {
+    const made = /const (\w+) = (new Intl\.Segmenter\([^)]*\));/g;
+    const late = 'const $1 = { made: undefined, segment(text) { return (this.made ??= $2).segment(text); } };';
+    const ours = `import { segments } from ${JSON.stringify(`${root}src/text/width.ts`)};\n`;
+    const helpers = /node_modules\/(ink|slice-ansi|wrap-ansi|@alcalzone\/ansi-tokenize)\/.*\.js$/;
+    context.onLoad({ filter: helpers }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (source.search(made) < 0) return undefined;
+      const onlyWalks = !source.includes('.containing(');
+      return {
+        contents: onlyWalks
+          ? ours + source.replace(made, 'const $1 = { segment: segments };')
+          : source.replace(made, late),
+      };
+    });
+  },
+};
+
+/** What got words its complaints with: two formatters that take 12 ms to make, and that no good request needs. */
+const lateFormatters: Plugin = {
+  name: 'late-formatters',
+  setup(context) {
+    const made = /const (\w+) = (new Intl\.ListFormat\([^)]*\));/g;
+    const late = 'const $1 = { format: list => $2.format(list) };';
+    context.onLoad({ filter: /node_modules\/@sindresorhus\/is\/.*\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(made, late),
+    }));
+  },
+};
+
 await rm(`${root}/dist`, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
@@ -93,7 +145,7 @@ const result = await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [withoutDevtools, quickWidths, yogaBytes],
+  plugins: [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickSegments, lateFormatters],
   logLevel: 'warning',
 });
 if (result.metafile) {

@@ -36,6 +36,8 @@ async function optionsOf({ profile, paths }: Config): Promise<ServiceOptions> {
 export function serviceOf(config: Config): () => Promise<Service> {
   let connected: Promise<Service> | undefined;
   const connect = async (): Promise<Service> => {
+    // Loading what talks to the service holds the thread: the first frame goes before it.
+    await new Promise(setImmediate);
     const [{ createService }, options] = await Promise.all([import('../service/index.ts'), optionsOf(config)]);
     return createService(options);
   };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makePrivateFolder } from './paths.ts';
@@ -41,7 +40,7 @@ const reasons: Record<string, string> = {
  */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     await makePrivateFolder(dirname(target));
     const file = await open(temporary, 'wx', 0o600);

@@ -1,5 +1,5 @@
 /** Something the user does to the service: started once, reported once, never repeated by itself. */
-import { randomUUID } from 'node:crypto';
+
 import { useCallback, useReducer, useRef } from 'react';
 import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
@@ -55,7 +55,7 @@ export function useAction<Result>(): Action<Result> {
 export function useIdempotencyKey(): (content: string) => string {
   const last = useRef<{ content: string; key: string }>(undefined);
   return useCallback(content => {
-    if (last.current?.content !== content) last.current = { content, key: randomUUID() };
+    if (last.current?.content !== content) last.current = { content, key: crypto.randomUUID() };
     return last.current.key;
   }, []);
 }

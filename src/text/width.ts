@@ -4,14 +4,17 @@
  */
 import stringWidth from 'string-width';
 
-const segmenter = new Intl.Segmenter();
+/** Made when the first text needs it: that takes milliseconds, which a plain first screen does not. */
+let segmenter: Intl.Segmenter | undefined;
 const printableAscii = /^[ -~]*$/;
 
 /**
- * Cells of the UTF-16 units that are a grapheme of their own when both neighbours are such units too; 0 for all others.
- * Most text of most scripts is made of these, and needs no segmenter (which is some hundred times slower).
+ * UTF-16 units that are a grapheme of their own when both neighbours are such units too: one more than their cells; 0 for
+ * all others. Most text of most scripts is made of these, and needs no segmenter (which is some hundred times slower).
  */
-const simpleWidths = new Uint8Array(0x10000);
+const simpleUnits = new Uint8Array(0x10000);
+// Controls take no cell and join nothing, save that a line feed joins a carriage return (UAX #29, GB3 to GB5).
+simpleUnits.fill(1, 0x00, 0x0d).fill(1, 0x0e, 0x20);
 for (const [first, last] of [
   [0x20, 0x7e],
   [0xa0, 0xa8],
@@ -33,7 +36,7 @@ for (const [first, last] of [
   [0x2717, 0x2717],
   [0x2800, 0x28ff],
 ] as const) {
-  simpleWidths.fill(1, first, last + 1);
+  simpleUnits.fill(2, first, last + 1);
 }
 for (const [first, last] of [
   [0x3001, 0x3029],
@@ -44,11 +47,11 @@ for (const [first, last] of [
   [0xac00, 0xd7a3],
   [0xff01, 0xff60],
 ] as const) {
-  simpleWidths.fill(2, first, last + 1);
+  simpleUnits.fill(3, first, last + 1);
 }
 
-function simpleWidthAt(text: string, index: number): number {
-  return simpleWidths[text.charCodeAt(index)] ?? 0;
+function simpleAt(text: string, index: number): number {
+  return simpleUnits[text.charCodeAt(index)] ?? 0;
 }
 
 /** Widths of the graphemes met so far: a text is made of few different ones, and each measurement is slow. */
@@ -73,14 +76,15 @@ export function walk(text: string, visit: (start: number, end: number, width: nu
   const { length } = text;
   let index = 0;
   while (index < length) {
-    const width = simpleWidthAt(text, index);
-    if (width > 0 && (index + 1 === length || simpleWidthAt(text, index + 1) > 0)) {
-      if (!visit(index, index + 1, width)) return;
+    const simple = simpleAt(text, index);
+    if (simple > 0 && (index + 1 === length || simpleAt(text, index + 1) > 0)) {
+      if (!visit(index, index + 1, simple - 1)) return;
       index++;
       continue;
     }
     const start = index++;
-    while (index < length && !(simpleWidthAt(text, index) > 0 && simpleWidthAt(text, index - 1) > 0)) index++;
+    while (index < length && !(simpleAt(text, index) > 0 && simpleAt(text, index - 1) > 0)) index++;
+    segmenter ??= new Intl.Segmenter();
     for (const { segment, index: offset } of segmenter.segment(text.slice(start, index))) {
       const from = start + offset;
       if (!visit(from, from + segment.length, graphemeWidth(segment))) return;
@@ -88,13 +92,13 @@ export function walk(text: string, visit: (start: number, end: number, width: nu
   }
 }
 
-/** Cells of a text that is made of simple units only, or undefined for any other. */
+/** Cells of a text that is made of simple units only, and of no controls, or undefined for any other. */
 export function simpleTextWidth(text: string): number | undefined {
   let cells = 0;
   for (let index = 0; index < text.length; index += 1) {
-    const width = simpleWidthAt(text, index);
-    if (width === 0) return undefined;
-    cells += width;
+    const simple = simpleAt(text, index);
+    if (simple < 2) return undefined;
+    cells += simple - 1;
   }
   return cells;
 }
@@ -115,6 +119,19 @@ export function graphemes(text: string): string[] {
   if (printableAscii.test(text)) return text.split('');
   const found: string[] = [];
   walk(text, (start, end) => found.push(text.slice(start, end)) > 0);
+  return found;
+}
+
+export interface Segment {
+  readonly segment: string;
+  /** Where it begins, in UTF-16 units. */
+  readonly index: number;
+}
+
+/** The graphemes of `text` with their places: what `Intl.Segmenter` gives, sooner. */
+export function segments(text: string): Segment[] {
+  const found: Segment[] = [];
+  walk(text, (start, end) => found.push({ segment: text.slice(start, end), index: start }) > 0);
   return found;
 }
 

@@ -1,6 +1,15 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, expandTabs, fitCells, graphemes, padEnd, padStart, truncate } from '../../src/text/width.ts';
+import {
+  displayWidth,
+  expandTabs,
+  fitCells,
+  graphemes,
+  padEnd,
+  padStart,
+  segments,
+  truncate,
+} from '../../src/text/width.ts';
 import { randomText } from './random-text.ts';
 
 const segmenter = new Intl.Segmenter();
@@ -23,6 +32,15 @@ describe('displayWidth and graphemes', () => {
     for (const text of randomText(2_000)) {
       expect(displayWidth(text), JSON.stringify(text)).toBe(stringWidth(text));
       expect(graphemes(text)).toEqual(Array.from(segmenter.segment(text), ({ segment }) => segment));
+    }
+  });
+
+  it('find the same segments as the segmenter, also around controls', () => {
+    for (const text of ['', 'a\r\nb\r\r\n\n', '\u001b[31mé\u0301\u001b[39m\u0007\u200d日', ...randomText(500)]) {
+      for (const mixed of [text, text.split('').join('\u001b'), text.split('').join('\r\n')]) {
+        const wanted = Array.from(segmenter.segment(mixed), ({ segment, index }) => ({ segment, index }));
+        expect(segments(mixed), JSON.stringify(mixed)).toEqual(wanted);
+      }
     }
   });
 

@@ -9,17 +9,14 @@ import { type Binding, KeyScope } from '../keys/router.tsx';
 import { type HistoryAction, startAt } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
-import { ConnectWindow } from './connect-window.tsx';
 import { useConnection } from './connection.ts';
 import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
 import { FreshnessStore } from './freshness-store.ts';
-import { HelpOverlay } from './help.tsx';
+import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { type NoticeKind, useNotices } from './notices.tsx';
-import { PaletteOverlay } from './palette.tsx';
 import { Separator } from './panes.tsx';
-import { QuitWindow } from './quit-window.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentLocation, sectionOf, shellReducer } from './shell-state.ts';
@@ -34,6 +31,11 @@ export interface ShellProps {
   /** How the end of something watched is told. */
   readonly notices?: NoticeKind;
 }
+
+const ConnectWindow = lateWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
+const HelpOverlay = lateWindow(async () => (await import('./help.tsx')).HelpOverlay);
+const PaletteOverlay = lateWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
+const QuitWindow = lateWindow(async () => (await import('./quit-window.tsx')).QuitWindow);
 
 /** Name of the setting that says that the welcome has been said. */
 const welcomed = 'welcomed';

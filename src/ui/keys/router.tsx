@@ -10,7 +10,6 @@ import {
   createContext,
   type ReactNode,
   useContext,
-  useEffect,
   useId,
   useLayoutEffect,
   useMemo,
@@ -306,7 +305,8 @@ export function KeyScope({ active = true, modal = false, bindings, onText, onPas
     setRegistered(true);
   }
   useLayoutEffect(() => router.set(id, parent, active, modal, latest.current));
-  useEffect(() => () => router.remove(id), [router, id]);
+  // With the drawing and not after it: the next key must not go to what has just been closed.
+  useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;
 }
 

@@ -1,9 +1,9 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
-import { useReducer } from 'react';
+import { useLayoutEffect, useReducer, useState } from 'react';
 import { describe, expect, it, vi } from 'vitest';
 import type { Command } from '../../../src/ui/keys/command.ts';
-import { type Binding, KeyRouter, KeyScope, Router, useOffered } from '../../../src/ui/keys/router.tsx';
+import { type Binding, KeyRouter, KeyScope, Router, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
 
 const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
 const press = (name: string) => ({ name, text: name });
@@ -162,7 +162,50 @@ function Counter() {
   );
 }
 
+const close = command('close', 'x');
+const act = command('act', 'a');
+
+/** A window over something, which a key closes; `hold` lets the keys wait as a window does that is still being loaded. */
+function Over({ ran, hold }: { ran: string[]; hold: (router: Router) => void }) {
+  const [isOpen, setOpen] = useState(true);
+  const router = useRouter();
+  useLayoutEffect(() => hold(router), [hold, router]);
+  return (
+    <KeyScope bindings={[{ command: act, run: () => void ran.push('act') }]}>
+      {isOpen ? (
+        <KeyScope modal bindings={[{ command: close, run: () => setOpen(false) }]}>
+          <Text>window</Text>
+        </KeyScope>
+      ) : (
+        <Text>closed</Text>
+      )}
+    </KeyScope>
+  );
+}
+
 describe('KeyScope', () => {
+  it('gives the key behind the one that closed a window to what is below, also when they had to wait', async () => {
+    const ran: string[] = [];
+    let release = (): void => {};
+    const hold = (router: Router): void => {
+      release = router.hold();
+    };
+    const { stdin, lastFrame, unmount } = render(
+      <KeyRouter>
+        <Over ran={ran} hold={hold} />
+      </KeyRouter>,
+    );
+    await Promise.resolve();
+    stdin.write('xa');
+    await new Promise(setImmediate);
+    expect(ran).toEqual([]);
+    // Not from within an event of the terminal, after which React would tidy up at once.
+    setImmediate(release);
+    await vi.waitFor(() => expect(ran).toEqual(['act']));
+    expect(lastFrame()).toBe('closed');
+    unmount();
+  });
+
   it('moves 100 rows for 100 keys of one read, and picks the row it came to', async () => {
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>

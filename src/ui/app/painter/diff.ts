@@ -2,6 +2,7 @@
  * What to send so that a terminal which shows one frame shows another: only the cells that differ. Pure. Expects the
  * terminal not to wrap at the right edge, and leaves its style plain.
  */
+import { simpleTextWidth } from '../../../text/width.ts';
 import { blank, type Cell, parseLine, sameCell } from './cells.ts';
 import { findScroll, scrollLines } from './scroll.ts';
 
@@ -10,8 +11,12 @@ const bridge = 4;
 /** Blank cells at the end of a line that are cheaper to erase than to send. */
 const eraseFrom = 4;
 
-/** Graphemes whose width terminals see differently: pictographs, and what is joined or modified. */
-const disputed = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u200d|\ufe0f/u;
+const pictographs = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u200d|\ufe0f/u;
+
+/** Whether terminals see the width of a grapheme differently: pictographs, and what is joined or modified. */
+function isDisputed(text: string): boolean {
+  return simpleTextWidth(text) === undefined && pictographs.test(text);
+}
 
 interface Pen {
   row: number;
@@ -76,7 +81,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       pen.sent += cell.text;
       pen.column += cell.width;
       // Terminals do not agree on how wide these are: what follows is put where it belongs.
-      if (disputed.test(cell.text)) pen.row = -1;
+      if (isDisputed(cell.text)) pen.row = -1;
       if (pen.row < 0 && index + 1 < stop) moveTo(pen, row, pen.column);
     }
     // Behind the last column no position can be relied on.

@@ -71,7 +71,12 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     painter.close();
     leave();
     input.close();
-    instance.unmount();
+    try {
+      instance.unmount();
+    } catch {
+      // It draws once more, which fails again where drawing is what failed. The terminal has been given back already.
+    }
+    // Behind the views: what they leave behind is cleared up by whoever waits for this.
     resolve(code);
   };
 

@@ -1,7 +1,6 @@
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { BenchmarkView } from './benchmark.tsx';
 import { benchmarkCommands } from './commands.ts';
 import { BenchmarksView } from './list.tsx';
 
@@ -23,7 +22,7 @@ export const benchmarkView: ViewDefinition = {
   opens: { id: /^(bench|bm)[_-]/, param: 'bench_id' },
   under: 'benchmarks',
   crumb: params => params['label'] ?? params['bench_id'] ?? 'Benchmark',
-  component: BenchmarkView,
+  component: lateView(async () => (await import('./benchmark.tsx')).BenchmarkView),
   commands: [],
 };
 

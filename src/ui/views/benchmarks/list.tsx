@@ -2,18 +2,22 @@
 import { Box } from 'ink';
 import { benchmarkList, readinessQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { lateWindow } from '../../app/late.tsx';
 import type { Pane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { StartBenchmarkUpload } from '../uploads/start-benchmark.tsx';
 import { benchmarkColumns } from './columns.ts';
 import { benchmarkCommands } from './commands.ts';
 import { benchmarkFacts } from './facts.ts';
 import { readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
+
+const StartBenchmarkUpload = lateWindow(
+  async () => (await import('../uploads/start-benchmark.tsx')).StartBenchmarkUpload,
+);
 
 /** Whether the benchmark can be launched, kept live while it is in the inspector. */
 function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {

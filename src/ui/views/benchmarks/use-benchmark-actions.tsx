@@ -3,12 +3,14 @@ import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { benchmarkKeys, readinessQuery } from '../../../queries/benchmarks.ts';
 import { useAction } from '../../../queries/use-action.ts';
 import { useKnown } from '../../../queries/use-known.ts';
+import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { CreateSecretWindow } from '../secrets/create.tsx';
-import { TrainWindow } from '../training/train.tsx';
 import { benchmarkCommands } from './commands.ts';
-import { EvaluateWindow } from './evaluate.tsx';
+
+const CreateSecretWindow = lateWindow(async () => (await import('../secrets/create.tsx')).CreateSecretWindow);
+const EvaluateWindow = lateWindow(async () => (await import('./evaluate.tsx')).EvaluateWindow);
+const TrainWindow = lateWindow(async () => (await import('../training/train.tsx')).TrainWindow);
 
 export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => readonly Binding[] {
   const shell = useShell();

@@ -1,5 +1,5 @@
 import { datasetKeys } from '../../../queries/datasets.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { datasetCommands } from './commands.ts';
 

@@ -1,5 +1,5 @@
 import { deploymentKeys } from '../../../queries/deployments.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { deploymentCommands } from './commands.ts';
 

@@ -1,6 +1,6 @@
 import { modelKeys } from '../../../queries/models.ts';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { ModelsView } from './list.tsx';
 
 export const modelsView: ViewDefinition = {
   name: 'models',
@@ -8,6 +8,6 @@ export const modelsView: ViewDefinition = {
   aliases: ['model', 'm'],
   section: true,
   listKey: modelKeys.list,
-  component: ModelsView,
+  component: lateView(async () => (await import('./list.tsx')).ModelsView),
   commands: [],
 };

@@ -1,8 +1,7 @@
 import { evaluationKeys } from '../../../queries/evaluations.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { runCommands } from './commands.ts';
-import { RunsView } from './list.tsx';
 
 export const runsView: ViewDefinition = {
   name: 'runs',
@@ -10,7 +9,7 @@ export const runsView: ViewDefinition = {
   aliases: ['eval', 'evals', 'evaluations', 'r'],
   section: true,
   listKey: evaluationKeys.everyRun,
-  component: RunsView,
+  component: lateView(async () => (await import('./list.tsx')).RunsView),
   commands: Object.values(runCommands),
 };
 

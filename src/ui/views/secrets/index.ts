@@ -1,5 +1,5 @@
 import { secretKeys } from '../../../queries/secrets.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { secretCommands } from './commands.ts';
 

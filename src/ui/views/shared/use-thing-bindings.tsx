@@ -7,12 +7,15 @@ import { usePin } from '../../../queries/use-pin.ts';
 import { copySequence } from '../../../text/clipboard.ts';
 import { type ExportFormat, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
+import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { thingCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { siblingOf } from '../../navigation/siblings.ts';
 import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
-import { ActionMenu, ChoiceWindow } from './windows.tsx';
+
+const ActionMenu = lateWindow(async () => (await import('./windows.tsx')).ActionMenu);
+const ExportWindow = lateWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => string>);
 
 export interface ThingOptions {
   /** The id, and the thing itself; undefined while there is none. */
@@ -124,7 +127,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
         showOverlay({
           id: 'export',
           render: close => (
-            <ChoiceWindow
+            <ExportWindow
               title="Export as"
               choices={choices}
               emptyWords="There is nothing to export."

@@ -1,5 +1,5 @@
 import { trainingKeys } from '../../../queries/training.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { chartCommands, checkpointCommands, trainingCommands } from './commands.ts';
 

@@ -1,8 +1,7 @@
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { readerCommands, trajectoryCommands } from './commands.ts';
-import { TrajectoriesView } from './list.tsx';
 
 export const trajectoriesView: ViewDefinition = {
   name: 'trajectories',
@@ -11,7 +10,7 @@ export const trajectoriesView: ViewDefinition = {
   section: true,
   listKey: trajectoryKeys.list({}),
   crumb: params => params['name'] ?? params['dataset_name'] ?? 'Trajectories',
-  component: TrajectoriesView,
+  component: lateView(async () => (await import('./list.tsx')).TrajectoriesView),
   commands: Object.values(trajectoryCommands),
 };
 

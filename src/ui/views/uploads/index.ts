@@ -1,4 +1,4 @@
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 import { uploadCommands } from './commands.ts';
 

@@ -1,5 +1,5 @@
 import { watchKeys } from '../../../queries/watch.ts';
-import { lateView } from '../../app/late-view.tsx';
+import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
 
 export const watchView: ViewDefinition = {

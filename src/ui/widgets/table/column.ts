@@ -125,10 +125,14 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
 export function compareCells(left: Cell, right: Cell, descending: boolean): number {
   if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
   const order =
-    typeof left === 'number' && typeof right === 'number'
-      ? left - right
-      : collator.compare(String(left), String(right));
+    typeof left === 'number' && typeof right === 'number' ? left - right : compareTexts(String(left), String(right));
   return descending ? -order : order;
 }
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+/** Made when texts are first compared: that takes milliseconds. */
+let collator: Intl.Collator | undefined;
+
+function compareTexts(left: string, right: string): number {
+  collator ??= new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+  return collator.compare(left, right);
+}
