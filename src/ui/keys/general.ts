@@ -155,6 +155,12 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
+export const menuCommands = {
+  up: { id: 'menu.up', title: 'the choice above', ...move, keys: ['up', 'k'] },
+  down: { id: 'menu.down', title: 'the choice below', ...move, keys: ['down', 'j'] },
+  choose: { id: 'menu.choose', title: 'take it', keys: ['enter'], group: 'Window', hint: 'take it', palette: false },
+} as const satisfies CommandTable;
+
 const picker = { group: 'Files', palette: false } as const;
 
 export const pickerCommands = {
@@ -187,5 +193,6 @@ export const generalLayers: readonly CommandTable[] = [
   formCommands,
   confirmCommands,
   columnCommands,
+  menuCommands,
   pickerCommands,
 ];

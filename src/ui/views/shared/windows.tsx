@@ -1,6 +1,5 @@
 /** The windows in which things are done: choose an action, confirm it, fill in its form, see what came of it. */
 import { Text } from 'ink';
-import SelectInput from 'ink-select-input';
 import { useState } from 'react';
 import type { Fault } from '../../../queries/fault.ts';
 import { useAction } from '../../../queries/use-action.ts';
@@ -14,6 +13,7 @@ import { keyLabel } from '../../keys/key.ts';
 import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
 import { Form, fieldLinesOf } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
+import { Menu } from '../../widgets/menu.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { FaultNote } from './fault-note.tsx';
@@ -35,21 +35,24 @@ export interface ActionMenuProps {
 export function ActionMenu({ title, bindings, onClose }: ActionMenuProps) {
   const router = useRouter();
   const width = useWindowWidth(56);
-  const items = bindings.map((binding, index) => ({
-    key: binding.command.id,
-    label: `${binding.command.title}  (${router.keysOf(binding.command).map(keyLabel).join(', ')})`,
-    value: index,
+  const items = bindings.map(({ command }) => ({
+    key: command.id,
+    label: `${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
   }));
+  const instead =
+    (binding: Binding | undefined): Binding['run'] =>
+    press => {
+      onClose();
+      return binding?.run(press);
+    };
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
       <Window title={title} width={width} height={Math.max(1, items.length) + windowMargin.lines}>
         {items.length === 0 ? <Text>Nothing can be done with this now.</Text> : null}
-        <SelectInput
+        <Menu
           items={items}
-          onSelect={item => {
-            onClose();
-            bindings[item.value]?.run({ name: 'enter', text: '' });
-          }}
+          onChoose={index => instead(bindings[index])({ name: 'enter', text: '' })}
+          bindings={bindings.map(binding => ({ ...binding, run: instead(binding) }))}
         />
       </Window>
     </KeyScope>
@@ -217,16 +220,15 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
       <Window title={title} width={width} height={lines + windowMargin.lines}>
         {waiting ? <Waiting words="Asking the service" /> : null}
         {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
-        <SelectInput
+        <Menu
           limit={lines}
-          items={choices.map((choice, index) => ({
-            key: choice.key,
-            label: truncate(sanitiseLine(choice.label), width - windowMargin.columns - 3),
-            value: index,
+          items={choices.map(({ key, label }) => ({
+            key,
+            label: truncate(sanitiseLine(label), width - windowMargin.columns - 3),
           }))}
-          onSelect={item => {
+          onChoose={index => {
             onClose();
-            const chosen = choices[item.value];
+            const chosen = choices[index];
             if (chosen) onChoose(chosen.value);
           }}
         />

@@ -1,0 +1,69 @@
+/** One of several, to choose from: drawn by ink-select-input, its keys by way of the router like all others. */
+
+import { Text } from 'ink';
+import SelectInput from 'ink-select-input';
+import { useReducer } from 'react';
+import { menuCommands } from '../keys/general.ts';
+import { type Binding, KeyScope } from '../keys/router.tsx';
+import { useTheme } from './theme/theme.tsx';
+
+export interface MenuItem {
+  readonly key: string;
+  /** Safe for a terminal, and short enough for its line. */
+  readonly label: string;
+}
+
+export interface MenuProps {
+  readonly items: readonly MenuItem[];
+  /** Lines for the items; all of them, where it is missing. */
+  readonly limit?: number;
+  /** Is told the index of the item. */
+  readonly onChoose: (index: number) => void;
+  /** Keys that lead to an item directly. */
+  readonly bindings?: readonly Binding[];
+}
+
+type MenuAction = { readonly kind: 'move'; readonly by: number; readonly count: number };
+
+/** The cursor after a move; from the last to the first and back. */
+export function menuReducer(cursor: number, { by, count }: MenuAction): number {
+  return count === 0 ? 0 : (cursor + by + count) % count;
+}
+
+/** In the glyphs and styles of the theme, as the cursor of a list is. */
+function Indicator({ isSelected = false }: { isSelected?: boolean }) {
+  const { glyphs, styles } = useTheme();
+  return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;
+}
+
+function Item({ isSelected = false, label }: { isSelected?: boolean; label: string }) {
+  const { styles } = useTheme();
+  return <Text wrap="truncate">{isSelected ? styles.selected(label) : label}</Text>;
+}
+
+export function Menu({ items, limit = items.length, onChoose, bindings = [] }: MenuProps) {
+  const [cursor, dispatch] = useReducer(menuReducer, 0);
+  const count = items.length;
+  const at = Math.min(cursor, Math.max(0, count - 1));
+  return (
+    <KeyScope
+      bindings={[
+        { command: menuCommands.up, run: () => dispatch({ kind: 'move', by: -1, count }), enabled: count > 0 },
+        { command: menuCommands.down, run: () => dispatch({ kind: 'move', by: 1, count }), enabled: count > 0 },
+        { command: menuCommands.choose, run: () => onChoose(at), enabled: count > 0 },
+        ...bindings,
+      ]}
+    >
+      {/* Where its cursor is cannot be told to it but at its beginning. */}
+      <SelectInput
+        key={at}
+        indicatorComponent={Indicator}
+        itemComponent={Item}
+        isFocused={false}
+        initialIndex={at}
+        limit={limit}
+        items={items.map(({ key, label }) => ({ key, label, value: key }))}
+      />
+    </KeyScope>
+  );
+}
