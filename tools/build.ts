@@ -113,6 +113,30 @@ const quickSegments: Plugin = {
   },
 };
 
+/** Ink composes every cell of every frame; ours looks first which rows are new. */
+const quickOutput: Plugin = {
+  name: 'quick-output',
+  setup(context) {
+    const ours = JSON.stringify(`${root}src/ui/app/painter/cached-rows.ts`);
+    context.onLoad({ filter: /node_modules\/ink\/build\/output\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const declared = 'export default class Output';
+      // Made anew for each character of each line.
+      const expression = '/^\\p{Default_Ignorable_Code_Point}+$/u';
+      for (const part of [declared, expression]) {
+        if (!source.includes(part)) throw new Error(`${path} is not what the build expects: ${part} is not in it`);
+      }
+      const altered = source.replace(declared, 'class Output').replace(expression, 'ignorable');
+      return {
+        contents: `import { cachedRows } from ${ours};
+          const ignorable = ${expression};
+          ${altered}
+          export default cachedRows(Output);`,
+      };
+    });
+  },
+};
+
 /** What got words its complaints with: two formatters that take 12 ms to make, and that no good request needs. */
 const lateFormatters: Plugin = {
   name: 'late-formatters',
@@ -145,7 +169,7 @@ const result = await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickSegments, lateFormatters],
+  plugins: [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickOutput, quickSegments, lateFormatters],
   logLevel: 'warning',
 });
 if (result.metafile) {

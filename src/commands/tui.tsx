@@ -43,6 +43,17 @@ function Root({ session, terminal, theme }: RootProps) {
   );
 }
 
+/**
+ * Keeps the heap near the size of what lives in it. Left alone, V8 lets it grow to many times that for the sake of a
+ * throughput that a screen has no use for: 280 MB instead of 160 with 10,000 rows and a long trajectory.
+ */
+function keepHeapSmall(): void {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  // The young generation stays as it is; the old one is tidied up when it has grown by so much.
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=60');
+}
+
 export async function tuiCommand(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: configOptions });
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
@@ -53,6 +64,7 @@ export async function tuiCommand(args: readonly string[]): Promise<number> {
   const session = new Session(configFlags(values), process.env);
   const { config } = session;
   checkKeys(config);
+  keepHeapSmall();
   const theme = themeFor(config.preferences.theme.value, process.env);
   const code = await startTerminal(terminal => <Root session={session} terminal={terminal} theme={theme} />, {
     onSuspend: suspended => session.workbench.setSuspended(suspended),

@@ -71,8 +71,10 @@ export function mergeFirstPage<Row>(
 
 /** Adds the page that was read from the list's `nextCursor`. */
 export function appendPage<Row>(old: ListData<Row>, page: Page<Row>, id: RowId<Row>): ListData<Row> {
+  const added = new Map(withoutRepeats(page.items, id).map(row => [id(row), row]));
+  for (const row of old.rows) added.delete(id(row));
   return {
-    rows: withoutRepeats([...old.rows, ...page.items], id),
+    rows: [...old.rows, ...added.values()],
     nextCursor: cursorOf(page, old.nextCursor),
     dropped: old.dropped + page.dropped,
     note: old.note,

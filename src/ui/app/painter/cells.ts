@@ -13,6 +13,11 @@ export const blank: Cell = { text: ' ', width: 1, style: '' };
 
 /** Attributes of SGR (ECMA-48 8.3.117) by what switches them on, with what switches them off. */
 const attributes: Readonly<Record<number, number>> = { 1: 22, 2: 22, 3: 23, 4: 24, 5: 25, 7: 27, 8: 28, 9: 29, 53: 55 };
+/** What each switches off. */
+const attributesOff = new Map<number, number[]>();
+for (const [on, off] of Object.entries(attributes)) {
+  attributesOff.set(off, [...(attributesOff.get(off) ?? []), Number(on)]);
+}
 const sequence = /\u001b\[([\d;:]*)m|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
 class Style {
@@ -39,13 +44,14 @@ class Style {
       else if (code === 49) this.#background = '';
       else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) this.#foreground = String(code);
       else if ((code >= 40 && code <= 47) || (code >= 100 && code <= 107)) this.#background = String(code);
-      else for (const [on, off] of Object.entries(attributes)) if (off === code) this.#on.delete(Number(on));
+      else for (const on of attributesOff.get(code) ?? []) this.#on.delete(on);
     }
   }
 
   toString(): string {
-    const on = [...this.#on].sort((left, right) => left - right);
-    return [...on, this.#foreground, this.#background].filter(part => part !== '').join(';');
+    const on = this.#on.size === 0 ? '' : [...this.#on].sort((left, right) => left - right).join(';');
+    const front = on === '' || this.#foreground === '' ? on + this.#foreground : `${on};${this.#foreground}`;
+    return front === '' || this.#background === '' ? front + this.#background : `${front};${this.#background}`;
   }
 }
 
@@ -76,6 +82,19 @@ export function parseLine(line: string, columns: number): Cell[] {
   if (from < line.length) add(line.slice(from));
   while (cells.length < columns) cells.push(blank);
   return cells;
+}
+
+/** The lines of a styled text, each with the style that it begins in. */
+export function styledLines(text: string): readonly string[] {
+  if (!text.includes('\n')) return [text];
+  const lines = text.split('\n');
+  if (!text.includes('\u001b')) return lines;
+  const style = new Style();
+  return lines.map(line => {
+    const current = style.toString();
+    for (const match of line.matchAll(sequence)) if (match[1] !== undefined) style.apply(match[1]);
+    return current === '' ? line : `\u001b[${current}m${line}`;
+  });
 }
 
 export function sameCell(left: Cell | undefined, right: Cell | undefined): boolean {

@@ -24,7 +24,11 @@ export interface Arrangement {
   readonly sort: Sort | undefined;
 }
 
-export type Arrange<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;
+export interface Arrange<Row> {
+  (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
+  /** Reads what a filter will search of the rows, so that its first character need not wait for that. */
+  readonly prepare: (rows: readonly Row[]) => void;
+}
 
 /** Makes the function that filters and sorts the rows of one table. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
@@ -54,7 +58,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     return ordered;
   };
 
-  return (rows, arrangement) => {
+  const arrange = (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row> => {
     if (rows === lastRows && last && sameArrangement(last.arrangement, arrangement)) return last.answer;
     if (rows !== lastRows) sorted = undefined;
     const parsed = parseFilter(arrangement.filter);
@@ -74,6 +78,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     last = { arrangement, answer };
     return answer;
   };
+  return Object.assign(arrange, { prepare: (rows: readonly Row[]) => void rows.forEach(haystackOf) });
 }
 
 /** What a filter searches of a cell: its text, but not a number in words (an age changes while one types). */

@@ -1,5 +1,5 @@
 /** A table's state, its rows as they are shown, and its keys. */
-import { useMemo, useReducer, useRef } from 'react';
+import { useEffect, useMemo, useReducer, useRef } from 'react';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
@@ -84,6 +84,13 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     },
     { table: initial ?? initialTableState, typing: undefined },
   );
+
+  const filtering = typing !== undefined;
+  useEffect(() => {
+    if (!filtering) return undefined;
+    const soon = setImmediate(() => arrange.prepare(rows));
+    return () => clearImmediate(soon);
+  }, [filtering, arrange, rows]);
 
   const arranged = arrange(rows, table);
   const { cursor, offset } = windowOf(table, arranged, rowLines);

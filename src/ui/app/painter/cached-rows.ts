@@ -1,0 +1,177 @@
+/**
+ * Ink composes every cell of every frame anew, which at 200×60 takes milliseconds and makes ten megabytes of garbage for
+ * one moved cursor. This stands around Ink's own `Output`: what each row is made of is looked at first, and only rows that
+ * did not stand in the frame before are composed. The build puts it in place of Ink's class.
+ */
+import { styledLines } from './cells.ts';
+
+/** Columns and rows, half open; a side without a bound is open. */
+export interface Clip {
+  readonly x1?: number | undefined;
+  readonly x2?: number | undefined;
+  readonly y1?: number | undefined;
+  readonly y2?: number | undefined;
+}
+
+/** Changes a line of a text; is told which line of the text it is. */
+export type Transformer = (line: string, index: number) => string;
+
+export interface FrameSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What Ink draws a frame into. */
+export interface FrameOutput {
+  write(x: number, y: number, text: string, options: { readonly transformers: readonly Transformer[] }): void;
+  clip(clip: Clip): void;
+  unclip(): void;
+  get(): { output: string; height: number };
+}
+
+/** Ink's class, with what this needs of its inside. */
+export interface InkOutput extends FrameOutput {
+  /** Texts cut into characters and measured; of one frame, where nobody shares it. */
+  caches: { getStringWidth(text: string): number };
+  sliceLineToColumns(line: string, from: number, to: number): string;
+}
+
+type Operation =
+  | {
+      readonly kind: 'write';
+      readonly x: number;
+      readonly y: number;
+      readonly text: string;
+      readonly transformers: readonly Transformer[];
+    }
+  | { readonly kind: 'clip'; readonly clip: Clip }
+  | { readonly kind: 'unclip' };
+
+/** A line of a text at its place in a row. */
+interface Piece {
+  readonly x: number;
+  readonly line: string;
+}
+
+function bound(
+  left: number | undefined,
+  right: number | undefined,
+  tighter: (a: number, b: number) => number,
+): number | undefined {
+  if (left === undefined) return right;
+  return right === undefined ? left : tighter(left, right);
+}
+
+function intersect(outer: Clip | undefined, inner: Clip): Clip {
+  return {
+    x1: bound(outer?.x1, inner.x1, Math.max),
+    x2: bound(outer?.x2, inner.x2, Math.min),
+    y1: bound(outer?.y1, inner.y1, Math.max),
+    y2: bound(outer?.y2, inner.y2, Math.min),
+  };
+}
+
+function isEmpty({ x1, x2, y1, y2 }: Clip): boolean {
+  return (x1 !== undefined && x2 !== undefined && x1 >= x2) || (y1 !== undefined && y2 !== undefined && y1 >= y2);
+}
+
+/** Texts that Ink's own caches may hold, a hundred bytes or so for each of their characters. */
+const keptTexts = 1_000;
+/** Between the pieces of a row's key; no text that is drawn holds it. */
+const between = '\u0000';
+
+/** A class that composes with `Ink`, and gives the same frames. */
+export function cachedRows(Ink: new (size: FrameSize) => InkOutput): new (size: FrameSize) => FrameOutput {
+  /** The rows of the last frame of each width by what they are made of. */
+  const frames = new Map<number, ReadonlyMap<string, string>>();
+  let measures = new Ink({ width: 0, height: 0 });
+  let texts = 0;
+
+  return class CachedRows implements FrameOutput {
+    readonly #size: FrameSize;
+    readonly #operations: Operation[] = [];
+
+    constructor(size: FrameSize) {
+      this.#size = size;
+      if (texts < keptTexts) return;
+      measures = new Ink({ width: 0, height: 0 });
+      texts = 0;
+    }
+
+    write(
+      x: number,
+      y: number,
+      text: string,
+      { transformers }: { readonly transformers: readonly Transformer[] },
+    ): void {
+      if (text !== '') this.#operations.push({ kind: 'write', x, y, text, transformers });
+    }
+
+    clip(clip: Clip): void {
+      this.#operations.push({ kind: 'clip', clip });
+    }
+
+    unclip(): void {
+      this.#operations.push({ kind: 'unclip' });
+    }
+
+    get(): { output: string; height: number } {
+      const { width, height } = this.#size;
+      const known = frames.get(width);
+      const drawn = new Map<string, string>();
+      const lines = this.#rows().map(pieces => {
+        const key = pieces.map(({ x, line }) => `${x}${between}${line}`).join(between);
+        const line = drawn.get(key) ?? known?.get(key) ?? compose(pieces, width);
+        drawn.set(key, line);
+        return line;
+      });
+      // One width at a time is on screen; a resize lets the rows of the old one go.
+      if (!known) frames.clear();
+      frames.set(width, drawn);
+      return { output: lines.join('\n'), height };
+    }
+
+    /** What each row is made of, in the order of drawing. */
+    #rows(): Piece[][] {
+      const rows: Piece[][] = Array.from({ length: this.#size.height }, () => []);
+      const clips: Clip[] = [];
+      for (const operation of this.#operations) {
+        if (operation.kind === 'clip') clips.push(intersect(clips.at(-1), operation.clip));
+        else if (operation.kind === 'unclip') clips.pop();
+        else place(rows, operation, clips.at(-1));
+      }
+      return rows;
+    }
+  };
+
+  function place(rows: Piece[][], { x, y, text, transformers }: Operation & { kind: 'write' }, clip: Clip = {}): void {
+    if (isEmpty(clip)) return;
+    const { x1, x2, y1 = 0, y2 = rows.length } = clip;
+    const lines = styledLines(text);
+    const cellsOf = (line: string): number => measures.caches.getStringWidth(line);
+    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...lines.map(cellsOf)) < x1)) return;
+    for (const [index, whole] of lines.entries()) {
+      const row = rows[y + index];
+      if (!row || y + index < y1 || y + index >= y2) continue;
+      let line = whole;
+      let from = x;
+      if (x1 !== undefined && x2 !== undefined) {
+        const cells = cellsOf(whole);
+        const start = Math.max(0, x1 - x);
+        const end = Math.min(cells, x2 - x);
+        if (start > 0 || end < cells) line = measures.sliceLineToColumns(whole, start, end);
+        from = Math.max(x, x1);
+      }
+      for (const transformer of transformers) line = transformer(line, index);
+      if (line !== '') row.push({ x: from, line });
+    }
+  }
+
+  function compose(pieces: readonly Piece[], width: number): string {
+    const row = new Ink({ width, height: 1 });
+    row.caches = measures.caches;
+    texts += pieces.length;
+    for (const { x, line } of pieces) row.write(x, 0, line, { transformers: [] });
+    return row.get().output;
+  }
+}
