@@ -28,10 +28,9 @@ export function findScroll(old: readonly string[], next: readonly string[]): Scr
         if (moved && start < 0) start = row;
         if (!moved && start >= 0) {
           const end = row - 1;
-          const gain = gainOf(old, next, start, end);
-          if (gain >= fewest && gain > (best?.gain ?? 0)) {
-            best = { top: Math.min(start, start + by), bottom: Math.max(end, end + by), by, gain };
-          }
+          const scroll = { top: Math.min(start, start + by), bottom: Math.max(end, end + by), by };
+          const gain = gainOf(old, next, scroll);
+          if (gain >= fewest && gain > (best?.gain ?? 0)) best = { ...scroll, gain };
           start = -1;
         }
       }
@@ -40,10 +39,14 @@ export function findScroll(old: readonly string[], next: readonly string[]): Scr
   return best;
 }
 
-/** Lines of a block that would otherwise have to be sent. */
-function gainOf(old: readonly string[], next: readonly string[], start: number, end: number): number {
+/** How many lines fewer must be sent once the band has moved; below zero where it tears away more than it brings. */
+function gainOf(old: readonly string[], next: readonly string[], { top, bottom, by }: Scroll): number {
   let gain = 0;
-  for (let row = start; row <= end; row += 1) if (old[row] !== next[row]) gain += 1;
+  for (let row = top; row <= bottom; row += 1) {
+    const source = row + by;
+    const there = source >= top && source <= bottom ? old[source] : '';
+    gain += Number(there === next[row]) - Number(old[row] === next[row]);
+  }
   return gain;
 }
 

@@ -70,6 +70,14 @@ describe('diffFrame', () => {
     expect(sent.length).toBeLessThan(120);
     expect(findScroll(lines.slice(0, 50), lines.slice(3, 53))).toMatchObject({ by: 3 });
   });
+
+  it('does not move lines away from where they belong', () => {
+    const period = ['one', 'two', 'three', 'four'];
+    const blanks = Array.from({ length: 8 }, (_, index) => `blank ${index}`);
+    const old = [...period, ...period, ...blanks];
+    // The same words once more below: a block that stands elsewhere, but that is also still where it was.
+    expect(findScroll(old, [...period, ...period, ...period, ...blanks.slice(4)])).toBeUndefined();
+  });
 });
 
 describe('parseLine', () => {
