@@ -63,15 +63,23 @@ async function chat(response: ServerResponse): Promise<void> {
   response.end();
 }
 
+export interface LargeService {
+  readonly baseUrl: string;
+  /** Changes the number of runs of the first benchmark. */
+  readonly setFirstRuns: (count: number) => void;
+  readonly close: () => void;
+}
+
 /** Starts it on any free port of this machine. */
-export function startLargeService(): Promise<{ readonly baseUrl: string; readonly close: () => void }> {
+export function startLargeService(): Promise<LargeService> {
+  let firstRuns = 0;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const limit = Number(url.searchParams.get('limit') ?? 25);
     const from = Number(url.searchParams.get('cursor') ?? 0);
     if (url.pathname === '/api/v1/benchmarks') {
       const items = Array.from({ length: Math.min(limit, benchmarkCount - from) }, (_, index) =>
-        benchmark(from + index),
+        from + index === 0 ? { ...benchmark(0), eval_run_count: firstRuns } : benchmark(from + index),
       );
       const has_more = from + limit < benchmarkCount;
       send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
@@ -96,6 +104,9 @@ export function startLargeService(): Promise<{ readonly baseUrl: string; readonl
       const port = typeof address === 'object' && address ? address.port : 0;
       resolve({
         baseUrl: `http://127.0.0.1:${port}`,
+        setFirstRuns: count => {
+          firstRuns = count;
+        },
         close: () => {
           server.closeAllConnections();
           server.close();

@@ -25,6 +25,10 @@ export interface TimedTerminal {
   readonly keyUntil: (bytes: string, wanted: string) => Promise<Answer>;
   /** What comes in a stretch of time without a key. */
   readonly watch: (ms: number) => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
+  /** From now on the terminal is at the end of a line of so many characters a second. */
+  readonly slowDown: (charactersPerSecond: number) => void;
+  /** Sends a key so many times within `ms`; gives the milliseconds from the last of them to the last byte of its answer. */
+  readonly keys: (bytes: string, count: number, ms: number) => Promise<number>;
   /** Resident memory, in bytes. */
   readonly memory: () => number;
   readonly close: () => Promise<void>;
@@ -36,6 +40,42 @@ export interface TerminalOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
+
+/** What lies between a program and its terminal: a line that takes in everything at once and delivers it slowly. */
+class Line {
+  readonly #deliver: (data: string) => void;
+  #waiting = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deliver: (data: string) => void) {
+    this.#deliver = deliver;
+  }
+
+  take(data: string): void {
+    if (this.#timer) this.#waiting += data;
+    else this.#deliver(data);
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting === '';
+  }
+
+  /** From now on delivers so many characters a second. */
+  slowDown(charactersPerSecond: number): void {
+    const due = charactersPerSecond / (1_000 / tickMs);
+    this.#timer = setInterval(() => {
+      if (this.#waiting === '') return;
+      this.#deliver(this.#waiting.slice(0, due));
+      this.#waiting = this.#waiting.slice(due);
+    }, tickMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const tickMs = 10;
 
 const limitMs = 30_000;
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
@@ -59,11 +99,12 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
   });
   let bytes = 0;
   let lastByte = started;
-  child.onData(data => {
+  const line = new Line(data => {
     bytes += Buffer.byteLength(data);
     lastByte = performance.now();
     terminal.write(data);
   });
+  child.onData(data => line.take(data));
   terminal.onData(reply => child.write(reply));
   const ended = new Promise<void>(resolve => child.onExit(() => resolve()));
   const text = (): string =>
@@ -72,7 +113,7 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
     );
 
   const quiet = async (since: number): Promise<void> => {
-    while (performance.now() - Math.max(lastByte, since) < quietMs) await pause(5);
+    while (!line.isEmpty || performance.now() - Math.max(lastByte, since) < quietMs) await pause(5);
   };
   const reach = async (wanted: string): Promise<number> => {
     const began = performance.now();
@@ -101,6 +142,17 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
       await quiet(at);
       return { ms: bytes === before ? 0 : lastByte - at, bytes: bytes - before };
     },
+    slowDown: charactersPerSecond => line.slowDown(charactersPerSecond),
+    keys: async (sent, count, ms) => {
+      const began = performance.now();
+      for (let index = 0; index < count; index += 1) {
+        while (performance.now() - began < (ms * index) / count) await pause(1);
+        child.write(sent);
+      }
+      const last = performance.now();
+      await quiet(last);
+      return Math.max(0, lastByte - last);
+    },
     watch: async ms => {
       const before = bytes;
       const cpu = cpuOf(child.pid);
@@ -109,6 +161,7 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
     },
     memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
     close: async () => {
+      line.close();
       child.kill('SIGTERM');
       await ended;
       terminal.dispose();
