@@ -95,13 +95,17 @@ export function ChatView({ location }: ViewProps) {
 
   const inputLines = pane.height >= 16 ? 4 : 2;
   const talkHeight = Math.max(3, pane.height - inputLines - 2);
-  const layout = useMemo(createTalkLayout, []);
+  const layout = useMemo(() => createTalkLayout(theme), [theme]);
   const { loaded, fault } = models;
   const lines =
     turns.length > 0
       ? layout(turns, pane.width - 1, answering)
       : openingLines({ model: settings.model, loaded, fault }, pane.width - 1);
   const textAt = (line: number): string => lines[line]?.text ?? '';
+  const drawnAt = (line: number): string => {
+    const { kind, text, styled } = lines[line] ?? { kind: 'text', text: '' };
+    return styled ?? lineStyle(kind, styles)?.(text) ?? text;
+  };
   const shownLines = talkHeight - scrollViewLines;
   // What is being written is given room ahead, so that the screen moves now and then and not with every line.
   const room = answering ? Math.max(1, shownLines - 4) : 1;
@@ -179,6 +183,7 @@ export function ChatView({ location }: ViewProps) {
             scroll={scroll}
             textAt={textAt}
             styleAt={line => lineStyle(lines[line]?.kind ?? 'text', styles)}
+            drawnAt={drawnAt}
             width={pane.width}
             focused={pane.focused && !draft.writing}
             words={answering ? 'answering' : settings.model}

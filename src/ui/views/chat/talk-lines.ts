@@ -1,15 +1,21 @@
-/** A conversation as lines. Pure; turns that are done are laid out once for a width. */
+/** A conversation as lines, answers as the Markdown they are written in. Pure; a turn that is done is laid out once. */
+import { stripVTControlCharacters } from 'node:util';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import type { Fault } from '../../../queries/fault.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
+import { markdownLines } from '../../widgets/markdown/markdown.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export type TalkLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'fault';
 
 export interface TalkLine {
   readonly kind: TalkLineKind;
+  /** Plain, to be searched. */
   readonly text: string;
+  /** With the styles of its own, where it has some. */
+  readonly styled?: string;
 }
 
 const indent = '  ';
@@ -19,11 +25,27 @@ function paragraph(kind: TalkLineKind, text: string, width: number): TalkLine[] 
   return lines.map(line => ({ kind, text: indent + line }));
 }
 
-function turnLines(turn: Turn, width: number, answering: boolean): TalkLine[] {
+/** While it is being written an answer of this length is laid out anew with every word: longer ones wait for their end. */
+const longestStreamed = 20_000;
+
+function markdown(text: string, width: number, theme: Theme): TalkLine[] {
+  return markdownLines(text, Math.max(8, width - indent.length), theme).map(line => ({
+    kind: 'text',
+    text: indent + stripVTControlCharacters(line),
+    styled: indent + line,
+  }));
+}
+
+function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): TalkLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
   const lines: TalkLine[] = [{ kind: turn.role, text: name }];
   if (turn.reasoning !== '') lines.push(...paragraph('reasoning', turn.reasoning, width));
-  if (turn.content !== '') lines.push(...paragraph('text', turn.content, width));
+  if (turn.content !== '') {
+    const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
+    // One by one: an answer may have more lines than a call may have arguments.
+    const said = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
+    for (const line of said) lines.push(line);
+  }
   if (turn.content === '' && !answering && !turn.fault) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped` });
@@ -70,15 +92,17 @@ export function openingLines({ model, loaded, fault }: Answerer, width: number):
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }
 
+export type TalkLayout = (turns: readonly Turn[], width: number, answering: boolean) => TalkLine[];
+
 /** Lays conversations out, remembering the turns that are done. */
-export function createTalkLayout(): (turns: readonly Turn[], width: number, answering: boolean) => TalkLine[] {
+export function createTalkLayout(theme: Theme): TalkLayout {
   const known = new WeakMap<Turn, { readonly width: number; readonly lines: readonly TalkLine[] }>();
   return (turns, width, answering) =>
     turns.flatMap((turn, index) => {
-      if (answering && index === turns.length - 1) return turnLines(turn, width, true);
+      if (answering && index === turns.length - 1) return turnLines(turn, width, true, theme);
       const old = known.get(turn);
       if (old?.width === width) return old.lines;
-      const lines = turnLines(turn, width, false);
+      const lines = turnLines(turn, width, false, theme);
       known.set(turn, { width, lines });
       return lines;
     });

@@ -8,6 +8,7 @@ import {
   tokensPerSecond,
 } from '../../../../src/queries/conversation.ts';
 import { createTalkLayout, openingLines } from '../../../../src/ui/views/chat/talk-lines.ts';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
@@ -19,6 +20,8 @@ const fault = {
   unreachable: false,
   outcomeUnknown: false,
 };
+
+const theme = createTheme('terminal');
 
 describe('conversationReducer', () => {
   it('gathers what is streamed and ends with its counts', () => {
@@ -59,7 +62,7 @@ describe('conversationReducer', () => {
 describe('createTalkLayout', () => {
   it('shows no control character, and says what went wrong with the request id', () => {
     const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', fault });
-    const lines = createTalkLayout()(talk.turns, 40, false).map(line => line.text);
+    const lines = createTalkLayout(theme)(talk.turns, 40, false).map(line => line.text);
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
     expect(lines).toContain('  boo');
     expect(lines.join(' ')).toContain('req_9');
@@ -68,15 +71,24 @@ describe('createTalkLayout', () => {
   it('says below an answer what it took', () => {
     const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
     const { turns } = play(ask, text('a'), { kind: 'end', stats });
-    const lines = createTalkLayout()(turns, 80, false).map(line => line.text);
+    const lines = createTalkLayout(theme)(turns, 80, false).map(line => line.text);
     expect(lines.slice(-2)).toEqual([
       '  10 tokens out, 10 a second, the first after 500ms, cut at the most tokens',
       '',
     ]);
   });
 
+  it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
+    const question: ConversationAction = { kind: 'ask', text: 'in **bold**?', model: 'm' };
+    const { turns } = play(question, text('# Tea\n\n- **green**\n- black'), { kind: 'end', stats: { model: 'm' } });
+    const lines = createTalkLayout(theme)(turns, 40, false);
+    const shown = lines.map(line => line.text.trimEnd());
+    expect(shown).toEqual(['you', '  in **bold**?', '', 'm', '  Tea', '', '  • green', '  • black', '']);
+    expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
+  });
+
   it('lays a finished turn out once', () => {
-    const layout = createTalkLayout();
+    const layout = createTalkLayout(theme);
     const { turns } = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
     expect(layout(turns, 40, false)[1]).toBe(layout(turns, 40, false)[1]);
   });

@@ -1,0 +1,191 @@
+/** Markdown as lines for a terminal. Pure. */
+import type { MarkedToken, Tokens } from 'marked';
+import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth, padStart, truncate } from '../../../text/width.ts';
+import type { StyleName, Theme } from '../theme/theme.tsx';
+import { known, readMarkdown } from './lexer.ts';
+import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
+
+/** Cells that the content of a quote, a list or a code block gets; where there are fewer, it is not indented. */
+const minimumContent = 8;
+/** Cells of a column of a table; where there are fewer, its rows are shown one below the other. */
+const minimumColumn = 3;
+/** A rule across more would be of no use, and of no end for a width that is not finite. */
+const maximumWidth = 1_000;
+
+/**
+ * Markdown (CommonMark with GitHub's tables, task lists, strike-through and bare links) as styled lines of at most
+ * `width` cells; none for a width below one. Anything may be passed: the text is sanitised, raw HTML is text, line
+ * ends inside a paragraph are kept, a fence that is not closed yet is code to the end, and what is too long or too
+ * deeply nested comes out as plain wrapped text. Never throws.
+ */
+export function markdownLines(text: string, width: number, theme: Theme): string[] {
+  const cells = Math.min(Math.floor(width), maximumWidth);
+  if (!(cells >= 1)) return [];
+  const clean = sanitise(text, { multiline: true });
+  const tokens = readMarkdown(clean);
+  if (tokens === undefined) return plainLines(clean, cells, theme);
+  return blocks(tokens, { width: cells, theme, apart: true });
+}
+
+interface Layout {
+  readonly width: number;
+  readonly theme: Theme;
+  /** A blank line between blocks. Tight lists have none. */
+  readonly apart: boolean;
+}
+
+function blocks(tokens: readonly MarkedToken[], layout: Layout): string[] {
+  const lines: string[] = [];
+  for (const token of tokens) {
+    const own = block(token, layout);
+    if (own.length === 0) continue;
+    if (lines.length > 0 && layout.apart) lines.push('');
+    // Not by spreading: a block may have more lines than a call may have arguments.
+    for (const line of own) lines.push(line);
+  }
+  return lines;
+}
+
+function block(token: MarkedToken, layout: Layout): string[] {
+  const { width, theme } = layout;
+  switch (token.type) {
+    case 'heading':
+      return inline(token.tokens, layout, token.depth <= 2 ? ['accent', 'title'] : ['title']);
+    case 'paragraph':
+      return inline(token.tokens, layout);
+    case 'code':
+      return code(token, layout);
+    case 'blockquote':
+      return quote(token, layout);
+    case 'list':
+      return list(token, layout);
+    case 'table':
+      return table(token, layout);
+    case 'hr':
+      return [theme.styles.border(theme.glyphs.horizontal.repeat(width))];
+    case 'html':
+      return plainLines(sanitise(token.text, { multiline: true }).replace(/^\n+/, '').trimEnd(), width, theme);
+    // Definitions show where they are referred to; the mark of a task is its item's.
+    case 'space':
+    case 'def':
+    case 'checkbox':
+      return [];
+    default:
+      return spanLines(spansOf([token], theme), width, theme);
+  }
+}
+
+function inline(tokens: Tokens.Paragraph['tokens'], { width, theme }: Layout, styles: StyleName[] = []): string[] {
+  const spans = spansOf(known(tokens), theme, styles);
+  return plainOf(spans) === '' ? [] : spanLines(spans, width, theme);
+}
+
+function code(token: Tokens.Code, { width, theme }: Layout): string[] {
+  const indent = width - 2 >= minimumContent ? '  ' : '';
+  const room = width - indent.length;
+  const lines = sanitise(token.text, { multiline: true })
+    .split('\n')
+    .flatMap(line => hardLines(line, room, theme))
+    .map(line => (line === '' ? '' : indent + theme.styles.code(line)));
+  const language =
+    sanitiseLine(token.lang ?? '')
+      .trim()
+      .split(' ', 1)[0] ?? '';
+  if (language === '') return lines;
+  return [indent + theme.styles.muted(truncate(language, room, { ellipsis: theme.glyphs.ellipsis })), ...lines];
+}
+
+function quote(token: Tokens.Blockquote, layout: Layout): string[] {
+  const { width, theme } = layout;
+  const bar = width - 2 >= minimumContent ? `${theme.styles.border(theme.glyphs.quote)} ` : '';
+  const inside = { ...layout, width: bar === '' ? width : width - 2, apart: true };
+  return blocks(known(token.tokens), inside).map(line => bar + line);
+}
+
+function list(token: Tokens.List, layout: Layout): string[] {
+  const { theme } = layout;
+  const first = typeof token.start === 'number' ? token.start : 1;
+  const numberCells = String(first + token.items.length - 1).length;
+  const lines: string[] = [];
+  for (const [index, item] of token.items.entries()) {
+    const number = token.ordered ? `${padStart(String(first + index), numberCells)}.` : '';
+    const box = item.task ? (item.checked === true ? '[x]' : '[ ]') : '';
+    const marker = [number, box].filter(part => part !== '').join(' ') || theme.glyphs.bullet;
+    if (lines.length > 0 && token.loose) lines.push('');
+    for (const line of listItem(item, marker, { ...layout, apart: token.loose })) lines.push(line);
+  }
+  return lines;
+}
+
+function listItem(item: Tokens.ListItem, marker: string, layout: Layout): string[] {
+  const { width, theme } = layout;
+  const indent = displayWidth(marker) + 1;
+  if (width - indent < minimumContent) {
+    // Too narrow for both side by side.
+    const cut = truncate(marker, width, { ellipsis: theme.glyphs.ellipsis });
+    return [theme.styles.accent(cut), ...blocks(known(item.tokens), layout)];
+  }
+  const [start = '', ...rest] = blocks(known(item.tokens), { ...layout, width: width - indent });
+  const hanging = ' '.repeat(indent);
+  return [`${theme.styles.accent(marker)} ${start}`, ...rest.map(line => (line === '' ? '' : hanging + line))];
+}
+
+function table(token: Tokens.Table, { width, theme }: Layout): string[] {
+  const cellSpans = (cell: Tokens.TableCell): Span[] =>
+    spansOf(known(cell.tokens), theme, cell.header ? ['header'] : []);
+  const header = token.header.map(cellSpans);
+  const rows = token.rows.map(row => row.map(cellSpans));
+  const room = width - 3 * (header.length - 1);
+  if (room < minimumColumn * header.length) return records(header, rows, width, theme);
+
+  const natural = header.map((cell, column) =>
+    Math.max(1, ...[cell, ...rows.map(row => row[column] ?? [])].map(spans => displayWidth(plainOf(spans)))),
+  );
+  const widths = fitColumns(natural, room);
+  const line = (cells: readonly Span[][]): string =>
+    widths
+      .map((own, column) => aligned(cells[column] ?? [], own, token.align[column] ?? 'left', theme))
+      .join(` ${theme.styles.border(theme.glyphs.vertical)} `)
+      .trimEnd();
+  const { horizontal, cross4 } = theme.glyphs;
+  const rule = widths.map(cells => horizontal.repeat(cells)).join(horizontal + cross4 + horizontal);
+  return [line(header), theme.styles.border(rule), ...rows.map(line)];
+}
+
+/** A table with too many columns for the width: each row as lines of name and value. */
+function records(header: readonly Span[][], rows: readonly Span[][][], width: number, theme: Theme): string[] {
+  const colon: Span = { text: ': ', styles: [] };
+  if (rows.length === 0) return header.flatMap(name => spanLines(name, width, theme));
+  return rows.flatMap((row, index) => {
+    const lines = header.flatMap((name, column) => spanLines([...name, colon, ...(row[column] ?? [])], width, theme));
+    return index === 0 ? lines : ['', ...lines];
+  });
+}
+
+/** Narrows the widest columns to one common width, so that together they take at most `room` cells. */
+function fitColumns(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  let left = room;
+  let waiting = widths.map((_, column) => column);
+  while (waiting.length > 0) {
+    const share = Math.floor(left / waiting.length);
+    const narrow = waiting.filter(column => (natural[column] ?? 0) <= share);
+    if (narrow.length === 0) {
+      // The cells that do not divide go to the first columns.
+      const extra = left - share * waiting.length;
+      for (const [index, column] of waiting.entries()) widths[column] = share + (index < extra ? 1 : 0);
+      break;
+    }
+    for (const column of narrow) left -= natural[column] ?? 0;
+    waiting = waiting.filter(column => !narrow.includes(column));
+  }
+  return widths;
+}
+
+function aligned(spans: readonly Span[], width: number, align: 'center' | 'left' | 'right', theme: Theme): string {
+  const cut = cutSpans(spans, width, theme);
+  const gap = width - cut.width;
+  const before = align === 'right' ? gap : align === 'center' ? Math.floor(gap / 2) : 0;
+  return ' '.repeat(before) + cut.text + ' '.repeat(gap - before);
+}

@@ -1,0 +1,188 @@
+/** Inline Markdown as stretches of text with styles, and such stretches as lines. */
+import type { MarkedToken, Tokens } from 'marked';
+import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth, truncate, walk } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { StyleName, Theme } from '../theme/theme.tsx';
+import { known } from './lexer.ts';
+
+/** A stretch of text that looks the same throughout. `\n` ends a line. */
+export interface Span {
+  readonly text: string;
+  readonly styles: readonly StyleName[];
+}
+
+/** The text of inline tokens, each stretch with its styles besides those given. */
+export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: readonly StyleName[] = []): Span[] {
+  return tokens.flatMap(token => spansOfToken(token, theme, styles));
+}
+
+function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleName[]): Span[] {
+  const inside = (tokens: readonly { readonly type: string }[], style: StyleName): Span[] =>
+    spansOf(known(tokens), theme, withStyle(styles, style));
+  const marked = (mark: string, style: StyleName, spans: Span[]): Span[] => {
+    // A theme without an appearance for this style keeps the author's marks, so that the meaning is not lost.
+    if (theme.styles[style]('x') !== 'x') return spans;
+    return [{ text: mark, styles }, ...spans, { text: mark, styles }];
+  };
+  switch (token.type) {
+    case 'strong':
+      return marked('**', 'strong', inside(token.tokens, 'strong'));
+    case 'em':
+      return marked('*', 'emphasis', inside(token.tokens, 'emphasis'));
+    case 'del': {
+      // No theme strikes text out, and many terminals cannot.
+      const tilde = { text: '~~', styles: withStyle(styles, 'muted') };
+      return [tilde, ...inside(token.tokens, 'muted'), tilde];
+    }
+    case 'codespan':
+      return marked('`', 'code', [{ text: sanitiseLine(token.text), styles: withStyle(styles, 'code') }]);
+    case 'link':
+      return linkSpans(token, inside(token.tokens, 'link'), styles);
+    case 'image': {
+      const name = token.text === '' ? 'image' : decoded(token.text);
+      return linkSpans(token, [{ text: name, styles: withStyle(styles, 'link') }], styles);
+    }
+    case 'br':
+      return [{ text: '\n', styles }];
+    case 'checkbox':
+      return [];
+    case 'text':
+      if (token.tokens !== undefined) return spansOf(known(token.tokens), theme, styles);
+      // Its `text` is prepared for HTML, with some character references read and others made.
+      return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
+    default:
+      return [{ text: textOf('text' in token ? token.text : token.raw), styles }];
+  }
+}
+
+/** The text of a link, and where it leads if the text does not say that itself. */
+function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: readonly StyleName[]): Span[] {
+  const literal = token.type === 'link' && token.autolink === true;
+  const address = sanitiseLine(literal ? token.href : decoded(token.href));
+  const link = withStyle(styles, 'link');
+  if (literal) return [{ text: sanitiseLine(token.text), styles: link }];
+  const shown = plainOf(name).trim();
+  if (shown === '' || shown === address) return [{ text: address, styles: link }];
+  if (address === '') return name;
+  return [...name, { text: ` (${address})`, styles: withStyle(styles, 'muted') }];
+}
+
+/** Each style once, however deep the marks are nested. */
+function withStyle(styles: readonly StyleName[], style: StyleName): readonly StyleName[] {
+  return styles.includes(style) ? styles : [...styles, style];
+}
+
+/** Line ends are kept: who writes lines in a chat means them. The spaces around them are the source's layout. */
+function textOf(text: string): string {
+  return sanitise(text, { multiline: true }).replace(/(?<! ) *\n */g, '\n');
+}
+
+const namedCharacters: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
+
+/** Character references read. What they stand for is as hostile as the rest. */
+function decoded(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
+    const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
+    if (name !== undefined) return namedCharacters[name] ?? whole;
+    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number.parseInt(decimal, 10);
+    // One at a time, so that several of them cannot make up a sequence that is then taken for text.
+    return code > 0x10ffff ? '\ufffd' : sanitiseLine(String.fromCodePoint(code));
+  });
+}
+
+/** The text alone. */
+export function plainOf(spans: readonly Span[]): string {
+  return spans.map(span => span.text).join('');
+}
+
+/** Spans as lines of at most `width` cells, broken between words. */
+export function spanLines(spans: readonly Span[], width: number, theme: Theme): string[] {
+  const text = plainOf(spans);
+  const styled = styler(spans, theme);
+  let from = 0;
+  return wrap(text, width).map(line => {
+    // A break swallows only spaces and line ends, so the line is the next place where its text stands.
+    const start = Math.max(from, text.indexOf(line, from));
+    from = start + line.length;
+    if (text[from] === '\n') from += 1;
+    return styled(fitting(line, width, theme), start);
+  });
+}
+
+/** Spans as one line of at most `width` cells; what does not fit is cut off with an ellipsis. */
+export function cutSpans(spans: readonly Span[], width: number, theme: Theme): { text: string; width: number } {
+  const flat = spans.map(span => ({ ...span, text: span.text.replaceAll('\n', ' ') }));
+  const cut = truncate(plainOf(flat), width, { ellipsis: theme.glyphs.ellipsis });
+  return { text: styler(flat, theme)(cut, 0), width: displayWidth(cut) };
+}
+
+/** A line of code in pieces of at most `width` cells: not a space of it is lost. */
+export function hardLines(line: string, width: number, theme: Theme): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  let cells = 0;
+  walk(line, (from, _to, own) => {
+    if (cells + own > width && from > start) {
+      pieces.push(line.slice(start, from));
+      start = from;
+      cells = 0;
+    }
+    cells += own;
+    return true;
+  });
+  pieces.push(line.slice(start));
+  return pieces.map(piece => fitting(piece, width, theme));
+}
+
+/** Plain text as lines of at most `width` cells. */
+export function plainLines(text: string, width: number, theme: Theme): string[] {
+  return wrap(text, width).map(line => fitting(line, width, theme));
+}
+
+/** A wide character in a column of one cell stands alone on its line and still does not fit. */
+function fitting(line: string, width: number, theme: Theme): string {
+  return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
+}
+
+/**
+ * Styles parts of the spans' text, given each with its offset in the order of their offsets. A grapheme that runs
+ * over the border of two spans gets the first one's look: an escape sequence inside would change its width.
+ */
+function styler(spans: readonly Span[], theme: Theme): (part: string, offset: number) => string {
+  let index = 0;
+  let end = spans[0]?.text.length ?? 0;
+  const stylesAt = (offset: number): readonly StyleName[] => {
+    while (offset >= end && index < spans.length - 1) {
+      index += 1;
+      end += spans[index]?.text.length ?? 0;
+    }
+    return spans[index]?.styles ?? [];
+  };
+  return (part, offset) => {
+    let line = '';
+    let start = 0;
+    let styles: readonly StyleName[] = [];
+    const flush = (to: number): void => {
+      line += styles.reduce((text, style) => theme.styles[style](text), part.slice(start, to));
+      start = to;
+    };
+    walk(part, from => {
+      const own = stylesAt(offset + from);
+      if (own !== styles) {
+        flush(from);
+        styles = own;
+      }
+      return true;
+    });
+    flush(part.length);
+    return line;
+  };
+}
