@@ -45,7 +45,9 @@ export type ConversationAction =
   | { readonly kind: 'cancel' }
   /** Takes the last question and its answer away, to be written anew. */
   | { readonly kind: 'take-back' }
-  | { readonly kind: 'clear' };
+  | { readonly kind: 'clear' }
+  /** Goes on with one that was kept. */
+  | { readonly kind: 'open'; readonly turns: readonly Turn[] };
 
 function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, answering: boolean): Conversation {
   const last = conversation.turns.at(-1);
@@ -96,6 +98,8 @@ export function conversationReducer(conversation: Conversation, action: Conversa
       return { turns: withoutAnswer(conversation.turns).slice(0, -1), answering: false };
     case 'clear':
       return emptyConversation;
+    case 'open':
+      return { turns: action.turns, answering: false };
   }
 }
 

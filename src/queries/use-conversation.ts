@@ -7,6 +7,7 @@ import {
   conversationReducer,
   emptyConversation,
   messagesOf,
+  type Turn,
 } from './conversation.ts';
 import { faultOf } from './fault.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -31,6 +32,8 @@ export interface Talk {
   /** Takes the last question back and gives its text. */
   readonly takeBack: () => string;
   readonly clear: () => void;
+  /** Goes on with a conversation that was kept. */
+  readonly open: (turns: readonly Turn[]) => void;
 }
 
 function requestOf(
@@ -135,6 +138,10 @@ export function useConversation(initial: Conversation = emptyConversation): Talk
     clear: () => {
       running.current?.abort();
       dispatch({ kind: 'clear' });
+    },
+    open: turns => {
+      running.current?.abort();
+      dispatch({ kind: 'open', turns });
     },
   };
 }

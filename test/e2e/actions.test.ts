@@ -314,6 +314,22 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
   });
 
+  describe('on conversations', () => {
+    it('saves one as a trajectory, and goes on with it at the next start', async () => {
+      const model = 'benchtop/aesop-small';
+      await open([...go('chat'), { see: `Nothing has been said to ${model}` }, { type: 'tell of the town' }, 'enter']);
+      await goWay(session, [{ see: 'tokens out' }, 'esc', 'S', { see: 'as a trajectory' }]);
+      await goWay(session, ['ctrl-u', { type: 'talks' }, 'ctrl-p', { see: 'POST /api/v1/traj' }, 'ctrl-p', 'enter']);
+      await session.waitFor('Saved in the dataset talks');
+      const { items } = await home.call('GET', 'trajectories?dataset_name=talks');
+      expect(items).toHaveLength(1);
+      session.signal('SIGTERM');
+      await session.ended;
+      await open([...go('chat'), { see: 'Nothing has been said' }, 'esc', 'H', { see: 'Earlier conversations' }]);
+      await goWay(session, [{ see: 'tell of the town' }, 'enter', { gone: 'Earlier' }, { see: 'tell of the town' }]);
+    });
+  });
+
   describe('on secrets', () => {
     it('creates one, whose value stands nowhere, and revokes it', async () => {
       await open([

@@ -152,3 +152,19 @@ it('remembers commands and settings', () => {
   store.setSetting('table.runs', { choice: { id: true } });
   expect(store.setting('table.runs')).toEqual({ choice: { id: true } });
 });
+
+it('keeps conversations, the last one first, each with the time at which it last changed', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 1);
+  store.keepChat({ id: 'b', title: 'toast', talk: { turns: [] } }, 2);
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 3);
+  expect(store.chats().map(({ id, at }) => [id, at])).toEqual([
+    ['b', 2],
+    ['a', 1],
+  ]);
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
+  expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
+  for (let index = 0; index < 300; index += 1) store.keepChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
+  expect(store.chats()).toHaveLength(200);
+  expect(store.chats()[0]?.id).toBe('c299');
+});

@@ -33,6 +33,16 @@ export interface PinnedThing {
   readonly label: string;
 }
 
+/** A conversation as it was kept. */
+export interface KeptChat {
+  readonly id: string;
+  readonly title: string;
+  /** Epoch milliseconds of its last turn. */
+  readonly at: number;
+  /** As it was given; the store does not look into it. */
+  readonly talk: unknown;
+}
+
 /** How far a training run was, and when. */
 export interface ProgressPoint {
   readonly at: number;
@@ -55,6 +65,10 @@ const schema = `
   create table if not exists commands (
     profile text not null, command text not null, used_at integer not null, primary key (profile, command)
   ) strict, without rowid;
+  create table if not exists chats (
+    profile text not null, id text not null, title text not null, at integer not null, talk text not null,
+    primary key (profile, id)
+  ) strict, without rowid;
   create table if not exists settings (
     profile text not null, name text not null, value text not null, primary key (profile, name)
   ) strict, without rowid;
@@ -66,6 +80,7 @@ const keptMs = 90 * 24 * 60 * 60_000;
 const keptOfKind = 5_000;
 const keptPoints = 2_000;
 const keptCommands = 100;
+const keptChats = 200;
 
 type Row = Record<string, SQLInputValue>;
 
@@ -244,6 +259,32 @@ export class RememberedStore {
        )`,
       this.#profile,
       keptCommands,
+    );
+  }
+
+  /** Keeps a conversation in the place of what was kept of it before; one that is the same keeps its time. */
+  keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
+    const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
+      set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
+    this.#run(sql, this.#profile, id, title, now, JSON.stringify(talk));
+    this.#run(
+      `delete from chats where profile = ?1 and id not in (
+         select id from chats where profile = ?1 order by at desc limit ?2
+       )`,
+      this.#profile,
+      keptChats,
+    );
+  }
+
+  /** The conversations, the one of the last turn first. */
+  chats(): KeptChat[] {
+    return this.#all('select id, title, at, talk from chats where profile = ? order by at desc', this.#profile).map(
+      ({ id, title, at, talk }) => ({
+        id: String(id),
+        title: String(title),
+        at: Number(at),
+        talk: JSON.parse(String(talk)) as unknown,
+      }),
     );
   }
 

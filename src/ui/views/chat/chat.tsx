@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { useEffect, useMemo, useReducer, useState } from 'react';
 import { type AnswerStats, type Conversation, tokensPerSecond } from '../../../queries/conversation.ts';
+import { useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type ChatSettings, useConversation } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
@@ -22,7 +23,7 @@ import { type Style, type Styles, useTheme } from '../../widgets/theme/theme.tsx
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
 import { createTalkLayout, openingLines, type TalkLineKind } from './talk-lines.ts';
-import { ModelWindow, SettingsWindow } from './windows.tsx';
+import { EarlierWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
 const manyLines = { multiline: true } as const;
 
@@ -89,6 +90,11 @@ export function ChatView({ location }: ViewProps) {
   const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
   const talk = useConversation(said && { ...said, answering: false });
   const { turns, answering } = talk.conversation;
+  const [knownId, rememberId] = useMemory<string>('id');
+  const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
+  useEffect(() => rememberId(id), [rememberId, id]);
+  useKeptChat(id, talk.conversation, settings);
+  const chats = useChats();
   useEffect(() => rememberSaid(talk.conversation), [rememberSaid, talk.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
   const [draft, dispatch] = useReducer(draftReducer, { typed: editStateOf(''), writing: true });
@@ -141,6 +147,31 @@ export function ChatView({ location }: ViewProps) {
       render: close => <Content settings={settings} onChange={setSettings} onClose={close} />,
     });
 
+  const begin = (): void => {
+    talk.clear();
+    setId(crypto.randomUUID());
+  };
+  const showEarlier = (): void =>
+    shell.showOverlay({
+      id: 'chats',
+      render: close => (
+        <EarlierWindow
+          chats={chats()}
+          onChoose={chat => {
+            setId(chat.id);
+            setSettings(chat.settings);
+            talk.open(chat.turns);
+          }}
+          onClose={close}
+        />
+      ),
+    });
+  const save = (): void =>
+    shell.showOverlay({
+      id: 'save-chat',
+      render: close => <SaveWindow settings={settings} turns={turns} onClose={close} />,
+    });
+
   const bindings: Binding[] = [
     { command: chatCommands.cancel, run: talk.cancel, enabled: answering },
     { command: chatCommands.send, run: send, enabled: draft.writing && !answering },
@@ -158,7 +189,9 @@ export function ChatView({ location }: ViewProps) {
       run: () => dispatch({ kind: 'set', text: talk.takeBack() }),
       enabled: !answering && turns.length > 0,
     },
-    { command: chatCommands.clear, run: talk.clear, enabled: turns.length > 0 },
+    { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
+    { command: chatCommands.history, run: showEarlier, enabled: !answering },
+    { command: chatCommands.save, run: save, enabled: !answering && turns.some(turn => turn.content !== '') },
     { command: chatCommands.copy, run: copy, enabled: (last?.content ?? '') !== '' },
   ];
 

@@ -20,5 +20,7 @@ export const chatCommands = {
   regenerate: { id: 'chat.regenerate', title: 'answer the last question again', keys: ['R'], group },
   edit: { id: 'chat.edit', title: 'write the last question anew', keys: ['E'], group },
   clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group },
+  history: { id: 'chat.history', title: 'go on with an earlier conversation', keys: ['H'], group, hint: 'earlier' },
+  save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group, writes: true },
   copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group },
 } as const satisfies CommandTable;

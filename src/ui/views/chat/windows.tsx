@@ -1,6 +1,10 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
+import { datasetKeys } from '../../../queries/datasets.ts';
+import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
+import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import type { ChatSettings } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -8,6 +12,8 @@ import { KeyScope } from '../../keys/router.tsx';
 import { Form } from '../../widgets/form/form.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
+import { agoOf } from '../shared/ages.ts';
+import { ChoiceWindow, FormWindow } from '../shared/windows.tsx';
 
 interface FormInWindowProps {
   readonly title: string;
@@ -137,6 +143,70 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
           max_tokens: numberOf(values['max_tokens']),
         })
       }
+    />
+  );
+}
+
+export interface EarlierWindowProps {
+  readonly chats: readonly ListedChat[];
+  readonly onChoose: (chat: ListedChat) => void;
+  readonly onClose: () => void;
+}
+
+/** The conversations that were kept, to go on with one. */
+export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) {
+  return (
+    <ChoiceWindow
+      title="Earlier conversations"
+      choices={chats.map(chat => ({
+        key: chat.id,
+        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${chat.title}`,
+        value: chat,
+      }))}
+      emptyWords="No conversation has been kept yet."
+      onChoose={onChoose}
+      onClose={onClose}
+    />
+  );
+}
+
+export interface SaveWindowProps extends Omit<Chat, 'id'> {
+  readonly onClose: () => void;
+}
+
+/** Stores a conversation as a trajectory of a dataset. */
+export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
+  const { toast } = useShell();
+  const keyFor = useIdempotencyKey();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'dataset',
+      label: 'Into the dataset',
+      initial: 'chats',
+      check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
+    },
+    { kind: 'text', name: 'task', label: 'Task id (optional)', placeholder: 'none' },
+  ]);
+  const bodyOf = (values: Readonly<Record<string, string>>) => ({
+    dataset: values['dataset']?.trim() ?? '',
+    trajectories: [trajectoryOf({ settings, turns }, values['task']?.trim() ?? '')],
+  });
+  return (
+    <FormWindow
+      title="Save the conversation as a trajectory"
+      fields={fields}
+      request={values => ({ method: 'POST', path: '/api/v1/trajectories/upload', body: bodyOf(values) })}
+      work={async (service, values) => {
+        const body = bodyOf(values);
+        const result = await service.trajectories.upload(body, { idempotencyKey: keyFor(JSON.stringify(body)) });
+        const failure = result.trajectories?.[0]?.failure ?? result.failures?.[0];
+        if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
+        return body.dataset;
+      }}
+      touches={[datasetKeys.all, trajectoryKeys.all]}
+      onDone={dataset => toast({ kind: 'success', text: `Saved in the dataset ${dataset}` })}
+      onClose={onClose}
     />
   );
 }

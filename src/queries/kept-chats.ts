@@ -1,0 +1,73 @@
+/** Conversations on disk: each is kept after every answer, and can be gone on with later. */
+import { useCallback, useEffect } from 'react';
+import { type Conversation, messagesOf, type Turn } from './conversation.ts';
+import type { ChatSettings } from './use-conversation.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** A conversation with the way in which its model was asked. */
+export interface Chat {
+  readonly id: string;
+  readonly settings: ChatSettings;
+  readonly turns: readonly Turn[];
+}
+
+export interface ListedChat extends Chat {
+  readonly title: string;
+  /** Epoch milliseconds of its last turn. */
+  readonly at: number;
+}
+
+const titleLength = 200;
+
+/** What a conversation is called: the beginning of its first question. */
+export function titleOf(turns: readonly Turn[]): string {
+  const question = turns.find(turn => turn.role === 'user')?.content.trim() ?? '';
+  return question.replace(/\s+/g, ' ').slice(0, titleLength);
+}
+
+function isTurn(value: unknown): value is Turn {
+  const { role, content, reasoning } = (value ?? {}) as Partial<Record<keyof Turn, unknown>>;
+  return (role === 'user' || role === 'assistant') && typeof content === 'string' && typeof reasoning === 'string';
+}
+
+/** Reads what was kept; undefined for what another version, or another program, has written there. */
+export function chatOf(id: string, talk: unknown): Chat | undefined {
+  const { settings, turns } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+  const { model, system } = (settings ?? {}) as Partial<Record<keyof ChatSettings, unknown>>;
+  if (typeof model !== 'string' || typeof system !== 'string') return undefined;
+  if (!Array.isArray(turns) || !turns.every(isTurn)) return undefined;
+  return { id, settings: settings as ChatSettings, turns };
+}
+
+/** A conversation as one item of a trajectory upload. */
+export function trajectoryOf({ settings, turns }: Omit<Chat, 'id'>, taskId: string) {
+  return {
+    ...(taskId === '' ? {} : { task_id: taskId }),
+    status: 'completed',
+    model_slug: settings.model,
+    messages: messagesOf(turns, settings.system),
+  };
+}
+
+/** Keeps a conversation once an answer has come, or has failed to. */
+export function useKeptChat(id: string, { turns, answering }: Conversation, settings: ChatSettings): void {
+  const { remembered } = useWorkbench();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other parameters alone are no news of the conversation
+  useEffect(() => {
+    if (answering || turns.length === 0) return;
+    remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns } });
+  }, [remembered, id, turns, answering]);
+}
+
+/** Gives the conversations that were kept, the last one first. */
+export function useChats(): () => readonly ListedChat[] {
+  const { remembered } = useWorkbench();
+  return useCallback(
+    () =>
+      remembered.chats().flatMap(({ id, title, at, talk }) => {
+        const chat = chatOf(id, talk);
+        return chat ? [{ ...chat, title, at }] : [];
+      }),
+    [remembered],
+  );
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../src/queries/conversation.ts';
+import { chatOf, titleOf, trajectoryOf } from '../../src/queries/kept-chats.ts';
+
+const turns: readonly Turn[] = [
+  { role: 'user', content: '  what is\n tea? ', reasoning: '' },
+  { role: 'assistant', content: 'a drink', reasoning: 'leaves', stats: { model: 'm', completionTokens: 2 } },
+  { role: 'user', content: 'and?', reasoning: '' },
+  { role: 'assistant', content: '', reasoning: '', cancelled: true },
+];
+const settings = { model: 'tutor', system: 'be brief', temperature: 0.5 };
+
+describe('a kept conversation', () => {
+  it('is read as it was written', () => {
+    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
+  });
+
+  it('is left out where something else stands in its place', () => {
+    for (const talk of [null, 3, {}, { settings }, { settings, turns: [{ role: 'system', content: '' }] }, { turns }]) {
+      expect(chatOf('c1', talk)).toBeUndefined();
+    }
+  });
+
+  it('is called by its first question', () => {
+    expect(titleOf(turns)).toBe('what is tea?');
+    expect(titleOf([])).toBe('');
+  });
+
+  it('is a trajectory of what was said, with the system prompt, without answers that never came', () => {
+    expect(trajectoryOf({ settings, turns }, 'tea-1')).toEqual({
+      task_id: 'tea-1',
+      status: 'completed',
+      model_slug: 'tutor',
+      messages: [
+        { role: 'system', content: 'be brief' },
+        { role: 'user', content: turns[0]?.content },
+        { role: 'assistant', content: 'a drink' },
+        { role: 'user', content: 'and?' },
+      ],
+    });
+    expect(trajectoryOf({ settings, turns }, '')).not.toHaveProperty('task_id');
+  });
+});
