@@ -1,6 +1,6 @@
 /** Conversations on disk: each is kept after every answer, and can be gone on with later. */
 import { useCallback, useEffect } from 'react';
-import { type Conversation, messagesOf, type Turn } from './conversation.ts';
+import { messagesOf, type Turn } from './conversation.ts';
 import type { ChatSettings } from './use-conversation.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -9,6 +9,8 @@ export interface Chat {
   readonly id: string;
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
+  /** What was said with the second model, where there was one. */
+  readonly beside?: readonly Turn[] | undefined;
 }
 
 export interface ListedChat extends Chat {
@@ -30,17 +32,21 @@ function isTurn(value: unknown): value is Turn {
   return (role === 'user' || role === 'assistant') && typeof content === 'string' && typeof reasoning === 'string';
 }
 
+function areTurns(value: unknown): value is readonly Turn[] {
+  return Array.isArray(value) && value.every(isTurn);
+}
+
 /** Reads what was kept; undefined for what another version, or another program, has written there. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
-  const { settings, turns } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+  const { settings, turns, beside } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
   const { model, system } = (settings ?? {}) as Partial<Record<keyof ChatSettings, unknown>>;
   if (typeof model !== 'string' || typeof system !== 'string') return undefined;
-  if (!Array.isArray(turns) || !turns.every(isTurn)) return undefined;
-  return { id, settings: settings as ChatSettings, turns };
+  if (!areTurns(turns) || (beside !== undefined && !areTurns(beside))) return undefined;
+  return { id, settings: settings as ChatSettings, turns, ...(beside && { beside }) };
 }
 
 /** A conversation as one item of a trajectory upload. */
-export function trajectoryOf({ settings, turns }: Omit<Chat, 'id'>, taskId: string) {
+export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns'>, taskId: string) {
   return {
     ...(taskId === '' ? {} : { task_id: taskId }),
     status: 'completed',
@@ -50,13 +56,13 @@ export function trajectoryOf({ settings, turns }: Omit<Chat, 'id'>, taskId: stri
 }
 
 /** Keeps a conversation once an answer has come, or has failed to. */
-export function useKeptChat(id: string, { turns, answering }: Conversation, settings: ChatSettings): void {
+export function useKeptChat({ id, settings, turns, beside }: Chat, answering: boolean): void {
   const { remembered } = useWorkbench();
   // biome-ignore lint/correctness/useExhaustiveDependencies: other parameters alone are no news of the conversation
   useEffect(() => {
     if (answering || turns.length === 0) return;
-    remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns } });
-  }, [remembered, id, turns, answering]);
+    remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, beside } });
+  }, [remembered, id, turns, beside, answering]);
 }
 
 /** Gives the conversations that were kept, the last one first. */

@@ -18,6 +18,8 @@ const drawEveryMs = 66;
 export interface ChatSettings {
   readonly model: string;
   readonly system: string;
+  /** A second model that is asked the same, to be read beside the first. */
+  readonly beside?: string | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
   readonly max_tokens?: number | undefined;

@@ -15,6 +15,13 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
   });
 
+  it('is read with what was said beside it', () => {
+    const beside = turns.slice(0, 2);
+    const both = { ...settings, beside: 'other' };
+    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, beside })))?.beside).toEqual(beside);
+    expect(chatOf('c1', { settings, turns, beside: 'nothing that can be read' })).toBeUndefined();
+  });
+
   it('is left out where something else stands in its place', () => {
     for (const talk of [null, 3, {}, { settings }, { settings, turns: [{ role: 'system', content: '' }] }, { turns }]) {
       expect(chatOf('c1', talk)).toBeUndefined();

@@ -1,42 +1,51 @@
 /** Talking with a model: what was said, what is being written, and the input below. */
 import { Box, Text } from 'ink';
-import { useEffect, useMemo, useReducer, useState } from 'react';
-import { type AnswerStats, type Conversation, tokensPerSecond } from '../../../queries/conversation.ts';
+import { useEffect, useReducer, useState } from 'react';
+import { type AnswerStats, type Conversation, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
-import { type ChatSettings, useConversation } from '../../../queries/use-conversation.ts';
+import { type ChatSettings, type Talk, useConversation } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { copySequence } from '../../../text/clipboard.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
-import { Panes, usePane } from '../../app/panes.tsx';
+import { Panes, Separator, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { type Fact, factLines } from '../../widgets/facts.ts';
-import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
-import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { type EditState, edit, editStateOf, insert, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
-import { type Style, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
-import { createTalkLayout, openingLines, type TalkLineKind } from './talk-lines.ts';
+import { openingLines } from './talk-lines.ts';
+import { TalkPane } from './talk-pane.tsx';
 import { EarlierWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
 const manyLines = { multiline: true } as const;
 
+/** A conversation with the way in which its model is asked. */
+interface Side {
+  readonly talk: Talk;
+  readonly settings: ChatSettings;
+}
+
 interface Draft {
   readonly typed: EditState;
   readonly writing: boolean;
+  /** Which of two conversations is read. */
+  readonly side: 0 | 1;
 }
 
 type DraftAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'set'; readonly text: string }
-  | { readonly kind: 'writing'; readonly writing: boolean };
+  | { readonly kind: 'writing'; readonly writing: boolean }
+  | { readonly kind: 'side' };
 
 function draftReducer(draft: Draft, action: DraftAction): Draft {
   switch (action.kind) {
@@ -45,21 +54,23 @@ function draftReducer(draft: Draft, action: DraftAction): Draft {
     case 'paste':
       return { ...draft, typed: insert(draft.typed, action.text, manyLines) };
     case 'set':
-      return { typed: editStateOf(action.text), writing: true };
+      return { ...draft, typed: editStateOf(action.text), writing: true };
     case 'writing':
       return { ...draft, writing: action.writing };
+    case 'side':
+      return { ...draft, side: draft.side === 0 ? 1 : 0 };
   }
 }
 
-function lineStyle(kind: TalkLineKind, styles: Styles): Style | undefined {
-  const looks: Partial<Record<TalkLineKind, Style>> = {
-    user: styles.user,
-    assistant: styles.assistant,
-    reasoning: styles.muted,
-    note: styles.muted,
-    fault: styles.danger,
-  };
-  return looks[kind];
+function lastAnswer({ talk }: Side): Turn | undefined {
+  return talk.conversation.turns.findLast(turn => turn.role === 'assistant');
+}
+
+/** Two share the width, less the line between them. */
+function sideWidth(width: number, index: number, count: number): number {
+  if (count === 1) return width;
+  const first = Math.floor((width - 1) / 2);
+  return index === 0 ? first : width - 1 - first;
 }
 
 function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
@@ -84,46 +95,34 @@ export function ChatView({ location }: ViewProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const [said, rememberSaid] = useMemory<Conversation>('conversation');
+  const [saidBeside, rememberBeside] = useMemory<Conversation>('beside');
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
   const talk = useConversation(said && { ...said, answering: false });
-  const { turns, answering } = talk.conversation;
+  const beside = useConversation(saidBeside && { ...saidBeside, answering: false });
+  const sides: readonly Side[] = [
+    { talk, settings },
+    ...(settings.beside ? [{ talk: beside, settings: { ...settings, model: settings.beside } }] : []),
+  ];
+  const { turns } = talk.conversation;
+  const answering = sides.some(side => side.talk.conversation.answering);
   const [knownId, rememberId] = useMemory<string>('id');
   const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
-  useEffect(() => rememberId(id), [rememberId, id]);
-  useKeptChat(id, talk.conversation, settings);
+  const besideTurns = settings.beside ? beside.conversation.turns : undefined;
+  useKeptChat({ id, settings, turns, beside: besideTurns }, answering);
   const chats = useChats();
+  useEffect(() => rememberId(id), [rememberId, id]);
   useEffect(() => rememberSaid(talk.conversation), [rememberSaid, talk.conversation]);
+  useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
-  const [draft, dispatch] = useReducer(draftReducer, { typed: editStateOf(''), writing: true });
+  const [draft, dispatch] = useReducer(draftReducer, { typed: editStateOf(''), writing: true, side: 0 });
+  const read = sides[draft.side] ?? { talk, settings };
 
   const inputLines = pane.height >= 16 ? 4 : 2;
-  const talkHeight = Math.max(3, pane.height - inputLines - 2);
-  const layout = useMemo(() => createTalkLayout(theme), [theme]);
+  const talkHeight = Math.max(3, pane.height - inputLines - 1);
   const { loaded, fault } = models;
-  const lines =
-    turns.length > 0
-      ? layout(turns, pane.width - 1, answering)
-      : openingLines({ model: settings.model, loaded, fault }, pane.width - 1);
-  const textAt = (line: number): string => lines[line]?.text ?? '';
-  const drawnAt = (line: number): string => {
-    const { kind, text, styled } = lines[line] ?? { kind: 'text', text: '' };
-    return styled ?? lineStyle(kind, styles)?.(text) ?? text;
-  };
-  const shownLines = talkHeight - scrollViewLines;
-  // What is being written is given room ahead, so that the screen moves now and then and not with every line.
-  const room = answering ? Math.max(1, shownLines - 4) : 1;
-  const lineCount = Math.ceil(lines.length / room) * room;
-  const scroll = useScroll({ lineCount, textAt, height: shownLines });
-  // Follows what is being written, unless the reader has gone to an earlier place.
-  const { dispatch: scrollTo } = scroll;
-  const follows = draft.writing;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is what it follows
-  useEffect(() => {
-    if (follows) scrollTo({ kind: 'bottom' });
-  }, [follows, lineCount, scrollTo]);
 
   const send = (): void => {
     const text = textOf(draft.typed).trim();
@@ -132,23 +131,28 @@ export function ChatView({ location }: ViewProps) {
       shell.toast({ kind: 'warning', text: 'Choose a model first: ctrl-o' });
       return;
     }
-    talk.send(text, settings);
+    for (const side of sides) side.talk.send(text, side.settings);
     dispatch({ kind: 'set', text: '' });
   };
-  const last = turns.findLast(turn => turn.role === 'assistant');
+  const last = lastAnswer(read);
   const copy = (): void => {
     const copied = copySequence(last?.content ?? '', process.env);
     if (copied.ok) shell.terminal.writeRaw(copied.sequence);
     shell.toast(copied.ok ? { kind: 'info', text: 'Copied the answer' } : { kind: 'warning', text: copied.message });
   };
+  const change = (next: ChatSettings): void => {
+    // Who comes in later has heard what was said before.
+    if (next.beside && next.beside !== settings.beside) beside.open(turns);
+    setSettings(next);
+  };
   const window = (Content: typeof ModelWindow) => () =>
     shell.showOverlay({
       id: 'chat',
-      render: close => <Content settings={settings} onChange={setSettings} onClose={close} />,
+      render: close => <Content settings={settings} onChange={change} onClose={close} />,
     });
 
   const begin = (): void => {
-    talk.clear();
+    for (const side of sides) side.talk.clear();
     setId(crypto.randomUUID());
   };
   const showEarlier = (): void =>
@@ -161,6 +165,7 @@ export function ChatView({ location }: ViewProps) {
             setId(chat.id);
             setSettings(chat.settings);
             talk.open(chat.turns);
+            beside.open(chat.beside ?? []);
           }}
           onClose={close}
         />
@@ -169,11 +174,22 @@ export function ChatView({ location }: ViewProps) {
   const save = (): void =>
     shell.showOverlay({
       id: 'save-chat',
-      render: close => <SaveWindow settings={settings} turns={turns} onClose={close} />,
+      render: close => <SaveWindow settings={read.settings} turns={read.talk.conversation.turns} onClose={close} />,
     });
 
+  const stop = (): void => {
+    for (const side of sides) side.talk.cancel();
+  };
+  const again = (): void => {
+    for (const side of sides) side.talk.regenerate(side.settings);
+  };
+  const takeBack = (): void => {
+    const [text = ''] = sides.map(side => side.talk.takeBack());
+    dispatch({ kind: 'set', text });
+  };
+
   const bindings: Binding[] = [
-    { command: chatCommands.cancel, run: talk.cancel, enabled: answering },
+    { command: chatCommands.cancel, run: stop, enabled: answering },
     { command: chatCommands.send, run: send, enabled: draft.writing && !answering },
     {
       command: chatCommands.leave,
@@ -183,12 +199,9 @@ export function ChatView({ location }: ViewProps) {
     { command: chatCommands.write, run: () => dispatch({ kind: 'writing', writing: true }), enabled: !draft.writing },
     { command: chatCommands.model, run: window(ModelWindow) },
     { command: chatCommands.settings, run: window(SettingsWindow) },
-    { command: chatCommands.regenerate, run: () => talk.regenerate(settings), enabled: !answering && turns.length > 0 },
-    {
-      command: chatCommands.edit,
-      run: () => dispatch({ kind: 'set', text: talk.takeBack() }),
-      enabled: !answering && turns.length > 0,
-    },
+    { command: chatCommands.regenerate, run: again, enabled: !answering && turns.length > 0 },
+    { command: chatCommands.edit, run: takeBack, enabled: !answering && turns.length > 0 },
+    { command: chatCommands.side, run: () => dispatch({ kind: 'side' }), enabled: sides.length > 1 },
     { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: showEarlier, enabled: !answering },
     { command: chatCommands.save, run: save, enabled: !answering && turns.some(turn => turn.content !== '') },
@@ -201,6 +214,7 @@ export function ChatView({ location }: ViewProps) {
   const rule = styles.border(glyphs.horizontal.repeat(pane.width));
   const facts: readonly Fact[] = [
     { label: 'model', value: settings.model || 'none yet' },
+    { label: 'beside it', value: settings.beside },
     { label: 'system', value: settings.system || 'none' },
     { label: 'temperature', value: settings.temperature ?? 'left to the service' },
     { label: 'top p', value: settings.top_p ?? 'left to the service' },
@@ -212,15 +226,24 @@ export function ChatView({ location }: ViewProps) {
       bindings={draft.writing ? [] : bindings}
       main={
         <Box flexDirection="column">
-          <ScrollView
-            scroll={scroll}
-            textAt={textAt}
-            styleAt={line => lineStyle(lines[line]?.kind ?? 'text', styles)}
-            drawnAt={drawnAt}
-            width={pane.width}
-            focused={pane.focused && !draft.writing}
-            words={answering ? 'answering' : settings.model}
-          />
+          <Box>
+            {sides.map((side, index) => (
+              <Box key={index}>
+                {index > 0 ? <Separator height={talkHeight} /> : null}
+                <TalkPane
+                  conversation={side.talk.conversation}
+                  width={sideWidth(pane.width, index, sides.length)}
+                  height={talkHeight}
+                  focused={pane.focused && !draft.writing && side === read}
+                  follows={draft.writing}
+                  words={
+                    sides.length > 1 && side === read ? `${glyphs.marker} ${side.settings.model}` : side.settings.model
+                  }
+                  opening={room => openingLines({ model: side.settings.model, loaded, fault }, room)}
+                />
+              </Box>
+            ))}
+          </Box>
           <KeyScope
             active={writing}
             bindings={bindings}
@@ -252,8 +275,11 @@ export function ChatView({ location }: ViewProps) {
             lines={[
               ...factLines(facts, inspector.width - 2, theme),
               '',
-              styles.header('LAST ANSWER'),
-              ...factLines(answerFacts(last?.stats), inspector.width - 2, theme),
+              ...sides.flatMap((side, index) => [
+                ...(index > 0 ? [''] : []),
+                styles.header(sides.length > 1 ? sanitiseLine(side.settings.model).toUpperCase() : 'LAST ANSWER'),
+                ...factLines(answerFacts(lastAnswer(side)?.stats), inspector.width - 2, theme),
+              ]),
             ]}
             width={inspector.width - 2}
             height={inspector.height}

@@ -19,6 +19,7 @@ export const chatCommands = {
   settings: { id: 'chat.settings', title: 'set the parameters', keys: ['ctrl-t', 't'], group, hint: 'parameters' },
   regenerate: { id: 'chat.regenerate', title: 'answer the last question again', keys: ['R'], group },
   edit: { id: 'chat.edit', title: 'write the last question anew', keys: ['E'], group },
+  side: { id: 'chat.side', title: 'read the other of two models', keys: ['v'], group },
   clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group },
   history: { id: 'chat.history', title: 'go on with an earlier conversation', keys: ['H'], group, hint: 'earlier' },
   save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group, writes: true },

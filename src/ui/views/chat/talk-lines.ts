@@ -53,7 +53,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
     const request = turn.fault.requestId ? ` (request ${turn.fault.requestId})` : '';
     lines.push(...paragraph('fault', `${turn.fault.message}${request}`, width));
   }
-  if (turn.stats?.completionTokens !== undefined) lines.push({ kind: 'note', text: indent + answerNote(turn.stats) });
+  if (turn.stats?.completionTokens !== undefined) lines.push(...paragraph('note', answerNote(turn.stats), width));
   lines.push({ kind: 'text', text: '' });
   return lines;
 }
@@ -85,6 +85,7 @@ export function openingLines({ model, loaded, fault }: Answerer, width: number):
     return [
       ...note(`Nothing has been said to ${model} yet.`),
       ...note('enter sends what is written below; ctrl-o chooses who answers, ctrl-t a system prompt and parameters.'),
+      ...note('esc and H go on with an earlier conversation.'),
     ];
   }
   const slug = 'ctrl-o takes the slug of a deployed model.';

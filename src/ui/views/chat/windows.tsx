@@ -74,15 +74,28 @@ export function ModelWindow({ settings, onChange, onClose }: SettingsWindowProps
       placeholder: 'not needed',
       check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
     },
+    {
+      kind: 'text',
+      name: 'beside',
+      label: 'Beside it, asked the same (optional)',
+      initial: settings.beside ?? '',
+      placeholder: 'nobody',
+      help: 'The slug of a second model: base against checkpoint, on one prompt.',
+      check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
+    },
   ];
   return (
     <FormInWindow
       title="Who answers?"
       fields={fields}
-      height={12}
+      height={17}
       onClose={onClose}
       onSubmit={values =>
-        onChange({ ...settings, model: values['typed']?.trim() || values['listed'] || settings.model })
+        onChange({
+          ...settings,
+          model: values['typed']?.trim() || values['listed'] || settings.model,
+          beside: values['beside']?.trim() || undefined,
+        })
       }
     />
   );
@@ -170,7 +183,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
   );
 }
 
-export interface SaveWindowProps extends Omit<Chat, 'id'> {
+export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
   readonly onClose: () => void;
 }
 

@@ -1,0 +1,62 @@
+/** What one model and the user said, followed to its end while the user writes. */
+import { useEffect, useMemo } from 'react';
+import type { Conversation } from '../../../queries/conversation.ts';
+import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
+import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { type Style, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
+import { createTalkLayout, type TalkLine, type TalkLineKind } from './talk-lines.ts';
+
+export interface TalkPaneProps {
+  readonly conversation: Conversation;
+  readonly width: number;
+  /** Lines, with the one that says who answers. */
+  readonly height: number;
+  readonly focused: boolean;
+  /** Follows what is being written, unless the reader has gone to an earlier place. */
+  readonly follows: boolean;
+  readonly words: string;
+  /** What stands where nothing has been said yet. */
+  readonly opening: (width: number) => TalkLine[];
+}
+
+function lineStyle(kind: TalkLineKind, styles: Styles): Style | undefined {
+  const looks: Partial<Record<TalkLineKind, Style>> = {
+    user: styles.user,
+    assistant: styles.assistant,
+    reasoning: styles.muted,
+    note: styles.muted,
+    fault: styles.danger,
+  };
+  return looks[kind];
+}
+
+export function TalkPane({ conversation, width, height, focused, follows, words, opening }: TalkPaneProps) {
+  const { turns, answering } = conversation;
+  const theme = useTheme();
+  const { styles } = theme;
+  const layout = useMemo(() => createTalkLayout(theme), [theme]);
+  const lines = turns.length > 0 ? layout(turns, width - 1, answering) : opening(width - 1);
+  const textAt = (line: number): string => lines[line]?.text ?? '';
+  const styleAt = (line: number): Style | undefined => lineStyle(lines[line]?.kind ?? 'text', styles);
+  const shownLines = height - scrollViewLines;
+  // What is being written is given room ahead, so that the screen moves now and then and not with every line.
+  const room = answering ? Math.max(1, shownLines - 4) : 1;
+  const lineCount = Math.ceil(lines.length / room) * room;
+  const scroll = useScroll({ lineCount, textAt, height: shownLines });
+  const { dispatch: scrollTo } = scroll;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is what it follows
+  useEffect(() => {
+    if (follows) scrollTo({ kind: 'bottom' });
+  }, [follows, lineCount, scrollTo]);
+  return (
+    <ScrollView
+      scroll={scroll}
+      textAt={textAt}
+      styleAt={styleAt}
+      drawnAt={line => lines[line]?.styled ?? styleAt(line)?.(textAt(line)) ?? textAt(line)}
+      width={width}
+      focused={focused}
+      words={answering ? `answering: ${words}` : words}
+    />
+  );
+}
