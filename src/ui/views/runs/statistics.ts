@@ -3,7 +3,7 @@ import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
 import { count, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Summary, summarise } from '../../../text/statistics.ts';
-import { fitCells } from '../../../text/width.ts';
+import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface KnobStatistics {
@@ -37,17 +37,20 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 
 const numberWidth = 8;
 
-/** A heading and a line for each knob: count, mean, p50, p95. */
+/** A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. */
 export function statisticsLines(statistics: readonly KnobStatistics[], width: number, { styles }: Theme): string[] {
   if (statistics.length === 0) return [styles.muted('no statistics yet')];
-  const nameWidth = Math.max(10, width - 4 * numberWidth);
   const cells = (texts: readonly string[]): string => texts.map(text => fitCells(text, numberWidth, 'right')).join('');
-  const head = fitCells('STATISTICS', nameWidth) + cells(['COUNT', 'MEAN', 'P50', 'P95']);
-  const lines = statistics.map(({ stage, knob, unit, summary }) => {
-    const name = fitCells(`${stage} ${knob}${unit ? ` (${unit})` : ''}`, nameWidth);
-    return (
-      name + cells([count(summary?.count ?? 0), reward(summary?.mean), reward(summary?.p50), reward(summary?.p95)])
-    );
-  });
-  return [styles.header(head), ...lines];
+  const rows = statistics.map(({ stage, knob, unit, summary }) => ({
+    name: `${stage} ${knob}${unit ? ` (${unit})` : ''}`,
+    numbers: cells([count(summary?.count ?? 0), reward(summary?.mean), reward(summary?.p50), reward(summary?.p95)]),
+  }));
+  const heads = cells(['COUNT', 'MEAN', 'P50', 'P95']);
+  const room = width - heads.length;
+  if (rows.every(({ name }) => displayWidth(name) <= room)) {
+    const head = styles.header(fitCells('STATISTICS', room) + heads);
+    return [head, ...rows.map(({ name, numbers }) => fitCells(name, room) + numbers)];
+  }
+  const numbersBelow = rows.flatMap(({ name, numbers }) => [truncate(name, width), padStart(numbers, width)]);
+  return [styles.header('STATISTICS'), styles.muted(padStart(heads, width)), ...numbersBelow];
 }

@@ -95,12 +95,13 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const row = current && { id: source.id(current), json: current };
   const whole = thing && { id: thing.id, json: thing.json };
   const marked = table.targets.length > 1;
+  const pinned = current && pin?.(current);
   const does = useThingBindings({
     thing: row ?? whole,
-    title: marked ? `${table.targets.length} marked` : (row?.id ?? thing?.id ?? ''),
+    title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? thing?.id ?? ''),
     refresh: list.refresh,
     actions: actions?.(table.targets, list) ?? [],
-    pin: thing?.pin ?? (current && pin?.(current)),
+    pin: thing?.pin ?? pinned,
     sibling: thing?.sibling,
     siblingId: thing?.id,
     exportable: () => ({

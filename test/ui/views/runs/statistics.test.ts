@@ -1,0 +1,49 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { knobStatistics, statisticsLines } from '../../../../src/ui/views/runs/statistics.ts';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+
+const snapshot = (stage: string, created_at: string, samples: number[]) => ({
+  stage,
+  knob_name: 'latency',
+  unit: 'ms',
+  created_at,
+  samples,
+});
+const statistics = knobStatistics([
+  snapshot('rollout', '2026-01-02T00:00:00Z', [30, 50]),
+  snapshot('rollout', '2026-01-01T00:00:00Z', [10, 10]),
+  snapshot('grading', '2026-01-01T00:00:00Z', [2]),
+]);
+const shown = (width: number): string[] =>
+  statisticsLines(statistics, width, createTheme()).map(line => stripVTControlCharacters(line));
+
+describe('statistics of rollouts', () => {
+  it('gather the snapshots of a stage and knob, in the order of their times', () => {
+    expect(statistics.map(({ stage, summary, means }) => [stage, summary?.count, means])).toEqual([
+      ['rollout', 4, [10, 40]],
+      ['grading', 1, [2]],
+    ]);
+  });
+
+  it('take a line each where there is room for the name', () => {
+    expect(shown(60)).toEqual([
+      'STATISTICS                     COUNT    MEAN     P50     P95',
+      expect.stringMatching(/^rollout latency \(ms\) +4 +25/),
+      expect.stringMatching(/^grading latency \(ms\) +1 +2/),
+    ]);
+  });
+
+  it('say the whole name on a line of its own where there is not', () => {
+    const lines = shown(36);
+    expect(lines[2]).toBe('rollout latency (ms)');
+    expect(lines[3]).toMatch(/^ +4 +25/);
+    expect(Math.max(...lines.map(line => line.length))).toBe(36);
+  });
+
+  it('say that there are none', () => {
+    expect(statisticsLines([], 40, createTheme()).map(line => stripVTControlCharacters(line))).toEqual([
+      'no statistics yet',
+    ]);
+  });
+});
