@@ -34,7 +34,7 @@ export interface ResourceListProps<Row> {
   readonly open?: (row: Row) => Location;
   /** What the inspector shows of the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** More of the inspector, below the facts; also where there is no row. */
+  /** More of the inspector, below the facts. The row is undefined where there is none, and while the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** What can be done with the marked rows, or with the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: LiveList<Row>) => readonly Binding[];
@@ -171,13 +171,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       inspector={
         <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
           <Lines lines={factRows} width={inspector.width - 2} height={Math.min(factRows.length, inspector.height)} />
-          {details && resting
-            ? details(current, {
-                ...inspector,
-                width: inspector.width - 2,
-                height: Math.max(0, inspector.height - factRows.length),
-              })
-            : null}
+          {details?.(resting ? current : undefined, {
+            ...inspector,
+            width: inspector.width - 2,
+            height: Math.max(0, inspector.height - factRows.length),
+          })}
         </Box>
       }
     />
