@@ -128,6 +128,18 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect((await runs()).filter(({ display_name }) => display_name.startsWith('doomed'))).toHaveLength(0);
     });
 
+    it('compares two of them, task by task', async () => {
+      const { eval_run_id } = await home.call('POST', `eval/${home.benchId}/start`, {
+        display_name: 'rival',
+        model_slug: 'benchtop/aesop-small',
+      });
+      await home.until(`eval/${eval_run_id}`, ({ status }) => status === 'completed');
+      await open([...go('runs'), { see: 'rival' }, { type: '/rival' }, 'enter', { see: '▸ rival' }, '=']);
+      await goWay(session, [{ see: 'Compare it with' }, { see: 'baseline' }]);
+      await goWay(session, ['enter', { see: '95% between' }, { see: 'same on' }, { see: '▸ t-words-' }]);
+      await home.call('DELETE', `eval/${home.benchId}/runs/${eval_run_id}`);
+    });
+
     it('pins one to Watch, where it stands from then on', async () => {
       await open([
         ...go('runs'),

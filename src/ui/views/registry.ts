@@ -5,7 +5,7 @@ import { chatView } from './chat/index.ts';
 import { datasetsView } from './datasets/index.ts';
 import { deploymentsView, deploymentView } from './deployments/index.ts';
 import { modelsView } from './models/index.ts';
-import { runsView, runView } from './runs/index.ts';
+import { compareView, runsView, runView } from './runs/index.ts';
 import { runtimesView } from './runtimes/index.ts';
 import { secretsView } from './secrets/index.ts';
 import { trainingRunView, trainingStepView, trainingView } from './training/index.ts';
@@ -21,6 +21,7 @@ export const registry: ViewRegistry = [
   benchmarkTrainingView,
   runsView,
   runView,
+  compareView,
   trajectoriesView,
   trajectoryView,
   trainingView,

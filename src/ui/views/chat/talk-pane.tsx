@@ -35,7 +35,8 @@ export function TalkPane({ conversation, width, height, focused, follows, words,
   const theme = useTheme();
   const { styles } = theme;
   const layout = useMemo(() => createTalkLayout(theme), [theme]);
-  const lines = turns.length > 0 ? layout(turns, width - 1, answering) : opening(width - 1);
+  const isNew = turns.length === 0;
+  const lines = isNew ? opening(width - 1) : layout(turns, width - 1, answering);
   const textAt = (line: number): string => lines[line]?.text ?? '';
   const styleAt = (line: number): Style | undefined => lineStyle(lines[line]?.kind ?? 'text', styles);
   const shownLines = height - scrollViewLines;
@@ -46,8 +47,9 @@ export function TalkPane({ conversation, width, height, focused, follows, words,
   const { dispatch: scrollTo } = scroll;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is what it follows
   useEffect(() => {
-    if (follows) scrollTo({ kind: 'bottom' });
-  }, [follows, lineCount, scrollTo]);
+    if (isNew) scrollTo({ kind: 'to', line: 0 });
+    else if (follows) scrollTo({ kind: 'bottom' });
+  }, [isNew, follows, lineCount, scrollTo]);
   return (
     <ScrollView
       scroll={scroll}

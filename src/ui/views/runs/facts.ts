@@ -34,3 +34,19 @@ export function runPlace(run: EvalRun): Location {
     },
   };
 }
+
+/** Where two runs are compared; the earlier one is the first. */
+export function comparePlace(one: EvalRun, other: EvalRun): Location {
+  const [first, second] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
+  const name = (run: EvalRun): string =>
+    [run.display_name ?? run.eval_run_id, run.base_model_slug].filter(Boolean).join('  ');
+  return {
+    view: 'compare',
+    params: {
+      first: first.eval_run_id,
+      second: second.eval_run_id,
+      first_name: name(first),
+      second_name: name(second),
+    },
+  };
+}

@@ -23,3 +23,13 @@ export const runView: ViewDefinition = {
   component: lateView(async () => (await import('./run.tsx')).RunView),
   commands: [],
 };
+
+export const compareView: ViewDefinition = {
+  name: 'compare',
+  title: 'Comparison',
+  aliases: [],
+  under: 'runs',
+  crumb: () => 'Comparison',
+  component: lateView(async () => (await import('./compare.tsx')).CompareView),
+  commands: [],
+};

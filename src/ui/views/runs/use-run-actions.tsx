@@ -7,6 +7,8 @@ import type { Binding } from '../../keys/router.tsx';
 import { namesOf } from '../shared/names.ts';
 import { Confirm } from '../shared/windows.tsx';
 import { runCommands } from './commands.ts';
+import { CompareWindow } from './compare-window.tsx';
+import { comparePlace } from './facts.ts';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
 
@@ -22,7 +24,32 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
     const deletable = runs.flatMap(run => (run.bench_id ? [{ ...run, bench_id: run.bench_id }] : []));
     const names = namesOf(runs.map(labelOf));
     const cancelled = namesOf(running.map(labelOf));
+    const [one, other] = runs;
+    const compare = (): void => {
+      if (!one) return;
+      if (other) {
+        shell.open(comparePlace(one, other));
+        return;
+      }
+      const benchId = one.bench_id ?? '';
+      shell.showOverlay({
+        id: 'compare',
+        render: close => (
+          <CompareWindow
+            run={one}
+            benchId={benchId}
+            onChoose={chosen => shell.open(comparePlace(one, chosen))}
+            onClose={close}
+          />
+        ),
+      });
+    };
     return [
+      {
+        command: runCommands.compare,
+        enabled: runs.length === 2 || (runs.length === 1 && one?.bench_id != null),
+        run: compare,
+      },
       {
         command: runCommands.cancel,
         enabled: running.length > 0,

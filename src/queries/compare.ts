@@ -1,0 +1,62 @@
+/** Two evaluation runs, task by task. */
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { mean } from '../text/statistics.ts';
+import { evaluationKeys } from './evaluations.ts';
+import type { ListSource } from './use-list.ts';
+
+/** What became of a task in two runs. Several rollouts of a task count as their mean. */
+export interface ComparedTask {
+  readonly task_id: string;
+  readonly first: number | undefined;
+  readonly second: number | undefined;
+  /** Second less first; missing where one of them is. */
+  readonly difference: number | undefined;
+  /** A trajectory of the task in the second run, or else in the first. */
+  readonly trajectory_id: string | undefined;
+}
+
+interface TaskRewards {
+  readonly rewards: number[];
+  trajectory: string | undefined;
+}
+
+function byTask(rewards: readonly TrajectoryReward[]): Map<string, TaskRewards> {
+  const tasks = new Map<string, TaskRewards>();
+  for (const { task_id, reward, trajectory_id } of rewards) {
+    if (!task_id) continue;
+    const task = tasks.get(task_id) ?? { rewards: [], trajectory: undefined };
+    if (typeof reward === 'number') task.rewards.push(reward);
+    task.trajectory ??= trajectory_id;
+    tasks.set(task_id, task);
+  }
+  return tasks;
+}
+
+/** Every task that occurs in either run. Trajectories that name no task cannot be compared and are left out. */
+export function compareTasks(
+  firstRewards: readonly TrajectoryReward[],
+  secondRewards: readonly TrajectoryReward[],
+): ComparedTask[] {
+  const [before, after] = [byTask(firstRewards), byTask(secondRewards)];
+  return [...new Set([...before.keys(), ...after.keys()])].map(task_id => {
+    const first = mean(before.get(task_id)?.rewards ?? []);
+    const second = mean(after.get(task_id)?.rewards ?? []);
+    const difference = first === undefined || second === undefined ? undefined : second - first;
+    const trajectory_id = after.get(task_id)?.trajectory ?? before.get(task_id)?.trajectory;
+    return { task_id, first, second, difference, trajectory_id };
+  });
+}
+
+export function comparison(firstRun: string, secondRun: string): ListSource<ComparedTask> {
+  return {
+    key: [...evaluationKeys.all, 'compared', firstRun, secondRun],
+    id: row => row.task_id,
+    readPage: async (service, _query, signal) => {
+      const answers = await Promise.all([firstRun, secondRun].map(run => service.evaluations.rewards(run, { signal })));
+      const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
+      const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;
+      const note = nameless > 0 ? `${nameless} trajectories name no task and are not compared` : undefined;
+      return { items: compareTasks(first, second), has_more: false, next_cursor: null, dropped: 0, note };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** Two runs task by task, the largest loss first. */
+import { useMemo } from 'react';
+import { type ComparedTask, comparison } from '../../../queries/compare.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { difference, reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/view-definition.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { Lines } from '../shared/lines.tsx';
+import { ResourceList } from '../shared/resource-list.tsx';
+import { comparisonLines } from './compare-lines.ts';
+
+const columns: readonly Column<ComparedTask>[] = [
+  { id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 1 }, value: row => row.task_id },
+  { id: 'first', title: 'FIRST', width: 8, align: 'right', value: row => row.first, text: row => reward(row.first) },
+  {
+    id: 'second',
+    title: 'SECOND',
+    width: 8,
+    align: 'right',
+    value: row => row.second,
+    text: row => reward(row.second),
+  },
+  {
+    id: 'difference',
+    title: 'DIFF',
+    width: 9,
+    align: 'right',
+    value: row => row.difference,
+    text: row => difference(row.difference),
+  },
+];
+const worstFirst = { column: 'difference', descending: false } as const;
+
+export function CompareView({ location: { params } }: ViewProps) {
+  const pane = usePane('main');
+  const theme = useTheme();
+  const { first = '', second = '', first_name = first, second_name = second } = params;
+  const source = useMemo(() => comparison(first, second), [first, second]);
+  const { rows, loaded } = useList(source, 'visible');
+  const names = { first: sanitiseLine(first_name), second: sanitiseLine(second_name) };
+  const lines = loaded ? [...comparisonLines(rows, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
+  return (
+    <ResourceList<ComparedTask>
+      source={source}
+      columns={columns}
+      sort={worstFirst}
+      emptyWords="Neither run has a trajectory that names its task"
+      open={row => ({
+        view: 'trajectory',
+        params: { trajectory_id: row.trajectory_id ?? '', task: row.task_id },
+      })}
+      facts={row => [
+        { label: 'task', value: row.task_id },
+        { label: 'first', value: reward(row.first) },
+        { label: 'second', value: reward(row.second) },
+        { label: 'difference', value: difference(row.difference) },
+        { label: 'opens', value: row.trajectory_id },
+      ]}
+      header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
+    />
+  );
+}
