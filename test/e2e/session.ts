@@ -10,6 +10,8 @@ import { bytesOf } from '../screen.ts';
 import { svgOf } from './svg.ts';
 
 export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** What a user types to start the program. */
+export const programLine = `'${process.execPath}' '${program}'`;
 const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 20_000);
 
 /** A home of its own, and an environment in which nothing of the developer's shows. */
@@ -61,12 +63,17 @@ export interface Session {
   readonly mainScreen: () => string;
 }
 
+/** A shell with job control, and without anything of the developer's. */
+const shell = ['bash', '--norc', '--noprofile', '-i'] as const;
+
+/** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`. */
 export function openSession(
   env: Record<string, string>,
-  { columns = 120, rows = 40, args = [] as readonly string[], cwd = process.cwd() } = {},
+  { columns = 120, rows = 40, args = [] as readonly string[], cwd = process.cwd(), inShell = false } = {},
 ): Session {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  const child = spawnInTerminal(process.execPath, [program, ...args], {
+  const [command, ...words] = inShell ? shell : [process.execPath, program, ...args];
+  const child = spawnInTerminal(command, words, {
     cols: columns,
     rows,
     env,

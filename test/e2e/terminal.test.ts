@@ -1,6 +1,6 @@
 /** How the program leaves the terminal, in every way there is to leave it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshHome, openSession, run } from './session.ts';
+import { freshHome, openSession, programLine, run } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 beforeAll(() => {
@@ -42,6 +42,31 @@ describe('the terminal', () => {
     session.resize(120, 40);
     await session.waitFor('▸ t-words');
     session.press('q');
+    await session.ended;
+  });
+
+  it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
+    const session = openSession({ ...home.env, PS1: 'ready> ' }, { inShell: true });
+    // The shell asks for pastes by itself.
+    const ofTheProgram = (): string[] => session.leftOn().filter(mode => mode !== 'bracketed paste');
+    await session.waitFor('ready>');
+    session.type(`${programLine}\r`);
+    await session.waitFor('▸ t-words');
+    session.press('ctrl-z');
+    await session.waitFor(/Stopped/);
+    expect(ofTheProgram()).toEqual([]);
+    expect(session.text()).not.toContain('▸ t-words');
+    // The shell has its terminal as it was: what is typed is shown, and runs.
+    session.type('echo it is $((6 * 7))\r');
+    await session.waitFor('it is 42');
+    session.type('fg\r');
+    await session.waitFor('▸ t-words');
+    session.press('j');
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    await session.waitFor('ready>');
+    expect(ofTheProgram()).toEqual([]);
+    session.type('exit\r');
     await session.ended;
   });
 

@@ -40,6 +40,9 @@ export class Painter {
   #answers: 'untried' | 'come' | 'never' = 'untried';
   #patience: NodeJS.Timeout | undefined;
   #open = true;
+  /** Answers that are still on their way, also those that nobody needs any more. */
+  #awaited = 0;
+  #onQuiet: (() => void) | undefined;
 
   constructor(line: PainterLine, size: PainterSize) {
     this.#line = line;
@@ -73,6 +76,8 @@ export class Painter {
     this.#answers = 'come';
     clearTimeout(this.#patience);
     this.#questions.shift();
+    this.#awaited = Math.max(0, this.#awaited - 1);
+    if (this.#awaited === 0) this.#onQuiet?.();
     this.resume();
   }
 
@@ -87,10 +92,31 @@ export class Painter {
     this.#send(whole ? `\u001b[H\u001b[2J${bytes}` : bytes);
   }
 
-  /** Sends nothing any more. */
+  /** Sends nothing any more, until it is opened again. */
   close(): void {
     this.#open = false;
     clearTimeout(this.#patience);
+  }
+
+  /** Sends again; of what the terminal shows by now nothing is known. */
+  open(): void {
+    this.#open = true;
+    this.repaint();
+  }
+
+  /**
+   * Sends nothing any more, and resolves when no answer of the terminal is on its way: whoever has the terminal next would
+   * take it for keys. A terminal that does not answer is waited for `mostMs` at most.
+   */
+  async hush(mostMs: number): Promise<void> {
+    this.close();
+    if (this.#awaited === 0 || this.#answers === 'never') return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onQuiet = resolve;
+    const timer = setTimeout(resolve, mostMs);
+    await promise;
+    clearTimeout(timer);
+    this.#onQuiet = undefined;
   }
 
   /** Bytes that the terminal may not have shown yet; what has no question behind it cannot be waited for. */
@@ -108,6 +134,7 @@ export class Painter {
     }
     this.#questions.push(this.#unprobed);
     this.#unprobed = 0;
+    this.#awaited += 1;
     this.#line.write(framed + probe);
     if (this.#answers !== 'untried' || this.#patience !== undefined) return;
     this.#patience = setTimeout(() => {

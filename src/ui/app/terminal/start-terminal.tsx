@@ -27,6 +27,9 @@ export interface StartTerminalOptions {
 /** Exit codes of a program that a signal ended: 128 and its number. */
 const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
+/** How long an answer of the terminal is waited for before somebody else gets it. */
+const answerMs = 500;
+
 /** Draws the program until it ends. Gives the exit code. */
 export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
   const { stdin, stdout } = process;
@@ -91,7 +94,15 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     process.exit(1);
   };
 
-  const lend = <Result,>(use: () => Result): Result => {
+  const enterAgain = (): void => {
+    stdout.write(enter() + modes.enter('bracketedPaste'));
+    painter.open();
+    stream.resize(stdout.columns, stdout.rows);
+    options.onSuspend(false);
+  };
+
+  const lend = async <Result,>(use: () => Result): Promise<Result> => {
+    await painter.hush(answerMs);
     const takeBack = input.lend();
     leave();
     options.onSuspend(true);
@@ -99,13 +110,12 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       return use();
     } finally {
       takeBack();
-      stdout.write(enter() + modes.enter('bracketedPaste'));
-      stream.resize(stdout.columns, stdout.rows);
-      options.onSuspend(false);
+      enterAgain();
     }
   };
 
-  const suspend = (): void => {
+  const suspend = async (): Promise<void> => {
+    await painter.hush(answerMs);
     const takeBack = input.lend();
     leave();
     options.onSuspend(true);
@@ -114,9 +124,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     process.once('SIGCONT', () => {
       clearInterval(alive);
       takeBack();
-      stdout.write(enter() + modes.enter('bracketedPaste'));
-      stream.resize(stdout.columns, stdout.rows);
-      options.onSuspend(false);
+      enterAgain();
     });
     // To the whole group: a launcher between the shell and the program stops with it.
     process.kill(0, 'SIGTSTP');
@@ -124,9 +132,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   const port: TerminalPort = {
     writeRaw: sequence => stdout.write(sequence),
-    runExternal: async (command, args) => lend(() => spawnSync(command, [...args], { stdio: 'inherit' }).status ?? 1),
-    suspend,
-    quit: (code = 0) => end(code),
+    runExternal: (command, args) => lend(() => spawnSync(command, [...args], { stdio: 'inherit' }).status ?? 1),
+    suspend: () => void suspend(),
+    quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
     repaint: () => painter.repaint(),
     ...(options.mouse && {
       mouse: {

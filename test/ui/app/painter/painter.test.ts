@@ -144,6 +144,37 @@ describe('Painter', () => {
     expect(sent.join('')).not.toContain('row 5');
   });
 
+  it('is hushed once no answer is on its way, which others would take for keys', async () => {
+    const { painter, sent } = open();
+    const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');
+    painter.frame(frame('a'));
+    painter.repaint();
+    let hushed = false;
+    const done = painter.hush(60_000).then(() => {
+      hushed = true;
+    });
+    const before = sent.length;
+    painter.frame(frame('b'));
+    painter.answered();
+    await Promise.resolve();
+    expect([hushed, sent.length]).toEqual([false, before]);
+    painter.answered();
+    await done;
+    expect(sent).toHaveLength(before);
+    painter.open();
+    expect(sent.at(-1)).toContain('bbbb');
+    painter.close();
+  });
+
+  it('is hushed after a while where the terminal does not answer, and at once where nothing was asked', async () => {
+    const { painter } = open();
+    await painter.hush(60_000);
+    painter.open();
+    painter.frame('x'.repeat(400));
+    await painter.hush(1);
+    painter.close();
+  });
+
   it('sends nothing for a frame that is shown already', () => {
     const { painter, sent } = open();
     painter.frame('one');
