@@ -3,6 +3,11 @@
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();
+// Up to Node 23 SQLite is called experimental, which is no news to the user. Others are told as Node tells them.
+process.removeAllListeners('warning');
+process.on('warning', warning => {
+  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
+});
 
 const commands: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<number>>>> = {
   tui: async () => (await import('./commands/tui.tsx')).tuiCommand,

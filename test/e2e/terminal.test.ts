@@ -70,6 +70,18 @@ describe('the terminal', () => {
     await session.ended;
   });
 
+  it('is kept clear of warnings, which are told at the end', async () => {
+    const warn = 'setTimeout(()=>process.emitWarning("beware of this"),1)';
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
+    const session = openSession({ ...home.env, NODE_OPTIONS });
+    await session.waitFor('▸ t-words');
+    expect(session.text()).not.toContain('beware');
+    session.press('q');
+    await session.ended;
+    await session.waitFor('Warning: beware of this');
+    expect(session.leftOn()).toEqual([]);
+  });
+
   it('takes a macro of a hundred keys in one write', async () => {
     const session = await opened();
     session.type(`${'j'.repeat(100)}${'k'.repeat(3)}`);

@@ -35,6 +35,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const { stdin, stdout } = process;
   const modes = new Modes();
   const { promise, resolve } = Promise.withResolvers<number>();
+  const warnings: string[] = [];
   let ended = false;
 
   const painter = new Painter(
@@ -73,6 +74,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     ended = true;
     painter.close();
     leave();
+    for (const warning of warnings) process.stderr.write(options.redact(warning));
     input.close();
     try {
       instance.unmount();
@@ -152,6 +154,11 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       process.exit(signalCodes[signal]);
     });
   }
+  // Written at once they would stand in the middle of the screen.
+  process.removeAllListeners('warning');
+  process.on('warning', warning => {
+    if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);
+  });
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   process.on('exit', leave);
