@@ -1,7 +1,9 @@
 /** Talking with a model: what was said, what is being written, and the input below. */
 import { Box, Text } from 'ink';
 import { useEffect, useReducer, useState } from 'react';
+import type { Deployment } from '../../../contract/deployments.ts';
 import { type AnswerStats, type Conversation, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
+import { deploymentList } from '../../../queries/deployments.ts';
 import { useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type ChatSettings, type Talk, useConversation } from '../../../queries/use-conversation.ts';
@@ -66,6 +68,11 @@ function lastAnswer({ talk }: Side): Turn | undefined {
   return talk.conversation.turns.findLast(turn => turn.role === 'assistant');
 }
 
+/** Slugs under which deployments answer. */
+function deployed(deployments: readonly Deployment[]): string[] {
+  return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
+}
+
 /** Two share the width, less the line between them. */
 function sideWidth(width: number, index: number, count: number): number {
   if (count === 1) return width;
@@ -98,6 +105,7 @@ export function ChatView({ location }: ViewProps) {
   const [saidBeside, rememberBeside] = useMemory<Conversation>('beside');
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
+  const deployments = useList(deploymentList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
   const talk = useConversation(said && { ...said, answering: false });
@@ -145,10 +153,16 @@ export function ChatView({ location }: ViewProps) {
     if (next.beside && next.beside !== settings.beside) beside.open(turns);
     setSettings(next);
   };
-  const window = (Content: typeof ModelWindow) => () =>
+  const slugs = [...models.rows.map(row => row.model_slug), ...deployed(deployments.rows)];
+  const chooseModel = (): void =>
     shell.showOverlay({
       id: 'chat',
-      render: close => <Content settings={settings} onChange={change} onClose={close} />,
+      render: close => <ModelWindow settings={settings} slugs={slugs} onChange={change} onClose={close} />,
+    });
+  const setParameters = (): void =>
+    shell.showOverlay({
+      id: 'chat',
+      render: close => <SettingsWindow settings={settings} onChange={change} onClose={close} />,
     });
 
   const begin = (): void => {
@@ -197,8 +211,8 @@ export function ChatView({ location }: ViewProps) {
       enabled: draft.writing && !answering,
     },
     { command: chatCommands.write, run: () => dispatch({ kind: 'writing', writing: true }), enabled: !draft.writing },
-    { command: chatCommands.model, run: window(ModelWindow) },
-    { command: chatCommands.settings, run: window(SettingsWindow) },
+    { command: chatCommands.model, run: chooseModel },
+    { command: chatCommands.settings, run: setParameters },
     { command: chatCommands.regenerate, run: again, enabled: !answering && turns.length > 0 },
     { command: chatCommands.edit, run: takeBack, enabled: !answering && turns.length > 0 },
     { command: chatCommands.side, run: () => dispatch({ kind: 'side' }), enabled: sides.length > 1 },

@@ -2,11 +2,9 @@
 import { useState } from 'react';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
-import { modelList } from '../../../queries/models.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import type { ChatSettings } from '../../../queries/use-conversation.ts';
-import { useList } from '../../../queries/use-list.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { Form } from '../../widgets/form/form.tsx';
@@ -50,40 +48,14 @@ export interface SettingsWindowProps {
   readonly onClose: () => void;
 }
 
-export function ModelWindow({ settings, onChange, onClose }: SettingsWindowProps) {
-  const models = useList(modelList, 'visible');
-  // The fields are made once: the list may come in while one is choosing.
-  const [known] = useState(() => models.rows.map(model => model.model_slug));
-  const options = [...new Set([settings.model, ...known])].filter(slug => slug !== '');
-  const fields: readonly FieldSpec[] = [
-    ...(options.length > 0
-      ? [
-          {
-            kind: 'choice' as const,
-            name: 'listed',
-            label: 'Model',
-            options: options.map(slug => ({ value: slug, label: slug })),
-            initial: settings.model,
-          },
-        ]
-      : []),
-    {
-      kind: 'text',
-      name: 'typed',
-      label: 'Or the slug of a deployed model',
-      placeholder: 'not needed',
-      check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
-    },
-    {
-      kind: 'text',
-      name: 'beside',
-      label: 'Beside it, asked the same (optional)',
-      initial: settings.beside ?? '',
-      placeholder: 'nobody',
-      help: 'The slug of a second model: base against checkpoint, on one prompt.',
-      check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
-    },
-  ];
+export interface ModelWindowProps extends SettingsWindowProps {
+  /** Models that are listed and deployments that answer. */
+  readonly slugs: readonly string[];
+}
+
+export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowProps) {
+  // The fields are made once: the lists may come in while one is choosing.
+  const [fields] = useState(() => modelFields(settings, slugs));
   return (
     <FormInWindow
       title="Who answers?"
@@ -94,11 +66,38 @@ export function ModelWindow({ settings, onChange, onClose }: SettingsWindowProps
         onChange({
           ...settings,
           model: values['typed']?.trim() || values['listed'] || settings.model,
-          beside: values['beside']?.trim() || undefined,
+          beside: values['beside'] || undefined,
         })
       }
     />
   );
+}
+
+function modelFields({ model, beside = '' }: ChatSettings, slugs: readonly string[]): readonly FieldSpec[] {
+  const optionsOf = (...known: readonly string[]) =>
+    [...new Set(known)].filter(slug => slug !== '').map(slug => ({ value: slug, label: slug }));
+  const options = optionsOf(model, ...slugs);
+  const others = slugs.filter(slug => slug !== model);
+  return [
+    ...(options.length > 0
+      ? [{ kind: 'choice' as const, name: 'listed', label: 'Model', options, initial: model }]
+      : []),
+    {
+      kind: 'text',
+      name: 'typed',
+      label: 'Or another slug',
+      placeholder: 'not needed',
+      check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
+    },
+    {
+      kind: 'choice',
+      name: 'beside',
+      label: 'Beside it, asked the same',
+      options: [{ value: '', label: 'nobody' }, ...optionsOf(beside, ...others, model)],
+      initial: beside,
+      help: 'Base against checkpoint, on one prompt.',
+    },
+  ];
 }
 
 type NumberCheck = (value: number) => string | undefined;
