@@ -96,7 +96,9 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('has its images built anew', async () => {
-      await open(['enter', { see: 'ready to launch' }, 'b', { see: 'Building the images of t-words' }]);
+      await open(['enter', { see: 'ready to launch' }, 'b', { see: 'Build its images?' }, 'ctrl-p']);
+      await session.waitFor('/images/build');
+      await goWay(session, ['y', { see: 'Building the images of t-words' }]);
       const { images } = await home.call('GET', `benchmarks/${home.benchId}/images`);
       expect(images).toHaveLength(96);
     });
@@ -471,6 +473,10 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await goWay(session, [
         { see: 'not sent yet' },
         { see: 'data/a.txt' },
+        'ctrl-p',
+        { see: '/ingest' },
+        'esc',
+        { gone: '/ingest' },
         'enter',
         { see: 'uploaded; enter opens it' },
         'enter',

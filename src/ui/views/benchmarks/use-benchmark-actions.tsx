@@ -1,35 +1,24 @@
 /** The actions of a benchmark, wherever it is shown. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { benchmarkKeys, readinessQuery } from '../../../queries/benchmarks.ts';
-import { useAction } from '../../../queries/use-action.ts';
+import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { useKnown } from '../../../queries/use-known.ts';
 import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { benchmarkCommands } from './commands.ts';
 
+const BuildWindow = lateWindow(async () => (await import('./build.tsx')).BuildWindow);
 const CreateSecretWindow = lateWindow(async () => (await import('../secrets/create.tsx')).CreateSecretWindow);
 const EvaluateWindow = lateWindow(async () => (await import('./evaluate.tsx')).EvaluateWindow);
 const TrainWindow = lateWindow(async () => (await import('../training/train.tsx')).TrainWindow);
 
 export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => readonly Binding[] {
   const shell = useShell();
-  const build = useAction<readonly unknown[]>();
   const known = useKnown();
   return benchmarks => {
     const [first] = benchmarks;
     const benchmark = benchmarks.length === 1 ? first : undefined;
     const name = (each: Benchmark): string => each.label ?? each.bench_id;
-    const label = benchmarks.length > 1 ? `${benchmarks.length} benchmarks` : first && name(first);
-    const buildAll = async (): Promise<void> => {
-      const built = await build.start(
-        service => Promise.all(benchmarks.map(({ bench_id }) => service.benchmarks.buildImages(bench_id))),
-        [benchmarkKeys.all],
-      );
-      if (built) shell.toast({ kind: 'success', text: `Building the images of ${label}` });
-      else
-        shell.toast({ kind: 'danger', text: `The builds of ${label} could not be started; r shows where they stand` });
-    };
     const missing = (): string | undefined =>
       benchmark && known(readinessQuery(benchmark.bench_id))?.missing_secret_names?.[0];
     const open = (view: string) => (): void => {
@@ -56,7 +45,15 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
             render: close => <TrainWindow benchId={benchmark.bench_id} label={name(benchmark)} onClose={close} />,
           }),
       },
-      { command: benchmarkCommands.build, enabled: benchmarks.length > 0, run: () => void buildAll() },
+      {
+        command: benchmarkCommands.build,
+        enabled: benchmarks.length > 0,
+        run: () =>
+          shell.showOverlay({
+            id: 'confirm',
+            render: close => <BuildWindow benchmarks={benchmarks} onClose={close} />,
+          }),
+      },
       {
         command: benchmarkCommands.secret,
         enabled: benchmark !== undefined,

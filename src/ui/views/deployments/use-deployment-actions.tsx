@@ -42,6 +42,7 @@ export function useDeploymentActions({
             title="Let this deployment answer for its slug?"
             question={`${one ? labelOf(one) : ''}: whatever answers for the slug now stops doing so.`}
             verb="promote"
+            requests={[`POST /api/v1/deploy/${one?.deployment_id}/promote`]}
             work={service => service.deployments.promote(one?.deployment_id ?? '')}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
@@ -57,6 +58,7 @@ export function useDeploymentActions({
             title="Let this deployment answer no more?"
             question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
             verb="unpromote"
+            requests={[`POST /api/v1/deploy/${one?.deployment_id}/unpromote`]}
             work={service => service.deployments.unpromote(one?.deployment_id ?? '')}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
@@ -72,6 +74,7 @@ export function useDeploymentActions({
             title={deployments.length === 1 ? 'Undeploy?' : `Undeploy ${deployments.length} deployments?`}
             question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
             verb="undeploy"
+            requests={deployments.map(({ deployment_id }) => `DELETE /api/v1/deploy/${deployment_id}`)}
             work={(service: Service) =>
               Promise.all(deployments.map(({ deployment_id }) => service.deployments.undeploy(deployment_id)))
             }

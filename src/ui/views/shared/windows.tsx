@@ -65,21 +65,34 @@ export interface ConfirmProps<Result> {
   readonly question: string;
   /** The word on the button, e.g. `delete`. */
   readonly verb: string;
+  /** What is sent, a method and a path a line, for the preview. */
+  readonly requests: readonly string[];
   readonly work: (service: Service) => Promise<Result>;
   readonly touches: readonly (readonly unknown[])[];
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be undone. The key that does it is not the one under the finger. */
-export function Confirm<Result>({ title, question, verb, work, touches, onDone, onClose }: ConfirmProps<Result>) {
+/** Requests that a confirmation shows by their own lines. */
+const shownRequests = 6;
+
+/** Asks before something that many see, or that cannot be undone. The key that does it is not the one under the finger. */
+export function Confirm<Result>(props: ConfirmProps<Result>) {
+  const { title, question, verb, requests, work, touches, onDone, onClose } = props;
   const width = useWindowWidth(64);
+  const [preview, setPreview] = useState(false);
   const { styles } = useTheme();
   const { state, start } = useAction<Result>();
   const inner = width - windowMargin.columns;
   const lines = wrap(sanitiseLine(question), inner);
   const faultHeight = state.kind === 'failed' ? 5 : 0;
   const busy = state.kind === 'running';
+  const more = requests.length - shownRequests;
+  const sent = preview
+    ? [...requests.slice(0, shownRequests), ...(more > 0 ? [`… and ${more} more`] : [])].flatMap(each =>
+        wrap(sanitiseLine(each), inner),
+      )
+    : [];
   const act = async (): Promise<void> => {
     const result = await start(work, touches);
     if (result === undefined) return;
@@ -92,9 +105,15 @@ export function Confirm<Result>({ title, question, verb, work, touches, onDone, 
       bindings={[
         { command: confirmCommands.yes, run: () => void act(), enabled: !busy },
         { command: confirmCommands.no, run: onClose },
+        { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}
     >
-      <Window title={title} width={width} height={lines.length + 2 + faultHeight + windowMargin.lines} danger>
+      <Window
+        title={title}
+        width={width}
+        height={lines.length + 2 + sent.length + faultHeight + windowMargin.lines}
+        danger
+      >
         {lines.map((line, index) => (
           <Text key={index}>{line}</Text>
         ))}
@@ -102,6 +121,7 @@ export function Confirm<Result>({ title, question, verb, work, touches, onDone, 
         <Text>
           {busy ? `${verb}…` : `${styles.key('<esc>')} keep it   ${styles.key('<y>')} ${styles.danger(verb)}`}
         </Text>
+        <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />
         {state.kind === 'failed' ? <FaultNote fault={state.fault} width={inner} height={faultHeight} /> : null}
       </Window>
     </KeyScope>

@@ -20,6 +20,7 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { uploadCommands } from './commands.ts';
+import { UploadPreview } from './preview.tsx';
 
 const columns: readonly Column<FileState>[] = [
   { id: 'path', title: 'FILE', width: { min: 16, max: 100, grow: 3 }, value: ({ file }) => file.path },
@@ -101,6 +102,10 @@ export function BenchmarkUploadView({ location }: ViewProps) {
     return [
       { command: uploadCommands.start, enabled: phase === 'waiting' || phase === 'failed', run: () => void run() },
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
+      {
+        command: uploadCommands.preview,
+        run: () => shell.showOverlay({ id: 'preview', render: close => <UploadPreview job={job} onClose={close} /> }),
+      },
       {
         command: uploadCommands.open,
         enabled: phase === 'done' && benchId !== undefined,

@@ -12,6 +12,7 @@ export const uploadCommands = {
     hint: 'send',
     writes: true,
   },
+  preview: { id: 'upload.preview', title: 'show the requests', keys: ['ctrl-p'], group, hint: 'requests' },
   cancel: { id: 'upload.cancel', title: 'stop; what was sent is kept', keys: ['c'], group, hint: 'stop', writes: true },
   open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group, hint: 'open' },
   saveFailures: {
