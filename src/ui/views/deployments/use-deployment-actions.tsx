@@ -74,6 +74,7 @@ export function useDeploymentActions({
             title={deployments.length === 1 ? 'Undeploy?' : `Undeploy ${deployments.length} deployments?`}
             question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
             verb="undeploy"
+            things={deployments.map(labelOf)}
             requests={deployments.map(({ deployment_id }) => `DELETE /api/v1/deploy/${deployment_id}`)}
             work={(service: Service) =>
               Promise.all(deployments.map(({ deployment_id }) => service.deployments.undeploy(deployment_id)))

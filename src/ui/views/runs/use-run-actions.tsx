@@ -61,6 +61,7 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
                 question={`${cancelled} stops where it is. The rollouts that have ended are kept.`}
                 verb="cancel"
+                things={running.map(labelOf)}
                 requests={running.map(run => `POST /api/v1/eval/${run.eval_run_id}/cancel`)}
                 work={service => Promise.all(running.map(run => service.evaluations.cancel(run.eval_run_id)))}
                 touches={[evaluationKeys.all]}
@@ -81,6 +82,7 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 title={runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`}
                 question={`${names}: the record, its rewards and statistics go. This cannot be undone.`}
                 verb="delete"
+                things={runs.map(labelOf)}
                 requests={deletable.map(run => `DELETE /api/v1/eval/${run.bench_id}/runs/${run.eval_run_id}`)}
                 work={service =>
                   Promise.all(deletable.map(run => service.evaluations.delete(run.bench_id, run.eval_run_id)))

@@ -92,6 +92,7 @@ export function SecretsView() {
                     title={rows.length === 1 ? 'Revoke this secret?' : `Revoke ${rows.length} secrets?`}
                     question={`${names}: tasks that need it cannot run until it is created again. This cannot be undone.`}
                     verb="revoke"
+                    things={rows.map(each => each.name ?? each.secret_id)}
                     requests={rows.map(({ secret_id }) => `DELETE /api/v1/secrets/${secret_id}`)}
                     work={service => Promise.all(rows.map(({ secret_id }) => service.secrets.delete(secret_id)))}
                     touches={[secretKeys.all, benchmarkKeys.all]}

@@ -18,6 +18,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
+import { listOf } from './names.ts';
 import { Waiting } from './waiting.tsx';
 
 function useWindowWidth(most: number): number {
@@ -63,6 +64,8 @@ export interface ConfirmProps<Result> {
   readonly title: string;
   /** What will happen, and to what. */
   readonly question: string;
+  /** What it is done to: listed, where the question has no room for all of them. */
+  readonly things?: readonly string[];
   /** The word on the button, e.g. `delete`. */
   readonly verb: string;
   /** What is sent, a method and a path a line, for the preview. */
@@ -78,21 +81,27 @@ const shownRequests = 6;
 
 /** Asks before something that many see, or that cannot be undone. The key that does it is not the one under the finger. */
 export function Confirm<Result>(props: ConfirmProps<Result>) {
-  const { title, question, verb, requests, work, touches, onDone, onClose } = props;
+  const { title, question, things = [], verb, requests, work, touches, onDone, onClose } = props;
+  const { layout } = useShell();
   const width = useWindowWidth(64);
   const [preview, setPreview] = useState(false);
-  const { styles } = useTheme();
+  const { styles, glyphs } = useTheme();
   const { state, start } = useAction<Result>();
   const inner = width - windowMargin.columns;
-  const lines = wrap(sanitiseLine(question), inner);
+  const asked = wrap(sanitiseLine(question), inner);
   const faultHeight = state.kind === 'failed' ? 5 : 0;
   const busy = state.kind === 'running';
   const more = requests.length - shownRequests;
-  const sent = preview
+  const previewed = preview
     ? [...requests.slice(0, shownRequests), ...(more > 0 ? [`… and ${more} more`] : [])].flatMap(each =>
         wrap(sanitiseLine(each), inner),
       )
     : [];
+  // What is asked comes first, then what is sent, if that is wanted, then what it is done to by name.
+  const room = layout.rows - 4 - windowMargin.lines - faultHeight - asked.length;
+  const sent = previewed.slice(0, Math.max(0, room));
+  const listed = room - sent.length < 2 ? [] : listOf(things, room - sent.length);
+  const lines = [...asked, ...listed.map(thing => truncate(`${glyphs.bullet} ${sanitiseLine(thing)}`, inner))];
   const act = async (): Promise<void> => {
     const result = await start(work, touches);
     if (result === undefined) return;
@@ -115,7 +124,9 @@ export function Confirm<Result>(props: ConfirmProps<Result>) {
         danger
       >
         {lines.map((line, index) => (
-          <Text key={index}>{line}</Text>
+          <Text key={index} wrap="truncate">
+            {line}
+          </Text>
         ))}
         <Text> </Text>
         <Text>

@@ -125,6 +125,7 @@ export function useTrainingActions({
                 title={running.length === 1 ? 'Cancel this training run?' : `Cancel ${running.length} training runs?`}
                 question={`${cancelled}: it ends after its step. Its checkpoints and curves are kept.`}
                 verb="cancel"
+                things={running.map(labelOf)}
                 requests={running.map(each => `POST /api/v1/train/${each.training_run_id}/cancel`)}
                 work={service => Promise.all(running.map(each => service.training.cancel(each.training_run_id)))}
                 touches={[trainingKeys.all]}
@@ -145,6 +146,7 @@ export function useTrainingActions({
                 title={runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`}
                 question={`${names}: its curves, rollouts and checkpoints go. What is deployed stays. This cannot be undone.`}
                 verb="delete"
+                things={runs.map(labelOf)}
                 requests={runs.map(each => `DELETE /api/v1/train/${each.training_run_id}`)}
                 work={service => Promise.all(runs.map(each => service.training.delete(each.training_run_id)))}
                 touches={[trainingKeys.all]}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { listOf, namesOf } from '../../../src/ui/views/shared/names.ts';
+
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `run ${index + 1}`);
+
+it('names a few in a sentence and lists them all where they are more', () => {
+  expect(namesOf(many(3))).toBe('run 1, run 2, run 3');
+  expect(listOf(many(6), 20)).toEqual([]);
+  expect(namesOf(many(8))).toBe('run 1, run 2, run 3, run 4, run 5, run 6 and 2 more');
+  expect(listOf(many(8), 20)).toEqual(many(8));
+  expect(listOf(many(30), 4)).toEqual(['run 1', 'run 2', 'run 3', 'and 27 more']);
+});
