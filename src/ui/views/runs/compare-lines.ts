@@ -36,11 +36,8 @@ export function comparisonLines(
       : `95% between ${difference(low)} and ${difference(high)}`;
   const verdict = verdictOf(low, high);
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
-  const tally = `better on ${count(value => value > 0)}, worse on ${count(value => value < 0)}, same on ${count(value => value === 0)}`;
-  const sums = [
-    `diff    ${difference(paired.mean)}  ${between}`,
-    `${verdict.words}: ${tally} of ${paired.count} tasks`,
-  ];
+  const tally = `${count(value => value > 0)} better, ${count(value => value < 0)} worse, ${count(value => value === 0)} same`;
+  const sums = [`diff    ${difference(paired.mean)}  ${between}`, `${verdict.words}: ${tally} of ${paired.count}`];
   return [
     ...heads.map(line => truncate(line, width)),
     ...sums.map(line => styles[verdict.style](truncate(line, width))),
@@ -48,7 +45,7 @@ export function comparisonLines(
 }
 
 function verdictOf(low: number | undefined, high: number | undefined) {
-  if (low !== undefined && low > 0) return { style: 'success', words: 'the second does better' } as const;
-  if (high !== undefined && high < 0) return { style: 'danger', words: 'the second does worse' } as const;
+  if (low !== undefined && low > 0) return { style: 'success', words: 'clearly better' } as const;
+  if (high !== undefined && high < 0) return { style: 'danger', words: 'clearly worse' } as const;
   return { style: 'warning', words: 'no clear difference' } as const;
 }

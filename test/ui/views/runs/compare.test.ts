@@ -39,16 +39,16 @@ describe('comparisonLines', () => {
     expect(said.slice(0, 2)).toEqual(['first   0.250  base', 'second  0.563  trained']);
     // Differences 0.4, 0.35, 0.5, 0: mean 0.3125, s 0.2175, t(0.975, 3) 3.182.
     expect(said[2]).toBe('diff    +0.313  95% between -0.0335 and +0.659');
-    expect(said[3]).toBe('no clear difference: better on 3, worse on 0, same on 1 of 4 tasks');
+    expect(said[3]).toBe('no clear difference: 3 better, 0 worse, 1 same of 4');
   });
 
   it('are sure only where the interval leaves no doubt', () => {
     const [low, high] = [run([0.1, 0.12, 0.11, 0.1, 0.13]), run([0.8, 0.81, 0.83, 0.79, 0.82])];
-    expect(lines(compareTasks(low, high))[3]).toContain('the second does better');
-    expect(lines(compareTasks(high, low))[3]).toContain('the second does worse');
+    expect(lines(compareTasks(low, high))[3]).toContain('clearly better');
+    expect(lines(compareTasks(high, low))[3]).toContain('clearly worse');
     expect(lines(compareTasks(run([0.1]), run([0.9]))).slice(2)).toEqual([
       'diff    +0.800  from one task only',
-      'no clear difference: better on 1, worse on 0, same on 0 of 1 tasks',
+      'no clear difference: 1 better, 0 worse, 0 same of 1',
     ]);
   });
 
