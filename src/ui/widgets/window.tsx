@@ -1,6 +1,7 @@
 /** A window above the screen: a border, a title, and what is in it. Covers what is behind it. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { useTheme } from './theme/theme.tsx';
 
@@ -19,7 +20,7 @@ export const windowMargin = { columns: 4, lines: 2 } as const;
 export function Window({ title, width, height, danger = false, children }: WindowProps) {
   const { styles, glyphs } = useTheme();
   const border = danger ? styles.danger : styles.accent;
-  const shown = truncate(title, width - 6);
+  const shown = truncate(sanitiseLine(title), width - 6);
   const fill = glyphs.horizontal.repeat(Math.max(0, width - 5 - displayWidth(shown)));
   const top = `${border(`${glyphs.topLeft}${glyphs.horizontal}`)} ${styles.title(shown)} ${border(`${fill}${glyphs.topRight}`)}`;
   const middle = `${border(glyphs.vertical)}${' '.repeat(Math.max(0, width - 2))}${border(glyphs.vertical)}`;

@@ -1,6 +1,7 @@
 /** A form on screen: its fields, what is wrong with them, and its keys. What was typed stays until it is done. */
 import { Box, Text } from 'ink';
 import { useEffect, useReducer } from 'react';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
@@ -162,7 +163,7 @@ function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: b
     const label = option ? option.label : 'nothing to choose from';
     const position = spec.options.length > 1 ? `${index + 1}/${spec.options.length}` : '';
     const room = width - displayWidth(position) - 5;
-    const shown = truncate(option?.note ? `${label}  ${option.note}` : label, room);
+    const shown = truncate(sanitiseLine(option?.note ? `${label}  ${option.note}` : label), room);
     const arrows = focused ? [styles.key('←'), styles.key('→')] : [' ', ' '];
     return [`${arrows[0]} ${fitCells(shown, room)} ${arrows[1]} ${styles.muted(position)}`];
   }

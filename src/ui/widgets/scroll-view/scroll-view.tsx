@@ -1,6 +1,7 @@
 /** Lines on screen: the window that is shown, and a line that says where one is and what is searched for. */
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
@@ -89,6 +90,6 @@ function PositionLine({ scroll, width, words, theme: { styles } }: PositionLineP
     const view = lineView(typing, Math.max(1, room - 1));
     return <Text wrap="truncate">{` ${styles.key('/')}${withCaret(view, 0, styles.caret)}${end}`}</Text>;
   }
-  const left = fitCells(state.query === '' ? words : `/${state.query}`, room);
+  const left = fitCells(sanitiseLine(state.query === '' ? words : `/${state.query}`), room);
   return <Text wrap="truncate">{` ${styles.muted(left)}${end}`}</Text>;
 }

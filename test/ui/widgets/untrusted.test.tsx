@@ -1,0 +1,45 @@
+/** What comes over the wire goes through these widgets as a title, a choice, or the words below a text. */
+import { Text } from 'ink';
+import { expect, it } from 'vitest';
+import { KeyRouter } from '../../../src/ui/keys/router.tsx';
+import { Form } from '../../../src/ui/widgets/form/form.tsx';
+import { ScrollView } from '../../../src/ui/widgets/scroll-view/scroll-view.tsx';
+import { useScroll } from '../../../src/ui/widgets/scroll-view/use-scroll.ts';
+import { Window } from '../../../src/ui/widgets/window.tsx';
+import { openScreen } from '../../screen.ts';
+
+/** Marks without end climb over the lines around; Ink lets them through. */
+const hostile = `evil\u202e\u001b[2J model${'\u0301'.repeat(30)} end`;
+const nothing = (): void => {};
+
+function Reader() {
+  const scroll = useScroll({ lineCount: 1, textAt: () => 'text', height: 2 });
+  return <ScrollView scroll={scroll} textAt={() => 'text'} width={40} focused words={hostile} />;
+}
+
+it.each([
+  [
+    'a title',
+    <Window key="w" title={hostile} width={40} height={4}>
+      <Text>inside</Text>
+    </Window>,
+  ],
+  [
+    'a choice',
+    <Form
+      key="f"
+      fields={[{ kind: 'choice', name: 'a', label: 'A', options: [{ value: 'x', label: hostile, note: hostile }] }]}
+      width={60}
+      busy={false}
+      onSubmit={nothing}
+      onCancel={nothing}
+    />,
+  ],
+  ['words below a text', <Reader key="r" />],
+])('%s is made safe', async (_what, node) => {
+  const screen = openScreen(<KeyRouter>{node}</KeyRouter>);
+  await screen.waitFor('evil mode');
+  expect(screen.text()).toContain(' end');
+  expect(screen.text()).not.toMatch(/\u202e|\u0301{5}/);
+  screen.close();
+});
