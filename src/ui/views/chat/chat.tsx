@@ -110,8 +110,9 @@ export function ChatView({ location }: ViewProps) {
   const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
   const talk = useConversation(said && { ...said, answering: false });
   const beside = useConversation(saidBeside && { ...saidBeside, answering: false });
+  const first: Side = { talk, settings };
   const sides: readonly Side[] = [
-    { talk, settings },
+    first,
     ...(settings.beside ? [{ talk: beside, settings: { ...settings, model: settings.beside } }] : []),
   ];
   const { turns } = talk.conversation;
@@ -126,7 +127,8 @@ export function ChatView({ location }: ViewProps) {
   useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
   const [draft, dispatch] = useReducer(draftReducer, { typed: editStateOf(''), writing: true, side: 0 });
-  const read = sides[draft.side] ?? { talk, settings };
+  // The second may have been sent away while it was read.
+  const read = sides[draft.side] ?? first;
 
   const inputLines = pane.height >= 16 ? 4 : 2;
   const talkHeight = Math.max(3, pane.height - inputLines - 1);
