@@ -1,5 +1,4 @@
 /** Something the user does to the service: started once, reported once, never repeated by itself. */
-
 import { useCallback, useReducer, useRef } from 'react';
 import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';

@@ -3,9 +3,10 @@
  * the ones seen here, pins outlive the program, and so do the commands of the palette and the layout of tables. One SQLite
  * file, apart by profile; several programs may use it at once. Losing it loses nothing on any service.
  */
-import { chmodSync, mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
 
 export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
 export type ThingKind = (typeof thingKinds)[number];
@@ -48,31 +49,6 @@ export interface ProgressPoint {
   readonly at: number;
   readonly completed_steps: number;
 }
-
-const schema = `
-  create table if not exists seen (
-    profile text not null, kind text not null, id text not null, label text not null, status text, parent text,
-    record text not null, seen_at integer not null, primary key (profile, kind, id)
-  ) strict, without rowid;
-  create table if not exists pins (
-    profile text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
-    primary key (profile, kind, id)
-  ) strict, without rowid;
-  create table if not exists progress (
-    profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
-    primary key (profile, run_id, at)
-  ) strict, without rowid;
-  create table if not exists commands (
-    profile text not null, command text not null, used_at integer not null, primary key (profile, command)
-  ) strict, without rowid;
-  create table if not exists chats (
-    profile text not null, id text not null, title text not null, at integer not null, talk text not null,
-    primary key (profile, id)
-  ) strict, without rowid;
-  create table if not exists settings (
-    profile text not null, name text not null, value text not null, primary key (profile, name)
-  ) strict, without rowid;
-`;
 
 /** A thing that has not changed is written again only after this long: its age is shown in minutes at the finest. */
 const touchMs = 60_000;
@@ -123,9 +99,7 @@ export class RememberedStore {
   }
 
   static inMemory(profile: string, problem?: string): RememberedStore {
-    const database = openDatabase(':memory:');
-    database.exec(schema);
-    return new RememberedStore(database, profile, problem);
+    return new RememberedStore(connectInMemory(), profile, problem);
   }
 
   /** What cannot be remembered, in words; undefined where all is well. */
@@ -144,6 +118,17 @@ export class RememberedStore {
 
   #run(sql: string, ...values: SQLInputValue[]): void {
     this.#write(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** Lets go of all but the `most` newest rows of a table. */
+  #keepNewest(table: 'commands' | 'chats', key: string, time: string, most: number): void {
+    this.#run(
+      `delete from ${table} where profile = ?1 and ${key} not in (
+         select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2
+       )`,
+      this.#profile,
+      most,
+    );
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -253,13 +238,7 @@ export class RememberedStore {
       command,
       now,
     );
-    this.#run(
-      `delete from commands where profile = ?1 and command not in (
-         select command from commands where profile = ?1 order by used_at desc limit ?2
-       )`,
-      this.#profile,
-      keptCommands,
-    );
+    this.#keepNewest('commands', 'command', 'used_at', keptCommands);
   }
 
   /** Keeps a conversation in the place of what was kept of it before; one that is the same keeps its time. */
@@ -267,13 +246,7 @@ export class RememberedStore {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
     this.#run(sql, this.#profile, id, title, now, JSON.stringify(talk));
-    this.#run(
-      `delete from chats where profile = ?1 and id not in (
-         select id from chats where profile = ?1 order by at desc limit ?2
-       )`,
-      this.#profile,
-      keptChats,
-    );
+    this.#keepNewest('chats', 'id', 'at', keptChats);
   }
 
   /** The conversations, the one of the last turn first. */
@@ -320,50 +293,6 @@ export class RememberedStore {
 
   close(): void {
     this.#database.close();
-  }
-}
-
-/** Loaded when it is needed, which the first frame does not. */
-function openDatabase(path: string, busyMs = 0): DatabaseSync {
-  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
-}
-
-/** Another benchtop holds the file for milliseconds; a screen that stands still for longer is worse than a lost note. */
-const patienceMs = 2_000;
-/** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const busyCode = 5;
-const brokenCodes: readonly (number | undefined)[] = [11 /* corrupt */, 26 /* not a database */];
-
-function codeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  return error.errcode & 0xff;
-}
-
-/** Damage, and not a file that another program has locked or that may not be opened. */
-function isBroken(error: unknown): boolean {
-  return brokenCodes.includes(codeOf(error));
-}
-
-/** The switch does not wait for others: whoever holds a new file is making the same switch, and it stays with the file. */
-function writeAhead(database: DatabaseSync): void {
-  try {
-    database.exec('pragma journal_mode = wal');
-  } catch (error) {
-    if (codeOf(error) !== busyCode) throw error;
-  }
-}
-
-function connect(path: string, busyMs: number): DatabaseSync {
-  const database = openDatabase(path, busyMs);
-  try {
-    chmodSync(path, 0o600);
-    writeAhead(database);
-    database.exec('pragma synchronous = normal');
-    database.exec(schema);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
+import { createService, type Service } from '../../../src/service/index.ts';
 
 export interface Answer {
   readonly status: number;
@@ -24,6 +25,12 @@ export interface TestService extends RunningService {
   /** The id of a sample benchmark that is ready to launch. */
   readonly readyBenchmark: (label: string) => Promise<string>;
   readonly end: () => Promise<void>;
+}
+
+/** The service layer, as the program uses it, on a service for tests. */
+export function clientOf({ baseUrl, apiKey }: Pick<TestService, 'baseUrl' | 'apiKey'>): Service {
+  const key = async (): Promise<string> => apiKey;
+  return createService({ baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
 }
 
 export async function startService(options: Partial<ServeOptions> = {}): Promise<TestService> {

@@ -7,8 +7,8 @@ import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { FolderFault, planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { UploadUrlError } from '../../../src/service/errors.ts';
-import { createService, type Service } from '../../../src/service/index.ts';
-import { startService, type TestService } from '../../local/server/running.ts';
+import type { Service } from '../../../src/service/index.ts';
+import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 
 let folder: string;
 const put = (path: string, text: string): void => {
@@ -78,8 +78,7 @@ describe('an upload', () => {
   let service: Service;
   beforeAll(async () => {
     local = await startService();
-    const key = async () => local.apiKey;
-    service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
+    service = clientOf(local);
   });
   afterAll(async () => {
     await service.close();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readItems, TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
-import { createService, type Service } from '../../../src/service/index.ts';
-import { startService, type TestService } from '../../local/server/running.ts';
+import type { Service } from '../../../src/service/index.ts';
+import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 
 let local: TestService;
 let service: Service;
@@ -13,8 +13,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
   local = await startService();
-  const key = async () => local.apiKey;
-  service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
+  service = clientOf(local);
 });
 afterAll(async () => {
   await service.close();

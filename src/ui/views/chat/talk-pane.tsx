@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import type { Conversation } from '../../../queries/conversation.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
-import { type Style, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
+import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
 import { createTalkLayout, type TalkLine, type TalkLineKind } from './talk-lines.ts';
 
 export interface TalkPaneProps {
@@ -19,16 +19,13 @@ export interface TalkPaneProps {
   readonly opening: (width: number) => TalkLine[];
 }
 
-function lineStyle(kind: TalkLineKind, styles: Styles): Style | undefined {
-  const looks: Partial<Record<TalkLineKind, Style>> = {
-    user: styles.user,
-    assistant: styles.assistant,
-    reasoning: styles.muted,
-    note: styles.muted,
-    fault: styles.danger,
-  };
-  return looks[kind];
-}
+const looks: Partial<Record<TalkLineKind, StyleName>> = {
+  user: 'user',
+  assistant: 'assistant',
+  reasoning: 'muted',
+  note: 'muted',
+  fault: 'danger',
+};
 
 export function TalkPane({ conversation, width, height, focused, follows, words, opening }: TalkPaneProps) {
   const { turns, answering } = conversation;
@@ -38,7 +35,7 @@ export function TalkPane({ conversation, width, height, focused, follows, words,
   const isNew = turns.length === 0;
   const lines = isNew ? opening(width - 1) : layout(turns, width - 1, answering);
   const textAt = (line: number): string => lines[line]?.text ?? '';
-  const styleAt = (line: number): Style | undefined => lineStyle(lines[line]?.kind ?? 'text', styles);
+  const styleAt = (line: number): Style | undefined => lookOf(looks, lines[line]?.kind ?? 'text', styles);
   const shownLines = height - scrollViewLines;
   // What is being written is given room ahead, so that the screen moves now and then and not with every line.
   const room = answering ? Math.max(1, shownLines - 4) : 1;

@@ -16,8 +16,7 @@ import { factLines } from '../../widgets/facts.ts';
 import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
-import type { Style, Styles } from '../../widgets/theme/theme.tsx';
-import { useTheme } from '../../widgets/theme/theme.tsx';
+import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
 import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { useThingBindings } from '../shared/use-thing-bindings.tsx';
@@ -33,22 +32,19 @@ const stepsFrom = 70;
 
 type Folds = { readonly reasoning: boolean; readonly tools: boolean; readonly hidden: boolean };
 
-function lineStyle(kind: LineKind, styles: Styles): Style | undefined {
-  const looks: Partial<Record<LineKind, Style>> = {
-    step: styles.title,
-    system: styles.system,
-    user: styles.user,
-    assistant: styles.assistant,
-    tool: styles.tool,
-    role: styles.strong,
-    reasoning: styles.muted,
-    call: styles.code,
-    meta: styles.muted,
-    fold: styles.muted,
-    error: styles.danger,
-  };
-  return looks[kind];
-}
+const looks: Partial<Record<LineKind, StyleName>> = {
+  step: 'title',
+  system: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  role: 'strong',
+  reasoning: 'muted',
+  call: 'code',
+  meta: 'muted',
+  fold: 'muted',
+  error: 'danger',
+};
 
 const empty: Transcript = { lines: [], stepStarts: [], errors: [] };
 
@@ -149,7 +145,7 @@ export function TrajectoryView({ location }: ViewProps) {
             <ScrollView
               scroll={scroll}
               textAt={textAt}
-              styleAt={line => lineStyle(transcript.lines[line]?.kind ?? 'text', styles)}
+              styleAt={line => lookOf(looks, transcript.lines[line]?.kind ?? 'text', styles)}
               width={width}
               focused={pane.focused}
               words={words.filter(Boolean).join('  ')}

@@ -37,6 +37,16 @@ const styleNames = [
 export type StyleName = (typeof styleNames)[number];
 export type Styles = Readonly<Record<StyleName, Style>>;
 
+/** How a kind of line looks; undefined where it looks like any other. */
+export function lookOf<Kind extends string>(
+  looks: Readonly<Partial<Record<Kind, StyleName>>>,
+  kind: Kind,
+  styles: Styles,
+): Style | undefined {
+  const name = looks[kind];
+  return name && styles[name];
+}
+
 /** Colours by which curves and series are told apart, in the order in which they are given out. */
 type Series = readonly Sgr[];
 

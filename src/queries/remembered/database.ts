@@ -1,0 +1,80 @@
+/** The file of what is remembered: its tables, and how it is opened beside other programs that use it. */
+import { chmodSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+
+const schema = `
+  create table if not exists seen (
+    profile text not null, kind text not null, id text not null, label text not null, status text, parent text,
+    record text not null, seen_at integer not null, primary key (profile, kind, id)
+  ) strict, without rowid;
+  create table if not exists pins (
+    profile text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
+    primary key (profile, kind, id)
+  ) strict, without rowid;
+  create table if not exists progress (
+    profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
+    primary key (profile, run_id, at)
+  ) strict, without rowid;
+  create table if not exists commands (
+    profile text not null, command text not null, used_at integer not null, primary key (profile, command)
+  ) strict, without rowid;
+  create table if not exists chats (
+    profile text not null, id text not null, title text not null, at integer not null, talk text not null,
+    primary key (profile, id)
+  ) strict, without rowid;
+  create table if not exists settings (
+    profile text not null, name text not null, value text not null, primary key (profile, name)
+  ) strict, without rowid;
+`;
+
+/** Loaded when it is needed, which the first frame does not. */
+function openDatabase(path: string, busyMs = 0): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
+}
+
+/** Another benchtop holds the file for milliseconds; a screen that stands still for longer is worse than a lost note. */
+export const patienceMs = 2_000;
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+const busyCode = 5;
+const brokenCodes: readonly (number | undefined)[] = [11 /* corrupt */, 26 /* not a database */];
+
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}
+
+/** Damage, and not a file that another program has locked or that may not be opened. */
+export function isBroken(error: unknown): boolean {
+  return brokenCodes.includes(codeOf(error));
+}
+
+/** The switch does not wait for others: whoever holds a new file is making the same switch, and it stays with the file. */
+function writeAhead(database: DatabaseSync): void {
+  try {
+    database.exec('pragma journal_mode = wal');
+  } catch (error) {
+    if (codeOf(error) !== busyCode) throw error;
+  }
+}
+
+/** Opens the file, or makes it, with its tables. @throws Error of SQLite, or of the file system */
+export function connect(path: string, busyMs: number): DatabaseSync {
+  const database = openDatabase(path, busyMs);
+  try {
+    chmodSync(path, 0o600);
+    writeAhead(database);
+    database.exec('pragma synchronous = normal');
+    database.exec(schema);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** One that goes with the program. */
+export function connectInMemory(): DatabaseSync {
+  const database = openDatabase(':memory:');
+  database.exec(schema);
+  return database;
+}
