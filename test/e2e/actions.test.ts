@@ -16,7 +16,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   afterEach(async () => {
     session.signal('SIGTERM');
     await session.ended;
-    delete home.env['BENCHTOP_BASE_URL'];
+    for (const name of ['BENCHTOP_BASE_URL', 'PAGER']) delete home.env[name];
   });
 
   /** Opens the program in the user's folder and goes a way. */
@@ -174,9 +174,13 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('opens one in the pager, which has the terminal meanwhile, and comes back', async () => {
-      home.env['PAGER'] = 'head -3';
-      await open([...go('runs'), { see: 'baseline' }, 'o', { see: '▸' }]);
-      await session.waitFor('RUN');
+      // It stays until a line is typed, as a pager does: one that ends at once may be gone before anybody looks.
+      home.env['PAGER'] = 'page() { head -3 "$1"; echo that is all; read -r line; }; page';
+      await open([...go('runs'), { see: /▸.*completed/ }, 'o']);
+      await session.waitFor('that is all');
+      expect(session.leftOn()).toEqual([]);
+      expect(session.text()).not.toContain('▸');
+      await goWay(session, ['enter', { see: /▸.*completed/ }]);
       expect(session.leftOn()).toContain('alternate screen');
     });
 
