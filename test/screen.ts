@@ -47,7 +47,7 @@ export interface ScreenOptions {
   readonly rows?: number;
 }
 
-const limitMs = 4_000;
+const limitMs = 30_000;
 const escapeMs = 25;
 
 export interface Screen {

@@ -1,8 +1,9 @@
 /** The local service killed in the middle of its work: what was acknowledged is there, and what was running goes on. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';
 import { createService, type Service } from '../../src/service/index.ts';
+import { eventually } from '../eventually.ts';
 import { freshHome, program } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
@@ -15,14 +16,11 @@ afterAll(() => home.remove());
 
 async function start(): Promise<{ child: ChildProcess; service: Service }> {
   const child = spawn(process.execPath, [program, 'serve', '--data', folder], { env: home.env, stdio: 'ignore' });
-  const running = await vi.waitFor(
-    async () => {
-      const found = await findService(folder);
-      expect(found?.pid).toBe(child.pid);
-      return found;
-    },
-    { timeout: 10_000, interval: 10 },
-  );
+  const running = await eventually(async () => {
+    const found = await findService(folder);
+    expect(found?.pid).toBe(child.pid);
+    return found;
+  });
   const key = async () => running?.apiKey ?? '';
   return {
     child,
@@ -41,9 +39,7 @@ describe('kill -9 during evaluations', () => {
     const first = await start();
     const [benchmark] = (await first.service.benchmarks.list({ search: 't-words' })).items;
     const benchId = benchmark?.bench_id ?? '';
-    await vi.waitFor(async () => expect((await first.service.benchmarks.readiness(benchId)).ready).toBe(true), {
-      timeout: 10_000,
-    });
+    await eventually(async () => expect((await first.service.benchmarks.readiness(benchId)).ready).toBe(true));
     const started = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         first.service.evaluations.start(benchId, { display_name: `run ${index}`, model_slug: 'benchtop/reader-large' }),
@@ -55,9 +51,8 @@ describe('kill -9 during evaluations', () => {
 
     const second = await start();
     for (const { eval_run_id } of started) {
-      await vi.waitFor(
-        async () => expect((await second.service.evaluations.get(eval_run_id)).status).toBe('completed'),
-        { timeout: 20_000, interval: 20 },
+      await eventually(async () =>
+        expect((await second.service.evaluations.get(eval_run_id)).status).toBe('completed'),
       );
       const { trajectory_rewards } = await second.service.evaluations.rewards(eval_run_id);
       expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(28);

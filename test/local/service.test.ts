@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { AlreadyRunning, type RunningService, serve } from '../../src/local/daemon/serve.ts';
 import { createService, type Service } from '../../src/service/index.ts';
+import { eventually } from '../eventually.ts';
 
 let folder: string;
 let local: RunningService;
@@ -41,7 +42,7 @@ beforeAll(async () => {
   const key = async () => local.apiKey;
   service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
   benchId = (await service.benchmarks.list({})).items[0]?.bench_id ?? '';
-  await vi.waitFor(async () => expect((await service.benchmarks.readiness(benchId)).ready).toBe(true));
+  await eventually(async () => expect((await service.benchmarks.readiness(benchId)).ready).toBe(true));
 });
 afterAll(async () => {
   await service.close();
@@ -158,7 +159,7 @@ describe('an evaluation', () => {
   const start = (name: string, options = {}) =>
     service.evaluations.start(benchId, { display_name: name, model_slug: 'benchtop/reader-large' }, options);
   const ended = (runId: string) =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       const run = await service.evaluations.get(runId);
       expect(run.status).toBe('completed');
       return run;

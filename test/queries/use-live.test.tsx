@@ -6,6 +6,7 @@ import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { RateLimitError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
+import { eventually } from '../eventually.ts';
 
 const service = async () => ({}) as Service;
 
@@ -29,7 +30,7 @@ describe('useLive', () => {
         <Shown of={shared} />
       </WorkbenchProvider>,
     );
-    await vi.waitFor(() => expect(lastFrame()).toBe('tea fresh\ntea fresh'));
+    await eventually(() => expect(lastFrame()).toBe('tea fresh\ntea fresh'));
     expect(read).toHaveBeenCalledTimes(1);
     unmount();
     workbench.close();
@@ -47,10 +48,10 @@ describe('useLive', () => {
         <Shown of={moody} />
       </WorkbenchProvider>,
     );
-    await vi.waitFor(() => expect(lastFrame()).toContain('tea fresh'));
+    await eventually(() => expect(lastFrame()).toContain('tea fresh'));
     fails = true;
     await workbench.cache.invalidateQueries({ queryKey: ['moody'] });
-    await vi.waitFor(() => expect(lastFrame()).toBe('tea failing the cable is out'));
+    await eventually(() => expect(lastFrame()).toBe('tea failing the cable is out'));
     unmount();
     workbench.close();
   });
@@ -66,13 +67,13 @@ describe('useLive', () => {
         <Shown of={limited} />
       </WorkbenchProvider>,
     );
-    await vi.waitFor(() => expect(first.lastFrame()).toContain('failing slow down'));
+    await eventually(() => expect(first.lastFrame()).toContain('failing slow down'));
     const second = render(
       <WorkbenchProvider workbench={workbench}>
         <Shown of={query('other', other)} />
       </WorkbenchProvider>,
     );
-    await vi.waitFor(() => expect(second.lastFrame()).toContain('loading'));
+    await eventually(() => expect(second.lastFrame()).toContain('loading'));
     expect(workbench.rest.remaining()).toBeGreaterThan(20_000);
     expect(other).not.toHaveBeenCalled();
     first.unmount();
@@ -87,9 +88,9 @@ describe('useLive', () => {
         <Shown of={query('paused', async () => 'tea')} />
       </WorkbenchProvider>,
     );
-    await vi.waitFor(() => expect(lastFrame()).toContain('fresh'));
+    await eventually(() => expect(lastFrame()).toContain('fresh'));
     workbench.setPaused(true);
-    await vi.waitFor(() => expect(lastFrame()).toContain('paused'));
+    await eventually(() => expect(lastFrame()).toContain('paused'));
     unmount();
     workbench.close();
   });

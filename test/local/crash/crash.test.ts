@@ -13,7 +13,7 @@ let benchId: string;
 beforeAll(async () => {
   await service.start();
   benchId = await service.readyBenchmark('t-words');
-}, 30_000);
+});
 afterAll(() => service.end());
 
 /** So many delays up to `most` milliseconds, the first of them very short. */
@@ -68,32 +68,28 @@ describe('training', () => {
     const { items } = await service.until(`/api/v1/trajectories?training_run_id=${runId}&limit=200`, () => true);
     expect(items).toHaveLength(options.num_steps * options.train_batch_size * options.samples_per_instance);
     expect(service.files('checkpoints').filter(name => name.endsWith('.part'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('an evaluation', () => {
-  it.each(delays(2, 4, 90))(
-    'killed after %i ms goes on, and records each task once',
-    async delay => {
-      const started = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
-        display_name: `killed after ${delay}`,
-        model_slug: 'benchtop/reader-large',
-      });
-      const runId = started?.body.eval_run_id;
-      await service.killAfter(delay);
-      const run = await service.until(
-        `/api/v1/eval/${runId}`,
-        ({ status }) => status === 'completed' || status === 'failed',
-      );
-      expect(run.status).toBe('completed');
-      const { items } = await service.until(`/api/v1/trajectories?eval_run_id=${runId}&limit=200`, () => true);
-      const tasks = (items as { task_id: string }[]).map(({ task_id }) => task_id);
-      expect(new Set(tasks).size).toBe(tasks.length);
-      const { total_rollouts } = await service.until(`/api/v1/eval/${runId}/progress`, () => true);
-      expect(tasks).toHaveLength(total_rollouts);
-    },
-    40_000,
-  );
+  it.each(delays(2, 4, 90))('killed after %i ms goes on, and records each task once', async delay => {
+    const started = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
+      display_name: `killed after ${delay}`,
+      model_slug: 'benchtop/reader-large',
+    });
+    const runId = started?.body.eval_run_id;
+    await service.killAfter(delay);
+    const run = await service.until(
+      `/api/v1/eval/${runId}`,
+      ({ status }) => status === 'completed' || status === 'failed',
+    );
+    expect(run.status).toBe('completed');
+    const { items } = await service.until(`/api/v1/trajectories?eval_run_id=${runId}&limit=200`, () => true);
+    const tasks = (items as { task_id: string }[]).map(({ task_id }) => task_id);
+    expect(new Set(tasks).size).toBe(tasks.length);
+    const { total_rollouts } = await service.until(`/api/v1/eval/${runId}/progress`, () => true);
+    expect(tasks).toHaveLength(total_rollouts);
+  });
 });
 
 const manifest = {
@@ -114,106 +110,90 @@ async function allocate(size_bytes = file.size_bytes) {
 }
 
 describe('an ingest', () => {
-  it.each(delays(3, 5, 120))(
-    'killed after %i ms has happened whole, or not at all',
-    async delay => {
-      const { bench_id, urls } = await allocate(0);
-      const headers = { 'Content-Type': file.content_type };
-      expect((await fetch(urls[0]?.url ?? '', { method: 'PUT', headers, body: '' })).status).toBe(200);
-      const path = `/api/v1/benchmarks/${bench_id}`;
-      const ingest = service.call('POST', `${path}/ingest`, manifest);
-      await service.killAfter(delay);
-      const acknowledged = (await ingest)?.status === 200;
-      const found = await service.call('GET', path);
-      if (found?.status === 404) {
-        expect(acknowledged).toBe(false);
-        expect((await service.call('POST', `${path}/ingest`, manifest))?.status).toBe(200);
-      }
-      const { images } = await service.until(`${path}/images`, () => true);
-      expect(images).toHaveLength(manifest.tasks.length);
-    },
-    40_000,
-  );
+  it.each(delays(3, 5, 120))('killed after %i ms has happened whole, or not at all', async delay => {
+    const { bench_id, urls } = await allocate(0);
+    const headers = { 'Content-Type': file.content_type };
+    expect((await fetch(urls[0]?.url ?? '', { method: 'PUT', headers, body: '' })).status).toBe(200);
+    const path = `/api/v1/benchmarks/${bench_id}`;
+    const ingest = service.call('POST', `${path}/ingest`, manifest);
+    await service.killAfter(delay);
+    const acknowledged = (await ingest)?.status === 200;
+    const found = await service.call('GET', path);
+    if (found?.status === 404) {
+      expect(acknowledged).toBe(false);
+      expect((await service.call('POST', `${path}/ingest`, manifest))?.status).toBe(200);
+    }
+    const { images } = await service.until(`${path}/images`, () => true);
+    expect(images).toHaveLength(manifest.tasks.length);
+  });
 });
 
 describe('an upload', () => {
-  it.each(delays(4, 4, 60))(
-    'killed after %i ms is whole or not there, and can be sent again',
-    async delay => {
-      const { bench_id, urls } = await allocate();
-      const url = urls[0]?.url ?? '';
-      const content = Buffer.alloc(file.size_bytes, 7);
-      let acknowledged = false;
-      const sending = request(url, { method: 'PUT', headers: { 'Content-Type': file.content_type } }, answer => {
-        acknowledged = answer.statusCode === 200;
-        answer.resume();
-      });
-      sending.on('error', () => {});
-      sending.end(content);
-      await service.killAfter(delay);
-      const stored = service.files('uploads').filter(name => !name.endsWith('.json'));
-      expect(stored.filter(name => name.endsWith('.part'))).toEqual([]);
-      const path = `/api/v1/benchmarks/${bench_id}/ingest`;
-      const small = { ...manifest, tasks: manifest.tasks.slice(0, 2) };
-      const first = await service.call('POST', path, small);
-      if (acknowledged) expect(first?.status).toBe(200);
-      if (first?.status === 200) return;
-      // The address is as good as before, at another port.
-      const again = new URL(url);
-      again.port = new URL(service.baseUrl).port;
-      const sent = await fetch(again, { method: 'PUT', headers: { 'Content-Type': file.content_type }, body: content });
-      expect(sent.status).toBe(200);
-      expect((await service.call('POST', path, small))?.status).toBe(200);
-    },
-    40_000,
-  );
+  it.each(delays(4, 4, 60))('killed after %i ms is whole or not there, and can be sent again', async delay => {
+    const { bench_id, urls } = await allocate();
+    const url = urls[0]?.url ?? '';
+    const content = Buffer.alloc(file.size_bytes, 7);
+    let acknowledged = false;
+    const sending = request(url, { method: 'PUT', headers: { 'Content-Type': file.content_type } }, answer => {
+      acknowledged = answer.statusCode === 200;
+      answer.resume();
+    });
+    sending.on('error', () => {});
+    sending.end(content);
+    await service.killAfter(delay);
+    const stored = service.files('uploads').filter(name => !name.endsWith('.json'));
+    expect(stored.filter(name => name.endsWith('.part'))).toEqual([]);
+    const path = `/api/v1/benchmarks/${bench_id}/ingest`;
+    const small = { ...manifest, tasks: manifest.tasks.slice(0, 2) };
+    const first = await service.call('POST', path, small);
+    if (acknowledged) expect(first?.status).toBe(200);
+    if (first?.status === 200) return;
+    // The address is as good as before, at another port.
+    const again = new URL(url);
+    again.port = new URL(service.baseUrl).port;
+    const sent = await fetch(again, { method: 'PUT', headers: { 'Content-Type': file.content_type }, body: content });
+    expect(sent.status).toBe(200);
+    expect((await service.call('POST', path, small))?.status).toBe(200);
+  });
 });
 
 describe('a deployment', () => {
   let checkpointId: string;
   beforeAll(async () => {
     ({ checkpointId } = await wholeRun());
-  }, 30_000);
+  });
   const ask = (model: string) =>
     service.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 2 });
   const deploy = (model_slug: string) =>
     service.call('POST', '/api/v1/deploy', { checkpoint_id: checkpointId, model_slug, role: 'production' });
   const arrived = ({ status }: { status: string }) => status === 'DEPLOYED' || status === 'FAILED';
 
-  it.each(delays(5, 5, 150))(
-    'killed after %i ms arrives, and answers',
-    async delay => {
-      const slug = `killed-${delay}`;
-      const id = (await deploy(slug))?.body.deployment_id;
-      await service.killAfter(delay);
-      const done = await service.until(`/api/v1/deploy/${id}`, arrived);
-      expect(done.status).toBe('DEPLOYED');
-      expect((await ask(slug))?.status).toBe(200);
-      expect(service.files('deployments').filter(name => name.endsWith('.part'))).toEqual([]);
-    },
-    40_000,
-  );
+  it.each(delays(5, 5, 150))('killed after %i ms arrives, and answers', async delay => {
+    const slug = `killed-${delay}`;
+    const id = (await deploy(slug))?.body.deployment_id;
+    await service.killAfter(delay);
+    const done = await service.until(`/api/v1/deploy/${id}`, arrived);
+    expect(done.status).toBe('DEPLOYED');
+    expect((await ask(slug))?.status).toBe(200);
+    expect(service.files('deployments').filter(name => name.endsWith('.part'))).toEqual([]);
+  });
 
-  it.each(delays(6, 5, 8))(
-    'taken away and killed after %i ms is gone, or as it was',
-    async delay => {
-      const slug = `leaving-${delay}`;
-      const id = (await deploy(slug))?.body.deployment_id;
-      await service.until(`/api/v1/deploy/${id}`, arrived);
-      const leaving = service.call('DELETE', `/api/v1/deploy/${id}`);
-      await service.killAfter(delay);
-      const acknowledged = (await leaving)?.status === 200;
-      const found = await service.call('GET', `/api/v1/deploy/${id}`);
-      if (acknowledged) expect(found?.status).toBe(404);
-      const files = service.files('deployments').filter(name => name.startsWith(id));
-      if (found?.status === 404) {
-        expect(files).toEqual([]);
-        expect((await ask(slug))?.status).toBe(404);
-      } else {
-        expect(found?.body.status).toBe('DEPLOYED');
-        expect((await ask(slug))?.status).toBe(200);
-      }
-    },
-    40_000,
-  );
+  it.each(delays(6, 5, 8))('taken away and killed after %i ms is gone, or as it was', async delay => {
+    const slug = `leaving-${delay}`;
+    const id = (await deploy(slug))?.body.deployment_id;
+    await service.until(`/api/v1/deploy/${id}`, arrived);
+    const leaving = service.call('DELETE', `/api/v1/deploy/${id}`);
+    await service.killAfter(delay);
+    const acknowledged = (await leaving)?.status === 200;
+    const found = await service.call('GET', `/api/v1/deploy/${id}`);
+    if (acknowledged) expect(found?.status).toBe(404);
+    const files = service.files('deployments').filter(name => name.startsWith(id));
+    if (found?.status === 404) {
+      expect(files).toEqual([]);
+      expect((await ask(slug))?.status).toBe(404);
+    } else {
+      expect(found?.body.status).toBe('DEPLOYED');
+      expect((await ask(slug))?.status).toBe(200);
+    }
+  });
 });

@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 const entry = fileURLToPath(new URL('./entry.ts', import.meta.url));
-const deadlineMs = 30_000;
+const deadlineMs = 100_000;
 
 export class Killable {
   readonly folder = mkdtempSync(join(tmpdir(), 'benchtop-crash-'));

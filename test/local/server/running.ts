@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
 import { type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
+import { eventually } from '../../eventually.ts';
 
 export interface Answer {
   readonly status: number;
@@ -53,13 +53,10 @@ export async function startService(options: Partial<ServeOptions> = {}): Promise
       const { body } = await call('GET', '/api/v1/benchmarks?limit=200');
       const found = (body.items as { label: string; bench_id: string }[]).find(each => each.label === label);
       const id = found?.bench_id ?? '';
-      await vi.waitFor(
-        async () => {
-          const readiness = (await call('GET', `/api/v1/benchmarks/${id}/readiness`)).body;
-          if (Object.keys(readiness.unready_task_image_counts).length > 0) throw new Error('images are being built');
-        },
-        { timeout: 10_000, interval: 5 },
-      );
+      await eventually(async () => {
+        const readiness = (await call('GET', `/api/v1/benchmarks/${id}/readiness`)).body;
+        if (Object.keys(readiness.unready_task_image_counts).length > 0) throw new Error('images are being built');
+      });
       return id;
     },
     end: async () => {
@@ -79,12 +76,9 @@ function parsed(text: string): unknown {
 
 /** Asks until the answer satisfies. */
 export function until<Result>(ask: () => Promise<Result>, satisfied: (result: Result) => boolean): Promise<Result> {
-  return vi.waitFor(
-    async () => {
-      const result = await ask();
-      if (!satisfied(result)) throw new Error(`still ${JSON.stringify(result)}`);
-      return result;
-    },
-    { timeout: 20_000, interval: 5 },
-  );
+  return eventually(async () => {
+    const result = await ask();
+    if (!satisfied(result)) throw new Error(`still ${JSON.stringify(result)}`);
+    return result;
+  });
 }

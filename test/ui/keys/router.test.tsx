@@ -1,9 +1,10 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { useLayoutEffect, useReducer, useState } from 'react';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/ui/keys/command.ts';
 import { type Binding, KeyRouter, KeyScope, Router, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
+import { eventually } from '../../eventually.ts';
 
 const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
 const press = (name: string) => ({ name, text: name });
@@ -201,7 +202,7 @@ describe('KeyScope', () => {
     expect(ran).toEqual([]);
     // Not from within an event of the terminal, after which React would tidy up at once.
     setImmediate(release);
-    await vi.waitFor(() => expect(ran).toEqual(['act']));
+    await eventually(() => expect(ran).toEqual(['act']));
     expect(lastFrame()).toBe('closed');
     unmount();
   });
@@ -215,7 +216,7 @@ describe('KeyScope', () => {
     await Promise.resolve();
     stdin.write('j'.repeat(100));
     stdin.write('\r');
-    await vi.waitFor(() => expect(lastFrame()).toBe('100 100 down,pick'));
+    await eventually(() => expect(lastFrame()).toBe('100 100 down,pick'));
     unmount();
   });
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { createService, type Service } from '../../../src/service/index.ts';
@@ -10,6 +10,7 @@ import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { eventually } from '../../eventually.ts';
 import { openScreen, type ScreenOptions } from '../../screen.ts';
 
 let local: RunningService;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const key = async () => local.apiKey;
   service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
   const [first] = (await service.benchmarks.list({})).items;
-  await vi.waitFor(async () => expect((await service.benchmarks.readiness(first?.bench_id ?? '')).ready).toBe(true));
+  await eventually(async () => expect((await service.benchmarks.readiness(first?.bench_id ?? '')).ready).toBe(true));
 });
 afterAll(async () => {
   await service.close();

@@ -10,6 +10,7 @@ import {
   formValues,
   initialFormState,
 } from '../../../src/ui/widgets/form/form-state.ts';
+import { eventually } from '../../eventually.ts';
 
 const fields: readonly FieldSpec[] = [
   {
@@ -61,13 +62,13 @@ describe('Form', () => {
     );
     const shown = () => (lastFrame() ?? '').replace(/\u001b\[[\d;]*m/g, '');
     stdin.write('\r');
-    await vi.waitFor(() => expect(shown()).toContain('Give it a name'));
+    await eventually(() => expect(shown()).toContain('Give it a name'));
     expect(sent).not.toHaveBeenCalled();
     stdin.write('baseline');
-    await vi.waitFor(() => expect(shown()).toContain('At most 5 characters'));
+    await eventually(() => expect(shown()).toContain('At most 5 characters'));
     for (let index = 0; index < 4; index += 1) stdin.write('\u007f');
     stdin.write('\r');
-    await vi.waitFor(() => expect(sent).toHaveBeenCalledWith({ model: 'a/one', display_name: 'base' }));
+    await eventually(() => expect(sent).toHaveBeenCalledWith({ model: 'a/one', display_name: 'base' }));
     unmount();
   });
 });

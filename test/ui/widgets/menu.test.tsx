@@ -1,7 +1,8 @@
 import { render } from 'ink-testing-library';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
 import { Menu, menuReducer } from '../../../src/ui/widgets/menu.tsx';
+import { eventually } from '../../eventually.ts';
 
 const items = ['one', 'two', 'three', 'four'].map(label => ({ key: label, label }));
 
@@ -21,7 +22,7 @@ describe('Menu', () => {
     await Promise.resolve();
     expect(marked()).toBe('one');
     stdin.write('jjkj\r');
-    await vi.waitFor(() => expect(chosen).toEqual([2]));
+    await eventually(() => expect(chosen).toEqual([2]));
     expect(marked()).toBe('three');
     unmount();
   });
@@ -30,7 +31,7 @@ describe('Menu', () => {
     const { stdin, marked, lastFrame, unmount } = open(2);
     await Promise.resolve();
     stdin.write('jjj');
-    await vi.waitFor(() => expect(marked()).toBe('four'));
+    await eventually(() => expect(marked()).toBe('four'));
     expect(lastFrame()?.split('\n')).toHaveLength(2);
     unmount();
   });

@@ -1,6 +1,6 @@
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
 import { type Column, compareCells, fitColumns } from '../../../src/ui/widgets/table/column.ts';
 import { rowText } from '../../../src/ui/widgets/table/row-text.ts';
@@ -15,6 +15,7 @@ import {
 import { TableView } from '../../../src/ui/widgets/table/table-view.tsx';
 import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { eventually } from '../../eventually.ts';
 
 interface Run {
   id: string;
@@ -209,7 +210,7 @@ describe('TableView', () => {
     const { stdin, lastFrame, unmount } = open(500);
     stdin.write(`${'j'.repeat(100)}`);
     stdin.write('\r');
-    await vi.waitFor(() => expect(opened).toEqual(['r100']));
+    await eventually(() => expect(opened).toEqual(['r100']));
     expect(plain(lastFrame())).toContain('▸ run 100');
     expect(plain(lastFrame())).toContain('101/500');
     unmount();
@@ -218,19 +219,19 @@ describe('TableView', () => {
   it('filters as it is typed, keeps the filter on enter and gives it up on escape', async () => {
     const { stdin, lastFrame, unmount } = open(500);
     stdin.write('/run 49\r');
-    await vi.waitFor(() => expect(plain(lastFrame())).toContain('/run 49 '));
-    await vi.waitFor(() => expect(plain(lastFrame())).toContain('1/11 of 500'));
+    await eventually(() => expect(plain(lastFrame())).toContain('/run 49 '));
+    await eventually(() => expect(plain(lastFrame())).toContain('1/11 of 500'));
     stdin.write('/');
-    await vi.waitFor(() => expect(lastFrame()).toContain('\u001b[7m'));
+    await eventually(() => expect(lastFrame()).toContain('\u001b[7m'));
     stdin.write('\u001b');
-    await vi.waitFor(() => expect(plain(lastFrame())).toContain('50/500'));
+    await eventually(() => expect(plain(lastFrame())).toContain('50/500'));
     unmount();
   });
 
   it('shows an arrow at the column it is sorted by', async () => {
     const { stdin, lastFrame, unmount } = open(3);
     stdin.write('ssS');
-    await vi.waitFor(() => expect(plain(lastFrame())).toContain('MEAN▼'));
+    await eventually(() => expect(plain(lastFrame())).toContain('MEAN▼'));
     expect(plain(lastFrame()).split('\n')[1]).toContain('run 2');
     unmount();
   });
