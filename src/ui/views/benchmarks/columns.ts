@@ -1,5 +1,5 @@
 /** How a benchmark reads as a row. */
-import type { Benchmark } from '../../../contract/benchmarks.ts';
+import type { Benchmark, BenchmarkImage } from '../../../contract/benchmarks.ts';
 import { count } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { ageOf, instant } from '../shared/ages.ts';
@@ -39,4 +39,18 @@ export const benchmarkColumns: readonly Column<Benchmark>[] = [
   },
   { id: 'visibility', title: 'VISIBILITY', width: 10, wide: true, value: row => row.visibility ?? 'private' },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
+];
+
+/** Why an image could not be built. */
+export const failureOf = (row: BenchmarkImage): string | undefined => {
+  const failure = row['failure'];
+  return typeof failure === 'string' ? failure : undefined;
+};
+
+export const imageColumns: readonly Column<BenchmarkImage>[] = [
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
+  { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
+  { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
+  { id: 'ref', title: 'IMAGE', width: { min: 10, max: 80, grow: 2 }, value: row => row.provider_ref ?? undefined },
+  { id: 'failure', title: 'FAILURE', width: { min: 8, max: 80, grow: 1 }, wide: true, value: failureOf },
 ];

@@ -1,7 +1,8 @@
-/** What the inspector says of a benchmark. */
-import type { Benchmark } from '../../../contract/benchmarks.ts';
+/** What the inspector says of a benchmark, and of the image of a task. */
+import type { Benchmark, BenchmarkImage } from '../../../contract/benchmarks.ts';
 import type { Fact } from '../../widgets/facts.ts';
 import { ageOf } from '../shared/ages.ts';
+import { failureOf } from './columns.ts';
 
 export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
   return [
@@ -13,5 +14,16 @@ export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
     { label: 'created', value: ageOf(benchmark.created_at) },
     { label: 'updated', value: ageOf(benchmark.updated_at) },
     { label: 'about', value: benchmark.description },
+  ];
+}
+
+export function imageFacts(row: BenchmarkImage): readonly Fact[] {
+  return [
+    { label: 'task', value: row.task_id },
+    { label: 'status', value: row.build_status ?? 'unknown' },
+    { label: 'failed', value: failureOf(row) },
+    { label: 'provider', value: row.provider },
+    { label: 'image', value: row.provider_ref },
+    { label: 'dockerfile', value: row.dockerfile_uri },
   ];
 }

@@ -1,3 +1,4 @@
+import { idPatterns } from '../../../contract/ids.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
@@ -19,7 +20,7 @@ export const benchmarkView: ViewDefinition = {
   name: 'benchmark',
   title: 'Benchmark',
   aliases: [],
-  opens: { id: /^(bench|bm)[_-]/, param: 'bench_id' },
+  opens: { id: idPatterns.benchmark, param: 'bench_id' },
   under: 'benchmarks',
   crumb: params => params['label'] ?? params['bench_id'] ?? 'Benchmark',
   component: lateView(async () => (await import('./benchmark.tsx')).BenchmarkView),

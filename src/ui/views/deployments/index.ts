@@ -1,3 +1,4 @@
+import { idPatterns } from '../../../contract/ids.ts';
 import { deploymentKeys } from '../../../queries/deployments.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
@@ -17,7 +18,7 @@ export const deploymentView: ViewDefinition = {
   name: 'deployment',
   title: 'Deployment',
   aliases: [],
-  opens: { id: /^dep[_-]/, param: 'deployment_id' },
+  opens: { id: idPatterns.deployment, param: 'deployment_id' },
   under: 'deployments',
   crumb: params => params['slug'] ?? params['deployment_id'] ?? 'Deployment',
   component: lateView(async () => (await import('./deployment.tsx')).DeploymentView),

@@ -1,3 +1,4 @@
+import { idPatterns } from '../../../contract/ids.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
@@ -17,7 +18,7 @@ export const runView: ViewDefinition = {
   name: 'run',
   title: 'Run',
   aliases: [],
-  opens: { id: /^evr[_-]/, param: 'eval_run_id' },
+  opens: { id: idPatterns.run, param: 'eval_run_id' },
   under: 'runs',
   crumb: params => params['name'] ?? params['eval_run_id'] ?? 'Run',
   component: lateView(async () => (await import('./run.tsx')).RunView),

@@ -1,60 +1,23 @@
 /** The secrets of the organization: what is known of them, never their values. */
-import type { Secret } from '../../../contract/secrets.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { secretKeys, secretList } from '../../../queries/secrets.ts';
-import { bytes } from '../../../text/numbers.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
 import { namesOf } from '../shared/names.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { Confirm } from '../shared/windows.tsx';
+import { secretColumns } from './columns.ts';
 import { secretCommands } from './commands.ts';
 import { CreateSecretWindow } from './create.tsx';
-
-const columns: readonly Column<Secret>[] = [
-  { id: 'name', title: 'SECRET', width: { min: 12, max: 50, grow: 2 }, value: row => row.name ?? row.secret_id },
-  {
-    id: 'size',
-    title: 'SIZE',
-    width: 8,
-    align: 'right',
-    value: row => row.byte_length ?? undefined,
-    text: row => bytes(row.byte_length),
-  },
-  {
-    id: 'updated',
-    title: 'UPDATED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.updated_at),
-    text: row => ageOf(row.updated_at),
-  },
-  {
-    id: 'description',
-    title: 'DESCRIPTION',
-    width: { min: 10, max: 60, grow: 2 },
-    value: row => row.description ?? undefined,
-  },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.secret_id },
-];
+import { secretFacts } from './facts.ts';
 
 export function SecretsView() {
   const shell = useShell();
   return (
     <ResourceList
       source={secretList}
-      columns={columns}
+      columns={secretColumns}
       emptyWords="No secrets yet: n creates one"
-      facts={row => [
-        { label: 'name', value: row.name },
-        { label: 'id', value: row.secret_id },
-        { label: 'size', value: bytes(row.byte_length) },
-        { label: 'about', value: row.description },
-        { label: 'created', value: ageOf(row.created_at) },
-        { label: 'updated', value: ageOf(row.updated_at) },
-        { label: 'value', value: 'cannot be read' },
-      ]}
+      facts={secretFacts}
       bindings={[
         {
           command: secretCommands.create,

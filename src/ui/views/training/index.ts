@@ -1,3 +1,4 @@
+import { idPatterns } from '../../../contract/ids.ts';
 import { trainingKeys } from '../../../queries/training.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
@@ -17,7 +18,7 @@ export const trainingRunView: ViewDefinition = {
   name: 'training-run',
   title: 'Training run',
   aliases: [],
-  opens: { id: /^(trn|tr|train)[_-]/, param: 'training_run_id' },
+  opens: { id: idPatterns.training, param: 'training_run_id' },
   under: 'training',
   crumb: params => params['name'] ?? params['training_run_id'] ?? 'Training run',
   component: lateView(async () => (await import('./training-run.tsx')).TrainingRunView),

@@ -1,3 +1,4 @@
+import { idPatterns } from '../../../contract/ids.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
@@ -18,7 +19,7 @@ export const trajectoryView: ViewDefinition = {
   name: 'trajectory',
   title: 'Trajectory',
   aliases: [],
-  opens: { id: /^(traj|trj)[_-]/, param: 'trajectory_id' },
+  opens: { id: idPatterns.trajectory, param: 'trajectory_id' },
   under: 'trajectories',
   crumb: params => params['task'] ?? params['trajectory_id'] ?? 'Trajectory',
   component: lateView(async () => (await import('./trajectory.tsx')).TrajectoryView),

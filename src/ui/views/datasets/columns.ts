@@ -1,0 +1,30 @@
+/** How a dataset reads as a row. */
+import type { Dataset } from '../../../contract/datasets.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ageOf, instant } from '../shared/ages.ts';
+
+export const datasetColumns: readonly Column<Dataset>[] = [
+  {
+    id: 'name',
+    title: 'DATASET',
+    width: { min: 14, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.dataset_name ?? row.dataset_id,
+  },
+  { id: 'source', title: 'SOURCE', width: 11, value: row => row.source ?? undefined },
+  {
+    id: 'updated',
+    title: 'UPDATED',
+    width: 8,
+    align: 'right',
+    value: row => instant(row.updated_at),
+    text: row => ageOf(row.updated_at),
+  },
+  {
+    id: 'dataset_name',
+    title: 'NAME',
+    width: { min: 12, max: 40, grow: 1 },
+    wide: true,
+    value: row => row.dataset_name ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
+];

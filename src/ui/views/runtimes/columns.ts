@@ -1,0 +1,31 @@
+/** How a runtime reads as a row. */
+import type { BenchmarkRuntime } from '../../../contract/benchmarks.ts';
+import type { Column } from '../../widgets/table/column.ts';
+import { ageOf, instant } from '../shared/ages.ts';
+
+export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
+  {
+    id: 'image',
+    title: 'RUNTIME',
+    width: { min: 14, max: 50, grow: 2 },
+    value: row => row.image_ref ?? row.runtime_id,
+  },
+  { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
+  { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
+  {
+    id: 'created',
+    title: 'CREATED',
+    width: 8,
+    align: 'right',
+    value: row => instant(row.created_at),
+    text: row => ageOf(row.created_at),
+  },
+  {
+    id: 'hash',
+    title: 'CONTENT',
+    width: { min: 12, max: 64, grow: 1 },
+    wide: true,
+    value: row => row.content_hash ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.runtime_id },
+];
