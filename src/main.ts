@@ -9,22 +9,46 @@ process.on('warning', warning => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
 
-const commands: Readonly<Record<string, () => Promise<(args: readonly string[]) => Promise<number>>>> = {
-  tui: async () => (await import('./commands/tui.tsx')).tuiCommand,
-  lines: async () => (await import('./commands/lines.ts')).linesCommand,
-  serve: async () => (await import('./commands/serve.ts')).serveCommand,
-  help: async () => (await import('./commands/help.ts')).helpCommand,
+/** What a command's file gives: its work, and what `--help` says of it. */
+interface CommandModule {
+  readonly run: (args: readonly string[]) => Promise<number>;
+  readonly help?: string;
+}
+
+const commands: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  tui: () => import('./commands/tui.tsx'),
+  lines: () => import('./commands/lines.ts'),
+  serve: () => import('./commands/serve.ts'),
+  list: () => import('./commands/list.ts'),
+  get: () => import('./commands/get.ts'),
+  watch: () => import('./commands/watch.ts'),
+  chat: () => import('./commands/chat.ts'),
+  upload: () => import('./commands/upload.ts'),
+  api: () => import('./commands/api.ts'),
+  doctor: () => import('./commands/doctor.ts'),
 };
 
-const [, , first = '', ...rest] = process.argv;
-const named = commands[first];
-const has = (flag: string): boolean => process.argv.includes(flag);
-const asked = has('--help') || has('-h') ? 'help' : has('--lines') ? 'lines' : undefined;
-const command = await (commands[asked ?? ''] ?? named ?? commands['tui'])?.();
-const args = named ? rest : process.argv.slice(2);
+const words = process.argv.slice(2);
+const has = (...flags: string[]): boolean => flags.some(flag => words.includes(flag));
+
+/** The first word names the command; without one it is the workbench. */
+async function run(): Promise<number> {
+  const [first = '', ...rest] = words;
+  const asksForHelp = first === 'help' || has('--help', '-h');
+  const name = (first === 'help' ? rest[0] : first) ?? '';
+  const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const isFlag = name === '' || name.startsWith('-');
+  if (asksForHelp || (!named && !isFlag)) {
+    const { showHelp } = await import('./commands/help.ts');
+    return showHelp(isFlag ? undefined : name, await named?.());
+  }
+  const command = await (named ?? commands[has('--lines') ? 'lines' : 'tui'])?.();
+  return command?.run(named ? rest : words) ?? 1;
+}
+
 try {
-  process.exitCode = await command?.(args);
+  process.exitCode = await run();
 } catch (error) {
   const { reportFailure } = await import('./commands/failure.ts');
-  process.exitCode = reportFailure(error);
+  process.exitCode = reportFailure(error, has('--json'));
 }

@@ -1,5 +1,6 @@
 /** From a configuration to a service: the local one is started where no other is named. */
 import type { Config } from '../config/load.ts';
+import { describeOrigin } from '../config/origin.ts';
 import type { Service } from '../service/index.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import { version } from './version.ts';
@@ -48,4 +49,12 @@ export function serviceOf(config: Config): () => Promise<Service> {
     });
     return connected;
   };
+}
+
+/** Where the address and the key come from, in whole sentences. */
+export function originsOf({ service, name }: Config['profile']): string[] {
+  if (service.kind === 'local') return [`This is ${name}: the service on this machine.`];
+  const { baseUrl, apiKey } = service;
+  const key = apiKey ? `The key comes from ${describeOrigin(apiKey.origin)}.` : 'No key is set for this address.';
+  return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];
 }

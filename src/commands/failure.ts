@@ -1,14 +1,79 @@
-/** How a command that cannot go on says so: one message, no stack, no secret. */
+/** How a command that cannot go on says so: one message, no stack, no secret; and the exit code that says what kind it was. */
 import { redactor } from '../config/redaction.ts';
-import { sanitise } from '../text/sanitise.ts';
+import { ServiceError } from '../service/errors.ts';
+import { safeJson, sanitise } from '../text/sanitise.ts';
 
-/** Exit code for what the user can mend: a wrong flag or setting. */
-export const usageError = 2;
+/** What a script can tell apart. */
+export const exitCodes = {
+  done: 0,
+  /** It was refused, or what was watched ended badly. */
+  failed: 1,
+  /** The command line or the settings are wrong: nothing was asked. */
+  usage: 2,
+  /** Nobody answered, or not in time: the same again may work. */
+  unreachable: 3,
+  /** No credential, a wrong one, or one that may not do this. */
+  forbidden: 4,
+  notFound: 5,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** A failure of the command itself. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.usage) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof ServiceError) {
+    switch (error.kind) {
+      case 'network':
+      case 'timeout':
+      case 'rate_limit':
+      case 'server':
+        return exitCodes.unreachable;
+      case 'authentication':
+      case 'permission':
+        return exitCodes.forbidden;
+      case 'not_found':
+        return exitCodes.notFound;
+      case 'request':
+        return exitCodes.usage;
+      case 'cancelled':
+        return exitCodes.interrupted;
+      default:
+        return exitCodes.failed;
+    }
+  }
+  if (!(error instanceof Error)) return exitCodes.failed;
+  const code = 'code' in error ? String(error.code) : '';
+  if (error.name === 'AbortError') return exitCodes.interrupted;
+  return error.name === 'ConfigError' || code.startsWith('ERR_PARSE_ARGS') ? exitCodes.usage : exitCodes.failed;
+}
+
+/** The failure in words: as JSON where the result would have been JSON. */
+export function describeFailure(error: unknown, asJson: boolean): string {
+  const redact = redactor([]);
+  if (asJson) {
+    const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
+    const known = error instanceof ServiceError ? error.toJSON() : { name, message };
+    return redact(safeJson({ error: known }));
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const request = error instanceof ServiceError && error.requestId ? ` (request ${error.requestId})` : '';
+  return `benchtop: ${sanitise(redact(message), { multiline: true })}${request}`;
+}
 
 /** Prints the failure to standard error and gives the exit code. */
-export function reportFailure(error: unknown): number {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`benchtop: ${sanitise(redactor([])(message), { multiline: true })}\n`);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('ERR_PARSE_ARGS') || (error instanceof Error && error.name === 'ConfigError') ? usageError : 1;
+export function reportFailure(error: unknown, asJson = false): ExitCode {
+  process.stderr.write(`${describeFailure(error, asJson)}\n`);
+  return exitCodeOf(error);
 }

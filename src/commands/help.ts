@@ -1,17 +1,20 @@
-/** `benchtop --help`: the commands and the flags. */
+/** `benchtop --help`: the commands and the flags; `benchtop COMMAND --help`: those of one command. */
+import { CommandError, exitCodes } from './failure.ts';
 import { version } from './version.ts';
 
 const text = `benchtop ${version}: a workbench for a model training and evaluation service
 
   benchtop                       open the workbench; without a configured service, on the local one
   benchtop --lines               the workbench as plain lines, for screen readers
+  benchtop list WHAT             what there is: benchmarks, runs, training, deployments, models…
+  benchtop get ID                everything about one thing
+  benchtop watch [ID…]           tell each change of what runs, until it has ended
+  benchtop chat MODEL [TEXT…]    ask a model, or talk with it
+  benchtop upload PATH           a benchmark from a folder, trajectories from a file
+  benchtop api OPERATION …       any operation of the service
+  benchtop doctor                look for what is wrong, and say how to mend it
   benchtop serve                 run the local service in the foreground
-    --port N, --data FOLDER      where it listens, where it keeps everything
-    --upstream URL               chat and rollouts of other models go to this OpenAI-compatible server
-    --upstream-key-env NAME      its key; or --upstream-key-file PATH
-    --rate-limit N               requests a second of each key
-  benchtop serve --status        say whether the local service runs
-  benchtop serve --stop          stop it; running work goes on at the next start
+  benchtop COMMAND --help        more about a command
 
 Which service
   --profile NAME                 a profile of the settings file
@@ -27,9 +30,18 @@ How it looks
   --mouse                        take the mouse: wheel, click, double click   (BENCHTOP_MOUSE)
   --notices HOW                  off, bell or desktop: how the end of a run is told
   --theme NAME                   terminal, dark, light, high-contrast or plain
+
+For scripts
+  Results go to standard output, all else to standard error; --json gives both as JSON.
+  Exit codes: 0 done, 1 refused or ended badly, 2 wrong command line or settings, 3 nobody answered (the same again
+  may work), 4 no credential or a wrong one, 5 not found, 130 interrupted.
 `;
 
-export async function helpCommand(): Promise<number> {
-  process.stdout.write(text);
-  return 0;
+/** Prints what there is to know of a command, or of all where none is named. @throws CommandError for one that is none */
+export function showHelp(name: string | undefined, command: { readonly help?: string } | undefined): number {
+  if (name !== undefined && !command) {
+    throw new CommandError(`There is no command ${name}. benchtop --help lists what there is.`);
+  }
+  process.stdout.write(command?.help ?? text);
+  return exitCodes.done;
 }

@@ -12,12 +12,17 @@ import { reward } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
 import { type Column, cellText } from '../ui/widgets/table/column.ts';
+import { ask } from './chat.ts';
 import { configFlags, configOptions } from './flags.ts';
-import { type Resource, resources } from './line-resources.ts';
+import { actionOf, verbs } from './line-actions.ts';
+import { type Resource, resources, thingOf } from './resources.ts';
 import { Session } from './session.ts';
 
+/** What is listed within something else is not a list that one asks for. */
+const listed = resources.filter(({ needs }) => !needs);
+
 const help = `Say what you want to hear:
-  ${resources.map(({ names: [name] }) => name).join(', ')}
+  ${listed.map(({ names: [name] }) => name).join(', ')}
                        a list; each line begins with its number
   3                    everything about number 3 of the list
   find WORDS           the rows of the list that hold the words; find alone shows all again
@@ -65,7 +70,7 @@ class Lines {
   async hear(line: string): Promise<boolean> {
     const [first = '', ...rest] = line.trim().split(/\s+/);
     const words = rest.join(' ');
-    const resource = resources.find(({ names }) => names.includes(first));
+    const resource = listed.find(({ names }) => names.includes(first));
     if (first === '') return true;
     if (first === 'quit' || first === 'exit' || first === 'q') return false;
     if (resource) await this.#list(resource);
@@ -74,13 +79,13 @@ class Lines {
     else if (first === 'follow') await this.#follow(Number(words));
     else if (first === 'chat') await this.#chat(words);
     else if (first === 'help') this.say(help);
-    else if (['evaluate', 'train', 'deploy', 'cancel'].includes(first)) await this.#act(first, Number(words));
+    else if (verbs.includes(first)) await this.#act(first, Number(words));
     else this.say(`There is no ${first}. Say help to hear what there is.`);
     return true;
   }
 
   async #list(resource: Resource): Promise<void> {
-    const source: ListSource<never> = resource.source;
+    const source: ListSource<never> = resource.source({});
     const service = await this.#service();
     const { remembered } = this.#session.workbench;
     const page = await source.readPage(service, { limit: 100 }, AbortSignal.timeout(60_000), remembered);
@@ -129,7 +134,7 @@ class Lines {
 
   async #follow(number: number): Promise<void> {
     const row = this.#row(number);
-    const thing = row && this.#shown?.resource.thing?.(row as never);
+    const thing = row && this.#shown && thingOf(this.#shown.resource, row);
     if (!thing) {
       if (row) this.say('Only runs, training runs and deployments can be followed.');
       return;
@@ -163,7 +168,7 @@ class Lines {
     }
     const row = this.#row(number);
     if (!row) return;
-    const act = this.#shown?.resource.actions?.[verb];
+    const act = actionOf(this.#shown?.resource.kind, verb);
     if (!act) {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;
@@ -178,13 +183,10 @@ class Lines {
       const text = await this.#terminal.question('you: ');
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
-      let answer = '';
-      const service = await this.#service();
-      for await (const event of service.chat.stream({ model: chosen, messages })) {
-        if (event.kind === 'delta') answer += event.content ?? '';
-      }
-      this.say(`${sanitiseLine(chosen)}: ${answer}`);
-      messages.push({ role: 'assistant', content: answer });
+      // Said whole: a voice reads it from its beginning.
+      const { content } = await ask(await this.#service(), { model: chosen, messages }, () => {});
+      this.say(`${sanitiseLine(chosen)}: ${content}`);
+      messages.push({ role: 'assistant', content });
     }
   }
 }
@@ -198,7 +200,7 @@ function rowLine(columns: readonly Column<never>[], row: object): string {
     .join(', ');
 }
 
-export async function linesCommand(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { ...configOptions, lines: { type: 'boolean' } } });
   const session = new Session(configFlags(values), process.env);
   const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });

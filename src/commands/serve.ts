@@ -30,6 +30,21 @@ async function upstreamOf(values: Readonly<Record<string, unknown>>) {
   return { url: url.value, key: await key?.get() };
 }
 
+export const help = `benchtop serve [options]
+
+  Runs the local service in the foreground, until ctrl-c.
+
+  --port N              where it listens; a free port where it is not given
+  --data FOLDER         where it keeps everything
+  --upstream URL        chat and rollouts of other models go to this OpenAI-compatible server
+  --upstream-key-env NAME
+                        variable that holds its key; or --upstream-key-file PATH
+  --api-key-env NAME    variable that holds the key it asks for; or --api-key-file PATH
+  --rate-limit N        requests a second of each key
+  --status              say whether it runs
+  --stop                stop it; running work goes on at the next start
+`;
+
 /** Requests a second of each key; twice as many may come at once. */
 function rateLimitOf(text: string | undefined) {
   if (text === undefined) return undefined;
@@ -38,7 +53,7 @@ function rateLimitOf(text: string | undefined) {
   return { perSecond, burst: Math.max(1, perSecond * 2) };
 }
 
-export async function serveCommand(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {

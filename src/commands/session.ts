@@ -1,13 +1,12 @@
 /** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
 import { join } from 'node:path';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
-import { describeOrigin } from '../config/origin.ts';
 import type { ProfileSettings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import type { Connection, NewProfile } from '../ui/app/connection.ts';
-import { serviceOf } from './connect.ts';
+import { originsOf, serviceOf } from './connect.ts';
 
 /** How long the test of a new service may take. */
 const testMs = 15_000;
@@ -31,14 +30,6 @@ async function close(workbench: Workbench): Promise<void> {
     .service()
     .then(connected => connected.close())
     .catch(() => {});
-}
-
-/** Where the address and the key come from, in whole sentences. */
-function originsOf({ service, name }: Config['profile']): string[] {
-  if (service.kind === 'local') return [`This is ${name}: the service on this machine.`];
-  const { baseUrl, apiKey } = service;
-  const key = apiKey ? `The key comes from ${describeOrigin(apiKey.origin)}.` : 'No key is set for this address.';
-  return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];
 }
 
 function keySettings({ keySource, key }: NewProfile): ProfileSettings {

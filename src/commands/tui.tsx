@@ -54,7 +54,7 @@ function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=60');
 }
 
-export async function tuiCommand(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: configOptions });
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new Error(

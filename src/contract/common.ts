@@ -138,6 +138,8 @@ export interface Endpoint<
   readonly idempotencyKey?: boolean;
   /** True where a field of the body makes a repeat harmless. */
   readonly repeatable?: boolean;
+  /** Fields of the body whose values no error, log or history may repeat. */
+  readonly sensitive?: readonly string[];
 }
 
 /** Declares an endpoint and keeps the types of its schemas. */

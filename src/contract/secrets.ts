@@ -26,6 +26,7 @@ export const secretEndpoints = {
     path: '/api/v1/secrets',
     auth: 'apiKey',
     body: createSecretBody,
+    sensitive: ['value'],
     response: z.looseObject({ secret }),
   }),
   listSecrets: endpoint({

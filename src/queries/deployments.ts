@@ -39,6 +39,15 @@ export const deploymentList: ListSource<Deployment> = remembering(
   remembered,
 );
 
+/** Those that have a status now. Nothing of it is remembered: it is a part of the list. */
+export function deploymentsWithStatus(status: string): ListSource<Deployment> {
+  return {
+    ...deploymentList,
+    key: [...deploymentKeys.list, status],
+    readPage: (service, query, signal) => service.deployments.list({ ...query, status }, { signal }),
+  };
+}
+
 export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
   const asked: LiveQuery<Deployment> = {
     key: deploymentKeys.one(deploymentId),

@@ -160,7 +160,7 @@ export class Caller {
       ...(idempotencyKey === undefined ? {} : { [this.assumptions.idempotencyHeader.toLowerCase()]: idempotencyKey }),
     };
     for (const value of credential.values) this.#credentials.add(value);
-    const redact = redactor([...this.#credentials, ...(input.sensitive ?? [])]);
+    const redact = redactor([...this.#credentials, ...sensitiveValues(endpoint, input.body)]);
     const agents = await this.agents.get(url, auth === 'inferenceToken' ? 'long' : 'call');
     return {
       endpoint,
@@ -261,4 +261,10 @@ export class Caller {
     const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };
     return this.capabilities.learn(endpoint, refused, facts.details) ?? error;
   }
+}
+
+/** What of a body no error may repeat. */
+function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
+  const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return sensitive.flatMap(name => (typeof fields[name] === 'string' ? [fields[name]] : []));
 }

@@ -1,8 +1,11 @@
 /** The service: every endpoint of the contract as a function, and what this session has learnt about it. */
-import { Caller } from './caller.ts';
+import type { Endpoint } from '../contract/common.ts';
+import { endpoints, type Operation } from '../contract/endpoints.ts';
+import { type CallExtras, Caller } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import type { ServiceOptions } from './options.ts';
+import type { CallInput } from './request.ts';
 import { benchmarkResource } from './resources/benchmarks.ts';
 import { datasetResource } from './resources/datasets.ts';
 import { deploymentResource } from './resources/deployments.ts';
@@ -26,6 +29,12 @@ export interface Service {
   readonly secrets: ReturnType<typeof secretResource>;
   readonly chat: Chat;
   readonly putUpload: PutUpload;
+  /**
+   * Any operation of the contract by its name, checked like the others. Answers that stream are not for this.
+   *
+   * @throws ServiceError
+   */
+  readonly call: (operation: Operation, input: CallInput<unknown, unknown>, options?: CallExtras) => Promise<unknown>;
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
@@ -54,6 +63,7 @@ export function createService(options: ServiceOptions): Service {
     secrets: secretResource(caller),
     chat: new Chat(caller),
     putUpload: uploader(caller, options),
+    call: (operation, input, extras) => caller.call(endpoints[operation] as Endpoint, input, extras),
     capabilities: caller.capabilities,
     close: () => caller.agents.close(),
   };

@@ -10,8 +10,6 @@ export interface CallInput<Query, Body> {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Query | undefined;
   readonly body?: Body | undefined;
-  /** Values that no error may repeat. */
-  readonly sensitive?: readonly string[] | undefined;
 }
 
 export interface PreparedRequest {

@@ -9,8 +9,7 @@ export function secretResource(caller: Caller) {
   const list = (query: ListQuery = {}, options?: CallOptions) => caller.call(endpoints.listSecrets, { query }, options);
   return {
     /** Creates a secret. The value is sent, and never comes back, not in an error either. */
-    create: (body: CreateSecretBody, options?: CallOptions) =>
-      caller.call(endpoints.createSecret, { body, sensitive: [body.value] }, options),
+    create: (body: CreateSecretBody, options?: CallOptions) => caller.call(endpoints.createSecret, { body }, options),
     /** One page of the secrets, without their values. */
     list,
     listAll: (query: ListQuery = {}, options?: CallOptions) => paginate(next => list(next, options), query),

@@ -1,5 +1,5 @@
 /** What the inspector says of a training run, and where it opens. */
-import type { TrainingRun } from '../../../contract/training.ts';
+import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { rememberedAt } from '../../../queries/remembered/listing.ts';
 import type { Location } from '../../navigation/location.ts';
 import type { Fact } from '../../widgets/facts.ts';
@@ -23,6 +23,14 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
     { label: 'options', value: options.join('\n') },
+  ];
+}
+
+export function checkpointFacts(row: Checkpoint): readonly Fact[] {
+  return [
+    { label: 'checkpoint', value: row.checkpoint_id },
+    { label: 'step', value: row.step_index },
+    { label: 'committed', value: ageOf(row.created_at) },
   ];
 }
 

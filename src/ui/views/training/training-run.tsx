@@ -36,7 +36,7 @@ import { ResourceList } from '../shared/resource-list.tsx';
 import { checkpointColumns } from './columns.ts';
 import { chartCommands, checkpointCommands, trainingCommands } from './commands.ts';
 import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from './curves.ts';
-import { trainingFacts } from './facts.ts';
+import { checkpointFacts, trainingFacts } from './facts.ts';
 import { OverlayWindow } from './overlay.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
@@ -187,11 +187,7 @@ export function TrainingRunView({ location }: ViewProps) {
       columns={checkpointColumns}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
-      facts={row => [
-        { label: 'checkpoint', value: row.checkpoint_id },
-        { label: 'step', value: row.step_index },
-        { label: 'committed', value: ageOf(row.created_at) },
-      ]}
+      facts={checkpointFacts}
       open={row => ({
         view: 'training-step',
         params: { training_run_id: runId, step: String(row.step_index ?? 0), name: shown.display_name ?? runId },

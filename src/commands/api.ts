@@ -1,0 +1,163 @@
+/** `benchtop api`: any operation of the contract, by its name or its path. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import type * as z from 'zod/mini';
+import type { Endpoint } from '../contract/common.ts';
+import { endpoints, type Operation } from '../contract/endpoints.ts';
+import { muchData, slowAnswer } from '../service/options.ts';
+import { safeJson } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './failure.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { withService } from './with-service.ts';
+
+export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
+benchtop api METHOD PATH [NAME=VALUE…] [options]
+benchtop api                            every operation with its names
+
+  Names of the path, the query and the body, as the contract has them. Values are texts; where the contract wants
+  something else they are read as JSON. The answer is printed as JSON.
+
+  --body JSON|@FILE|-   the whole body: JSON, a file, or standard input
+  --idempotency-key KEY makes a start that is sent again the same start
+  --token-env NAME      variable that holds the token of the trajectory
+
+  benchtop api getTrainingProgress training_run_id=trn_1
+  benchtop api startTraining bench_id=bench_1 base_model_slug=benchtop/tutor-base display_name=first options='{"num_steps":5}'
+  benchtop api GET '/api/v1/benchmarks?limit=2'
+`;
+
+const all = Object.values(endpoints) as readonly Endpoint[];
+
+function shapeOf(schema: z.ZodMiniType | undefined): Readonly<Record<string, z.ZodMiniType>> {
+  return (schema as { shape?: Record<string, z.ZodMiniType> } | undefined)?.shape ?? {};
+}
+
+const pathNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+
+/** Every operation, a line each. */
+function listing(): string {
+  const lines = all.map(({ operation, method, path, query, body }) => {
+    const names = [...pathNames(path), ...Object.keys(shapeOf(query)), ...Object.keys(shapeOf(body))];
+    return `${operation.padEnd(28)}${method.padEnd(7)}${path}\n${names.length > 0 ? `    ${names.join(' ')}\n` : ''}`;
+  });
+  return lines.join('');
+}
+
+interface Target {
+  readonly endpoint: Endpoint;
+  readonly params: Record<string, string>;
+  readonly query: Record<string, unknown>;
+}
+
+/** The endpoint whose path it is. The one with the fewest placeholders counts, as it does for a server. */
+function targetOfPath(method: string, address: string): Target {
+  const { pathname, searchParams } = new URL(address, 'http://service');
+  const found = all
+    .filter(endpoint => endpoint.method === method.toUpperCase())
+    .flatMap(endpoint => {
+      const pattern = endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+      const match = new RegExp(`^${pattern}$`).exec(pathname);
+      return match ? [{ endpoint, groups: match.groups ?? {} }] : [];
+    })
+    .sort((left, right) => Object.keys(left.groups).length - Object.keys(right.groups).length)[0];
+  if (!found) {
+    throw new CommandError(`The contract has no ${method.toUpperCase()} ${pathname}. benchtop api lists what it has.`);
+  }
+  const params = Object.fromEntries(
+    Object.entries(found.groups).map(([name, value]) => [name, decodeURIComponent(value)]),
+  );
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of searchParams) query[name] = valueFor(found.endpoint.query, name, value);
+  return { endpoint: found.endpoint, params, query };
+}
+
+function targetOf(words: readonly string[]): { target: Target; rest: readonly string[] } {
+  const [first = '', second = '', ...others] = words;
+  if (/^(get|post|put|delete)$/i.test(first)) return { target: targetOfPath(first, second), rest: others };
+  if (!Object.hasOwn(endpoints, first)) {
+    throw new CommandError(`The contract has no operation ${first}. benchtop api lists what it has.`);
+  }
+  return { target: { endpoint: endpoints[first as Operation], params: {}, query: {} }, rest: words.slice(1) };
+}
+
+/** A value as its field wants it: the text itself, or what the text is as JSON. The service layer checks what comes out. */
+function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
+  const field = shapeOf(schema)[name];
+  if (!field || field.safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function wholeBody(given: string, io: CommandIo): Promise<unknown> {
+  const text =
+    given === '-' ? await readAll(io.input) : given.startsWith('@') ? await readFile(given.slice(1), 'utf8') : given;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(`The body is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Puts every `name=value` where the endpoint has the name: into the path, the query, or else the body. */
+function fill({ endpoint, params, query }: Target, pairs: readonly string[], given: unknown): unknown {
+  const inBody: Record<string, unknown> = {};
+  const inPath = pathNames(endpoint.path);
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new CommandError(`${pair} is not NAME=VALUE.`);
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (inPath.includes(name)) params[name] = value;
+    else if (name in shapeOf(endpoint.query)) query[name] = valueFor(endpoint.query, name, value);
+    else if (endpoint.body) inBody[name] = valueFor(endpoint.body, name, value);
+    else throw new CommandError(`${endpoint.operation} has no ${name}.`);
+  }
+  const missing = inPath.find(name => !params[name]);
+  if (missing) throw new CommandError(`${endpoint.operation} needs ${missing}=….`);
+  if (!endpoint.body) return undefined;
+  return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given, ...inBody } : inBody;
+}
+
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: {
+      ...configOptions,
+      body: { type: 'string' },
+      'idempotency-key': { type: 'string' },
+      'token-env': { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    allowPositionals: true,
+  });
+  if (positionals.length === 0) {
+    await io.print(listing());
+    return exitCodes.done;
+  }
+  const { target, rest } = targetOf(positionals);
+  const { endpoint, params, query } = target;
+  const given = values.body === undefined ? undefined : await wholeBody(values.body, io);
+  const body = fill(target, rest, given);
+  if ((body as { stream?: unknown } | undefined)?.stream) {
+    throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
+  }
+  const tokenName = values['token-env'];
+  const token = tokenName === undefined ? undefined : io.environment[tokenName];
+  if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
+  return withService(configFlags(values), io, async ({ config, service, signal }) => {
+    const writes = endpoint.method !== 'GET' && endpoint.auth !== 'inferenceToken';
+    if (writes && config.profile.readOnly.value) {
+      throw new CommandError('Nothing was sent: benchtop is read-only here.');
+    }
+    const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
+    const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
+    const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);
+    await io.print(`${safeJson(answer, 2)}\n`);
+    return exitCodes.done;
+  });
+}

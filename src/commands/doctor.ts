@@ -1,0 +1,219 @@
+/** `benchtop doctor`: looks at all that benchtop stands on, and says what is wrong and how to mend it. */
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { type Config, loadConfig } from '../config/load.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import { RememberedStore } from '../queries/remembered/store.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { bytes } from '../text/numbers.ts';
+import { safeJson, sanitise } from '../text/sanitise.ts';
+import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
+import { themeFor } from '../ui/widgets/theme/theme.tsx';
+import { ask } from './chat.ts';
+import { originsOf, serviceOf } from './connect.ts';
+import { exitCodes } from './failure.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { version } from './version.ts';
+
+export const help = `benchtop doctor [options]
+
+  Looks at this program, the terminal, the settings, the folders and the service. Ends with 1 where something is wrong.
+
+  --model MODEL         also asks this model for a word
+  --json                the findings as JSON
+`;
+
+export interface Finding {
+  readonly about: string;
+  /** `fail` keeps benchtop from working, `warn` takes something away, `ok` and `note` are for knowing. */
+  readonly state: 'ok' | 'note' | 'warn' | 'fail';
+  readonly words: string;
+}
+
+/** The oldest Node that the built program runs on, as package.json says. */
+const oldestNode = [22, 12] as const;
+/** The smallest terminal that the screens fit into. */
+const smallest = { columns: 60, rows: 15 } as const;
+const littleRoom = 200 * 1024 * 1024;
+const patienceMs = 15_000;
+
+function nodeFinding(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const old = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+  const words = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  return {
+    about: 'program',
+    state: old ? 'fail' : 'ok',
+    words: old ? `${words}; it needs Node ${oldestNode.join('.')} or newer` : words,
+  };
+}
+
+function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
+  const about = 'terminal';
+  const { stdin, stdout } = process;
+  if (!stdin.isTTY || !stdout.isTTY) {
+    yield { about, state: 'note', words: 'not one: the screens need a terminal, the other commands do not' };
+    return;
+  }
+  const { columns, rows } = stdout;
+  const fits = columns >= smallest.columns && rows >= smallest.rows;
+  yield {
+    about,
+    state: fits ? 'ok' : 'warn',
+    words: `${columns}×${rows}, TERM ${environment['TERM'] ?? 'not set'}${fits ? '' : `; the screens need ${smallest.columns}×${smallest.rows}`}`,
+  };
+  const { glyphs } = themeFor(undefined, environment);
+  if (glyphs === asciiGlyphs) {
+    yield { about, state: 'note', words: 'plain characters only, as the locale or BENCHTOP_ASCII says' };
+  }
+  if (environment['TMUX']) {
+    yield { about, state: 'note', words: 'tmux: copying needs `set -g set-clipboard on` there' };
+  }
+}
+
+/** Whether a folder can be written, or could be made. */
+function folderFinding(about: string, path: string): Finding {
+  let existing = path;
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  try {
+    accessSync(existing, constants.W_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { about, state: 'fail', words: `${path} cannot be written: ${reason}` };
+  }
+  const { bavail, bsize } = statfsSync(existing);
+  const free = bavail * bsize;
+  const words = `${path}${existing === path ? '' : ' (not made yet)'}, ${bytes(free)} free`;
+  return { about, state: free < littleRoom ? 'warn' : 'ok', words };
+}
+
+function memoryFinding({ paths, profile }: Config): Finding {
+  const store = RememberedStore.open(join(paths.state, 'remembered.db'), profile.name);
+  const { problem } = store;
+  store.close();
+  return problem === undefined
+    ? { about: 'memory', state: 'ok', words: 'what was seen is kept between two starts' }
+    : { about: 'memory', state: 'warn', words: problem };
+}
+
+function faultOf(about: string, error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  const request = error instanceof ServiceError && error.requestId ? ` (request ${error.requestId})` : '';
+  return { about, state: 'fail', words: `${message}${request}` };
+}
+
+/** Reads that need no id, by what the document does not show. */
+const optional: Partial<Record<Operation, (service: Service, signal: AbortSignal) => Promise<unknown>>> = {
+  listTrajectories: (service, signal) => service.trajectories.list({ limit: 1 }, { signal }),
+  listDatasets: (service, signal) => service.datasets.list({ limit: 1 }, { signal }),
+  listDeployments: (service, signal) => service.deployments.list({ limit: 1 }, { signal }),
+  listSecrets: (service, signal) => service.secrets.list({ limit: 1 }, { signal }),
+  listBenchmarkRuntimes: (service, signal) => service.benchmarks.listRuntimes({ limit: 1 }, { signal }),
+  getTrainingOptions: (service, signal) => service.training.options({ signal }),
+  getDeploymentSummary: (service, signal) => service.deployments.summary({ signal }),
+};
+
+async function* serviceFindings(service: Service, model: string | undefined, io: CommandIo): AsyncGenerator<Finding> {
+  const about = 'service';
+  const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
+  try {
+    const began = performance.now();
+    await service.benchmarks.list({ limit: 1 }, { signal: patience() });
+    const took = Math.round(performance.now() - began);
+    yield {
+      about,
+      state: 'ok',
+      words: `${service.baseUrl} answers, and takes the key; the first answer took ${took} ms`,
+    };
+  } catch (error) {
+    yield faultOf(about, error);
+    return;
+  }
+  const failed: Finding[] = [];
+  await Promise.all(
+    Object.entries(optional).map(async ([operation, read]) => {
+      try {
+        await read(service, patience());
+      } catch (error) {
+        // What it lacks is told by its capabilities.
+        if (service.capabilities.has(operation as Operation)) failed.push(faultOf(operation, error));
+      }
+    }),
+  );
+  yield* failed;
+  const missing = service.capabilities.missing();
+  yield missing.length === 0
+    ? { about: 'capabilities', state: 'ok', words: 'every list and summary that is asked for is there' }
+    : {
+        about: 'capabilities',
+        state: 'note',
+        words: `it does not offer ${missing.join(', ')}: benchtop goes on without`,
+      };
+  if (model === undefined) return;
+  try {
+    const request = { model, messages: [{ role: 'user', content: 'Say a word.' }], max_tokens: 1 };
+    await ask(service, request, () => {}, patience());
+    yield { about: 'inference', state: 'ok', words: `${model} answers` };
+  } catch (error) {
+    yield faultOf('inference', error);
+  }
+}
+
+async function* findings(args: readonly string[], io: CommandIo): AsyncGenerator<Finding> {
+  const { values } = parseDoctor(args);
+  yield nodeFinding();
+  yield* terminalFindings(io.environment);
+  let config: Config;
+  try {
+    config = loadConfig(configFlags(values), io.environment);
+  } catch (error) {
+    yield faultOf('settings', error);
+    return;
+  }
+  const { settingsPath, paths, warnings, profile } = config;
+  yield {
+    about: 'settings',
+    state: 'ok',
+    words: existsSync(settingsPath) ? settingsPath : `${settingsPath} is not there, which is well: the defaults hold`,
+  };
+  for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
+  for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };
+  yield folderFinding('settings folder', paths.config);
+  yield folderFinding('state folder', paths.state);
+  if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
+  yield memoryFinding(config);
+  let service: Service;
+  try {
+    service = await serviceOf(config)();
+  } catch (error) {
+    yield faultOf('service', error);
+    return;
+  }
+  try {
+    yield* serviceFindings(service, values.model, io);
+  } finally {
+    await service.close();
+  }
+}
+
+function parseDoctor(args: readonly string[]) {
+  const options = { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } } as const;
+  return parseArgs({ args: [...args], options });
+}
+
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const { values } = parseDoctor(args);
+  const all: Finding[] = [];
+  for await (const finding of findings(args, io)) {
+    all.push(finding);
+    const { about, state, words } = finding;
+    const line = sanitise(words, { multiline: true }).replaceAll('\n', `\n${' '.repeat(24)}`);
+    if (!values.json) await io.print(`${state.padEnd(6)}${about.padEnd(18)}${line}\n`);
+  }
+  if (values.json) await io.print(`${safeJson(all, 2)}\n`);
+  return all.some(({ state }) => state === 'fail') ? exitCodes.failed : exitCodes.done;
+}

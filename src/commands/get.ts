@@ -1,0 +1,86 @@
+/** `benchtop get`: everything about one thing. */
+import { parseArgs } from 'node:util';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { lookAt } from '../queries/watch.ts';
+import { reward } from '../text/numbers.ts';
+import { safeJson } from '../text/sanitise.ts';
+import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
+import type { Fact } from '../ui/widgets/facts.ts';
+import { CommandError, exitCodes } from './failure.ts';
+import { findOne, resourceOrThrow } from './find.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { factText } from './output.ts';
+import { type Resource, resourceOfId, resources } from './resources.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+export const help = `benchtop get ID [options]
+benchtop get WHAT ID|NAME [options]
+
+  What there is: ${resources
+    .filter(({ needs }) => !needs)
+    .map(({ names }) => names[1])
+    .join(', ')
+    .replace(/(.{40,60}), /, '$1,\n  ')}.
+
+  --json                the record as the service sent it; a trajectory with its steps
+
+  benchtop get evr_1
+  benchtop get benchmark t-words --json
+`;
+
+/** Where a trajectory goes to a file, its lines are wrapped at this. */
+const usualWidth = 100;
+
+/** How far what runs is. */
+async function progressFacts({ kind, source }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
+  if (kind !== 'run' && kind !== 'training') return [];
+  const { service, memory, signal } = context;
+  const id = source({}).id(row as never);
+  const { done, total, mean } = await lookAt(service, { kind, id, label: id }, signal, memory);
+  // A run that has ended has its mean among its facts.
+  const told = 'reward_mean' in row && row.reward_mean != null;
+  return [
+    { label: 'progress', value: done === undefined ? undefined : `${done} of ${total ?? 'an unknown number'}` },
+    { label: 'mean so far', value: mean === undefined || told ? undefined : reward(mean) },
+  ];
+}
+
+/** What was said in a trajectory, all of it. */
+function transcriptText(trajectory: Trajectory, width: number): string {
+  const { lines } = transcriptOf(trajectory, { width, showReasoning: true, showTools: true, showHidden: false });
+  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
+}
+
+function askedFor(positionals: readonly string[]): { resource: Resource; word: string } {
+  const [first, second, ...more] = positionals;
+  if (first === undefined || more.length > 0) throw new CommandError(`Say what to get.\n\n${help}`);
+  if (second !== undefined) return { resource: resourceOrThrow(first), word: second };
+  const resource = resourceOfId(first);
+  if (!resource) throw new CommandError(`The id ${first} does not say what it is of: benchtop get WHAT ${first}.`);
+  return { resource, word: first };
+}
+
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { ...configOptions, json: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const { resource, word } = askedFor(positionals);
+  if (resource.needs)
+    throw new CommandError(`${resource.names[0]} are told by benchtop list ${resource.names[0]} --json.`);
+  return withService(configFlags(values), io, async context => {
+    const row = await findOne(resource, word, context);
+    if (values.json) {
+      await io.print(`${safeJson(row, 2)}\n`);
+      return exitCodes.done;
+    }
+    const facts = [...resource.facts(row as never), ...(await progressFacts(resource, row, context))];
+    await io.print(factText(facts, io.columns));
+    if (resource.kind === 'trajectory') {
+      await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? usualWidth)}`);
+    }
+    return exitCodes.done;
+  });
+}

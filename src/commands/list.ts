@@ -1,0 +1,150 @@
+/** `benchtop list`: what there is of a resource, for people and for programs. */
+import { parseArgs } from 'node:util';
+import { compareCells } from '../ui/widgets/table/column.ts';
+import { createArrange } from '../ui/widgets/table/rows.ts';
+import { CommandError, exitCodes } from './failure.ts';
+import { idOf, pagesOf, resourceOrThrow } from './find.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { type ListFormat, listFormats, rowsText } from './output.ts';
+import { type Resource, resourceNamed, resources, type Scope, type ScopeName } from './resources.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+const usualLimit = 100;
+const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const satisfies readonly ScopeName[];
+
+export const help = `benchtop list WHAT [options]
+
+  What there is: ${resources
+    .map(({ names }) => names[0])
+    .join(', ')
+    .replace(/(.{40,60}), /, '$1,\n  ')}.
+
+  --benchmark ID|NAME   images (needed), runs and training runs of a benchmark
+  --run ID|NAME         trajectories of an evaluation run
+  --training ID|NAME    checkpoints (needed) and trajectories of a training run
+  --dataset NAME        trajectories of a dataset
+  --status STATUS       deployments that have it
+  --filter TEXT         rows that hold the text; /re/, !text and ~fuzzy as on screen
+  --sort COLUMN         by a column, --reverse the other way round; reads all rows
+  --limit N             at most so many rows (${usualLimit}); --all for all
+  --columns A,B         these columns; --wide for all columns
+  --format FORMAT       ${listFormats.join(', ')}; --json is --format json
+  --ids                 the ids alone, one a line
+
+  The exit codes and the options of the service are told by benchtop --help.
+`;
+
+const text = { type: 'string' } as const;
+const on = { type: 'boolean' } as const;
+
+const options = {
+  ...configOptions,
+  benchmark: text,
+  run: text,
+  training: text,
+  dataset: text,
+  status: text,
+  filter: text,
+  sort: text,
+  reverse: on,
+  limit: text,
+  all: on,
+  columns: text,
+  wide: on,
+  format: text,
+  json: on,
+  ids: on,
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
+
+function formatOf({ format, json }: Values): ListFormat {
+  if (format === undefined) return json ? 'json' : 'table';
+  const found = listFormats.find(name => name === format);
+  if (!found) throw new CommandError(`--format takes one of ${listFormats.join(', ')}.`);
+  return found;
+}
+
+function limitOf({ limit, all }: Values): number {
+  if (all) return Number.POSITIVE_INFINITY;
+  if (limit === undefined) return usualLimit;
+  const number = Number(limit);
+  if (!Number.isInteger(number) || number < 1) throw new CommandError('--limit takes a whole number from 1 on.');
+  return number;
+}
+
+function columnsOf({ columns }: Resource, { columns: wanted, wide }: Values) {
+  const known = columns.map(({ id }) => id).join(', ');
+  if (wanted !== undefined) {
+    return wanted.split(',').map(name => {
+      const column = columns.find(({ id }) => id === name.trim());
+      if (!column) throw new CommandError(`There is no column ${name.trim()}. There are ${known}.`);
+      return { ...column, wide: false };
+    });
+  }
+  return wide ? columns.map(column => ({ ...column, wide: false })) : columns.filter(column => !column.wide);
+}
+
+/** Names of things become their ids. */
+async function scopeOf(values: Values, context: CommandContext): Promise<Scope> {
+  const scope: { -readonly [Name in ScopeName]?: string } = {};
+  for (const name of scopeNames) {
+    const word = values[name];
+    if (word === undefined) continue;
+    const of = resourceNamed(name);
+    scope[name] = of?.idPattern ? await idOf(of, word, context) : word;
+  }
+  return scope;
+}
+
+/** Before anything is asked. */
+function checkScopes({ names: [name], scopes = [], needs }: Resource, values: Values): void {
+  const wrong = scopeNames.find(scope => values[scope] !== undefined && !scopes.includes(scope));
+  if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
+  if (needs && values[needs] === undefined)
+    throw new CommandError(`${name} are listed by ${needs}: say --${needs} ID.`);
+}
+
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0) throw new CommandError(`Say what to list, once.\n\n${help}`);
+  const resource = resourceOrThrow(name);
+  checkScopes(resource, values);
+  const format = formatOf(values);
+  const limit = limitOf(values);
+  const columns = columnsOf(resource, values);
+  const sort = values.sort === undefined ? undefined : resource.columns.find(({ id }) => id === values.sort);
+  if (values.sort !== undefined && !sort) {
+    throw new CommandError(
+      `There is no column ${values.sort}. There are ${resource.columns.map(({ id }) => id).join(', ')}.`,
+    );
+  }
+
+  return withService(configFlags(values), io, async context => {
+    const scope = await scopeOf(values, context);
+    const source = resource.source(scope);
+    const arrange = createArrange(resource.columns, source.id);
+    const notes = new Set<string>();
+    const rows: never[] = [];
+    let more = false;
+    for await (const page of pagesOf(resource, scope, context)) {
+      for (const note of page.notes) notes.add(note);
+      const { rows: kept, notice } = arrange(page.rows as never[], { filter: values.filter ?? '', sort: undefined });
+      if (notice) throw new CommandError(notice);
+      for (const row of kept) rows.push(row);
+      // An order is that of all rows.
+      more = rows.length > limit;
+      if (more && !sort) break;
+    }
+    if (sort) rows.sort((left, right) => compareCells(sort.value(left), sort.value(right), values.reverse ?? false));
+    const shown = rows.slice(0, limit);
+    if (values.ids) await io.print(shown.map(row => `${JSON.stringify(source.id(row)).slice(1, -1)}\n`).join(''));
+    else await io.print(rowsText(shown, columns, format, io.columns));
+    for (const note of notes) io.note(note);
+    if (shown.length === 0) io.note(`There are no ${resource.names[0]}${values.filter ? ' that match' : ''}.`);
+    if (more) io.note(`There are more: these are the first ${limit}. --limit N or --all gives others.`);
+    return exitCodes.done;
+  });
+}

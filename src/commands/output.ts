@@ -1,0 +1,71 @@
+/** Results as text: tables for people, JSON and its like for programs. */
+import { type ExportFormat, exportFormats, exportRows } from '../text/export.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
+import { wrap } from '../text/wrap.ts';
+import type { Fact } from '../ui/widgets/facts.ts';
+import { type Column, cellText, columnGap, type FittedColumn, fitColumns } from '../ui/widgets/table/column.ts';
+
+export const listFormats = ['table', ...exportFormats] as const;
+export type ListFormat = (typeof listFormats)[number];
+
+/** Every column as wide as its longest cell. */
+function naturalColumns<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): FittedColumn<Row>[] {
+  return columns.map((column, index) => ({
+    column,
+    width: Math.max(displayWidth(column.title), ...cells.map(row => displayWidth(row[index] ?? ''))),
+  }));
+}
+
+/**
+ * Rows as a table with a header. On a terminal of `width` cells every line fits: what has no room is cut, and columns that
+ * find none are left out. Elsewhere (`undefined`) nothing is cut.
+ */
+export function tableText<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number | undefined,
+): string {
+  const cells = (shown: readonly Column<Row>[]): string[][] =>
+    rows.map(row => shown.map(column => sanitiseLine(cellText(column, row))));
+  const fitted = width === undefined ? naturalColumns(columns, cells(columns)) : fitColumns(columns, width);
+  const shown = fitted.map(({ column }) => column);
+  const line = (texts: readonly string[]): string =>
+    fitted
+      .map(({ column, width: room }, index) => {
+        const text = texts[index] ?? '';
+        const fits = displayWidth(text) <= room ? text : fitCells(text, room);
+        return column.align === 'right' ? padStart(fits, room) : padEnd(fits, room);
+      })
+      .join(' '.repeat(columnGap))
+      .trimEnd();
+  return [shown.map(({ title }) => title), ...cells(shown)].map(texts => `${line(texts)}\n`).join('');
+}
+
+/** Rows in a format of files, with a cell for each column. */
+export function rowsText<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  format: ListFormat,
+  width: number | undefined,
+): string {
+  if (format === 'table') return tableText(rows, columns, width);
+  return exportRows(
+    format satisfies ExportFormat,
+    rows,
+    columns.map(({ id, value }) => ({ name: id, value })),
+  );
+}
+
+/** Names and values, a line each; long values go on below themselves. */
+export function factText(facts: readonly Fact[], width: number | undefined): string {
+  const shown = facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+  const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
+  return shown
+    .flatMap(({ label, value }) => {
+      const text = sanitise(String(value), { multiline: true });
+      const lines = width === undefined ? text.split('\n') : wrap(text, Math.max(20, width - column));
+      return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
+    })
+    .join('');
+}

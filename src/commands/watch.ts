@@ -1,0 +1,125 @@
+/** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { pollDelay } from '../queries/polling.ts';
+import type { PinnedThing } from '../queries/remembered/store.ts';
+import { isOver, lookAt, watchList } from '../queries/watch.ts';
+import { ServiceError } from '../service/errors.ts';
+import { reward } from '../text/numbers.ts';
+import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clock } from '../text/time.ts';
+import { CommandError, describeFailure, exitCodeOf, exitCodes } from './failure.ts';
+import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { resourceOfId } from './resources.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+export const help = `benchtop watch [ID…] [options]
+
+  Evaluation runs, training runs, deployments, and benchmarks until they are ready. Without an id: all that runs
+  or is pinned. Ends with 0 once all have ended well, with 1 where one has not.
+
+  --timeout SECONDS     give up after so long, with 1; what is watched goes on
+  --json                a line of JSON for each change
+`;
+
+const watchable = ['run', 'training', 'deployment', 'benchmark'] as const;
+const goodEnds = new Set(['completed', 'succeeded', 'DEPLOYED', 'ready']);
+
+type Seen = Awaited<ReturnType<typeof lookAt>>;
+
+function thingOfId(id: string): PinnedThing {
+  const kind = watchable.find(name => name === resourceOfId(id)?.kind);
+  if (kind) return { kind, id, label: id };
+  throw new CommandError(`${id} cannot be watched: give ids of runs, training runs, deployments or benchmarks.`);
+}
+
+async function whatRuns({ service, memory, signal }: CommandContext): Promise<PinnedThing[]> {
+  const { items } = await watchList.readPage(service, {}, signal, memory);
+  return items.filter(row => !isOver(row) && watchable.some(kind => kind === row.kind));
+}
+
+function wordsOf({ status, done, total, mean }: Seen): string {
+  const progress = done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
+  return [status ?? 'unknown', progress, mean === undefined ? '' : `mean ${reward(mean)}`].filter(Boolean).join(', ');
+}
+
+/** What passes by itself; anything else will be the same the next time. */
+function mayPass(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ['network', 'timeout', 'rate_limit', 'server'].includes(error.kind);
+}
+
+/** Tells each change; gives the status with which it ended. @throws ServiceError where it cannot be asked for at all */
+async function follow(
+  thing: PinnedThing,
+  { service, memory, config }: CommandContext,
+  signal: AbortSignal,
+  tell: (seen: Seen) => Promise<void>,
+  note: (text: string) => void,
+): Promise<string> {
+  let told = '';
+  let failures = 0;
+  for (;;) {
+    let retryAfterMs: number | undefined;
+    try {
+      const seen = await lookAt(service, thing, signal, memory);
+      failures = 0;
+      const words = wordsOf(seen);
+      if (words !== told) await tell(seen);
+      told = words;
+      if (isOver(seen)) return seen.status ?? '';
+    } catch (error) {
+      if (signal.aborted || !mayPass(error)) throw error;
+      failures += 1;
+      retryAfterMs = error.retryAfterMs;
+      if (failures === 1) note(`${thing.label}: ${error.message} It is asked for again.`);
+    }
+    const situation = { activity: 'running', attention: 'focused', failures, retryAfterMs } as const;
+    const delay = pollDelay({ ...situation, chance: Math.random(), intervals: config.preferences.poll });
+    await wait(delay, undefined, { signal });
+  }
+}
+
+function timeoutOf(seconds: string | undefined): AbortSignal[] {
+  if (seconds === undefined) return [];
+  const number = Number(seconds);
+  if (!(number > 0)) throw new CommandError('--timeout takes a number of seconds, above 0.');
+  return [AbortSignal.timeout(number * 1_000)];
+}
+
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { ...configOptions, json: { type: 'boolean' }, timeout: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const named = positionals.map(thingOfId);
+  const limits = timeoutOf(values.timeout);
+  return withService(configFlags(values), io, async context => {
+    const signal = AbortSignal.any([io.signal, ...limits]);
+    const things = named.length > 0 ? named : await whatRuns(context);
+    if (things.length === 0) io.note('Nothing runs.');
+    const watch = async (thing: PinnedThing): Promise<number> => {
+      const tell = async (seen: Seen): Promise<void> => {
+        const { kind, id } = thing;
+        const at = Date.now();
+        const { label, status, done, total, mean } = seen;
+        const line = values.json
+          ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
+          : `${clock(at)}  ${sanitiseLine(seen.label)}  ${sanitiseLine(wordsOf(seen))}`;
+        await io.print(`${line}\n`);
+      };
+      try {
+        const status = await follow(thing, context, signal, tell, io.note);
+        return goodEnds.has(status) ? exitCodes.done : exitCodes.failed;
+      } catch (error) {
+        if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
+        io.note(`${thing.label}: ${describeFailure(error, false)}`);
+        return exitCodeOf(error);
+      }
+    };
+    const codes = await Promise.all(things.map(watch));
+    if (signal.aborted && !io.signal.aborted) io.note(`It still runs after ${values.timeout} seconds.`);
+    return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+  });
+}

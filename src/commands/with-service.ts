@@ -1,0 +1,37 @@
+/** The service of the configuration, for the time of one command. */
+import { join } from 'node:path';
+import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
+import { RememberedStore } from '../queries/remembered/store.ts';
+import type { Service } from '../service/index.ts';
+import { serviceOf } from './connect.ts';
+import type { CommandIo } from './io.ts';
+
+export interface CommandContext {
+  readonly config: Config;
+  readonly service: Service;
+  /** What was seen of this service; the same store as the screen's. */
+  readonly memory: RememberedStore;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Connects, does the work, and lets go of all.
+ *
+ * @throws ConfigError, ServiceError, and whatever the work throws
+ */
+export async function withService<Result>(
+  flags: ConfigFlags,
+  io: CommandIo,
+  work: (context: CommandContext) => Promise<Result>,
+): Promise<Result> {
+  const config = loadConfig(flags, io.environment);
+  for (const warning of config.warnings) io.note(warning);
+  const service = await serviceOf(config)();
+  const memory = RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name);
+  try {
+    return await work({ config, service, memory, signal: io.signal });
+  } finally {
+    memory.close();
+    await service.close();
+  }
+}
