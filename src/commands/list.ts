@@ -1,6 +1,6 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
 import { parseArgs } from 'node:util';
-import { compareCells } from '../ui/widgets/table/column.ts';
+import { type Column, compareCells } from '../ui/widgets/table/column.ts';
 import { createArrange } from '../ui/widgets/table/rows.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { idOf, pagesOf, resourceOrThrow } from './find.ts';
@@ -74,16 +74,17 @@ function limitOf({ limit, all }: Values): number {
   return number;
 }
 
-function columnsOf({ columns }: Resource, { columns: wanted, wide }: Values) {
-  const known = columns.map(({ id }) => id).join(', ');
-  if (wanted !== undefined) {
-    return wanted.split(',').map(name => {
-      const column = columns.find(({ id }) => id === name.trim());
-      if (!column) throw new CommandError(`There is no column ${name.trim()}. There are ${known}.`);
-      return { ...column, wide: false };
-    });
-  }
-  return wide ? columns.map(column => ({ ...column, wide: false })) : columns.filter(column => !column.wide);
+/** By its id or its title. @throws CommandError naming what there is */
+function columnNamed({ columns }: Resource, name: string): Column<never> {
+  const found = columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
+  if (found) return found;
+  throw new CommandError(`There is no column ${name}. There are ${columns.map(({ id }) => id).join(', ')}.`);
+}
+
+function columnsOf(resource: Resource, { columns: wanted, wide }: Values): Column<never>[] {
+  const shown = (column: Column<never>): Column<never> => ({ ...column, wide: false });
+  if (wanted !== undefined) return wanted.split(',').map(name => shown(columnNamed(resource, name.trim())));
+  return wide ? resource.columns.map(shown) : resource.columns.filter(column => !column.wide);
 }
 
 /** Names of things become their ids. */
@@ -115,12 +116,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   const format = formatOf(values);
   const limit = limitOf(values);
   const columns = columnsOf(resource, values);
-  const sort = values.sort === undefined ? undefined : resource.columns.find(({ id }) => id === values.sort);
-  if (values.sort !== undefined && !sort) {
-    throw new CommandError(
-      `There is no column ${values.sort}. There are ${resource.columns.map(({ id }) => id).join(', ')}.`,
-    );
-  }
+  const sort = values.sort === undefined ? undefined : columnNamed(resource, values.sort);
 
   return withService(configFlags(values), io, async context => {
     const scope = await scopeOf(values, context);

@@ -1,10 +1,17 @@
 /** Results as text: tables for people, JSON and its like for programs. */
-import { type ExportFormat, exportFormats, exportRows } from '../text/export.ts';
+import { exportFormats, exportRows } from '../text/export.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
-import { type Column, cellText, columnGap, type FittedColumn, fitColumns } from '../ui/widgets/table/column.ts';
+import {
+  type Column,
+  cellText,
+  columnGap,
+  exportColumns,
+  type FittedColumn,
+  fitColumns,
+} from '../ui/widgets/table/column.ts';
 
 export const listFormats = ['table', ...exportFormats] as const;
 export type ListFormat = (typeof listFormats)[number];
@@ -50,11 +57,7 @@ export function rowsText<Row>(
   width: number | undefined,
 ): string {
   if (format === 'table') return tableText(rows, columns, width);
-  return exportRows(
-    format satisfies ExportFormat,
-    rows,
-    columns.map(({ id, value }) => ({ name: id, value })),
-  );
+  return exportRows(format, rows, exportColumns(columns));
 }
 
 /** Names and values, a line each; long values go on below themselves. */

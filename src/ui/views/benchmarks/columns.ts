@@ -2,7 +2,7 @@
 import type { Benchmark, BenchmarkImage } from '../../../contract/benchmarks.ts';
 import { count } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const benchmarkColumns: readonly Column<Benchmark>[] = [
   {
@@ -20,23 +20,8 @@ export const benchmarkColumns: readonly Column<Benchmark>[] = [
     value: row => row.eval_run_count ?? 0,
     text: row => count(row.eval_run_count ?? 0),
   },
-  {
-    id: 'updated',
-    title: 'UPDATED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.updated_at),
-    text: row => ageOf(row.updated_at),
-  },
-  {
-    id: 'created',
-    title: 'CREATED',
-    width: 8,
-    align: 'right',
-    wide: true,
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('updated', 'UPDATED', row => row.updated_at),
+  timeColumn('created', 'CREATED', row => row.created_at, { wide: true }),
   { id: 'visibility', title: 'VISIBILITY', width: 10, wide: true, value: row => row.visibility ?? 'private' },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
 ];

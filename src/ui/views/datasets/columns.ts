@@ -1,7 +1,7 @@
 /** How a dataset reads as a row. */
 import type { Dataset } from '../../../contract/datasets.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const datasetColumns: readonly Column<Dataset>[] = [
   {
@@ -11,14 +11,7 @@ export const datasetColumns: readonly Column<Dataset>[] = [
     value: row => row.display_name ?? row.dataset_name ?? row.dataset_id,
   },
   { id: 'source', title: 'SOURCE', width: 11, value: row => row.source ?? undefined },
-  {
-    id: 'updated',
-    title: 'UPDATED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.updated_at),
-    text: row => ageOf(row.updated_at),
-  },
+  timeColumn('updated', 'UPDATED', row => row.updated_at),
   {
     id: 'dataset_name',
     title: 'NAME',

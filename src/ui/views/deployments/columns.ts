@@ -1,7 +1,7 @@
 /** How a deployment reads as a row. */
 import type { Deployment } from '../../../contract/deployments.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const deploymentColumns: readonly Column<Deployment>[] = [
   {
@@ -21,14 +21,7 @@ export const deploymentColumns: readonly Column<Deployment>[] = [
     wide: true,
     value: row => row.base_model_slug ?? undefined,
   },
-  {
-    id: 'updated',
-    title: 'CHANGED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.updated_at ?? row.created_at),
-    text: row => ageOf(row.updated_at ?? row.created_at),
-  },
+  timeColumn('updated', 'CHANGED', row => row.updated_at ?? row.created_at),
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.deployment_id },
 ];

@@ -2,7 +2,7 @@
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const runColumns: readonly Column<EvalRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 12, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
@@ -17,14 +17,7 @@ export const runColumns: readonly Column<EvalRun>[] = [
   },
   { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
   { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },
-  {
-    id: 'created',
-    title: 'STARTED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',
     title: 'BENCHMARK',

@@ -1,7 +1,7 @@
 /** How a runtime reads as a row. */
 import type { BenchmarkRuntime } from '../../../contract/benchmarks.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
   {
@@ -12,14 +12,7 @@ export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
   },
   { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
-  {
-    id: 'created',
-    title: 'CREATED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('created', 'CREATED', row => row.created_at),
   {
     id: 'hash',
     title: 'CONTENT',

@@ -2,7 +2,7 @@
 import type { Secret } from '../../../contract/secrets.ts';
 import { bytes } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const secretColumns: readonly Column<Secret>[] = [
   { id: 'name', title: 'SECRET', width: { min: 12, max: 50, grow: 2 }, value: row => row.name ?? row.secret_id },
@@ -14,14 +14,7 @@ export const secretColumns: readonly Column<Secret>[] = [
     value: row => row.byte_length ?? undefined,
     text: row => bytes(row.byte_length),
   },
-  {
-    id: 'updated',
-    title: 'UPDATED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.updated_at),
-    text: row => ageOf(row.updated_at),
-  },
+  timeColumn('updated', 'UPDATED', row => row.updated_at),
   {
     id: 'description',
     title: 'DESCRIPTION',

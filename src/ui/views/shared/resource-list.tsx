@@ -13,7 +13,7 @@ import type { Location } from '../../navigation/location.ts';
 import { useMemory } from '../../navigation/memory.tsx';
 import { rememberSiblings } from '../../navigation/siblings.ts';
 import { type Fact, factLines } from '../../widgets/facts.ts';
-import type { Column, ColumnChoice } from '../../widgets/table/column.ts';
+import { type Column, type ColumnChoice, exportColumns } from '../../widgets/table/column.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
 import type { Sort } from '../../widgets/table/rows.ts';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
@@ -108,7 +108,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       kind: String(source.key[0] ?? 'rows'),
       ...(thing ? { id: thing.id } : {}),
       rows: (marked ? table.targets : table.arranged.rows) as readonly never[],
-      columns: columns.map(column => ({ name: column.title.toLowerCase(), value: column.value })),
+      columns: exportColumns(columns),
     }),
   });
   // What asks the service waits until the cursor rests: one request, not one for each row it passes.

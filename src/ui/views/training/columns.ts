@@ -2,7 +2,8 @@
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { rememberedAt } from '../../../queries/remembered/listing.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, agoOf, instant } from '../shared/ages.ts';
+import { agoOf } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 /** Steps that a run was told to do, where its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
@@ -20,14 +21,7 @@ export const trainingColumns: readonly Column<TrainingRun>[] = [
   { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
   { id: 'steps', title: 'STEPS', width: 6, align: 'right', value: stepsOf },
   { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
-  {
-    id: 'created',
-    title: 'STARTED',
-    width: 8,
-    align: 'right',
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',
     title: 'BENCHMARK',
@@ -45,6 +39,10 @@ export const trainingColumns: readonly Column<TrainingRun>[] = [
     wide: true,
     value: rememberedAt,
     text: row => agoOf(rememberedAt(row)),
+    exported: row => {
+      const at = rememberedAt(row);
+      return at === undefined ? undefined : new Date(at).toISOString();
+    },
   },
 ];
 
@@ -57,12 +55,5 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
     text: row => `step ${row.step_index ?? '?'}`,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 2 }, value: row => row.checkpoint_id },
-  {
-    id: 'created',
-    title: 'COMMITTED',
-    width: 10,
-    align: 'right',
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];

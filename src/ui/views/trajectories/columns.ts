@@ -2,7 +2,7 @@
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 export const trajectoryColumns: readonly Column<Trajectory>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id ?? row.trajectory_id },
@@ -32,14 +32,6 @@ export const trajectoryColumns: readonly Column<Trajectory>[] = [
     wide: true,
     value: row => row.dataset_name ?? undefined,
   },
-  {
-    id: 'created',
-    title: 'CREATED',
-    width: 8,
-    align: 'right',
-    wide: true,
-    value: row => instant(row.created_at),
-    text: row => ageOf(row.created_at),
-  },
+  timeColumn('created', 'CREATED', row => row.created_at, { wide: true }),
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
 ];

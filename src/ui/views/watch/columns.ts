@@ -2,7 +2,7 @@
 import type { WatchedThing } from '../../../queries/watch.ts';
 import { count, reward } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
-import { ageOf, instant } from '../shared/ages.ts';
+import { timeColumn } from '../shared/time-column.ts';
 
 /** Cells of the spark line. */
 export const sparkWidth = 16;
@@ -40,14 +40,7 @@ export function watchColumns(
     },
     { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
-    {
-      id: 'started',
-      title: 'STARTED',
-      width: 8,
-      align: 'right',
-      value: row => instant(row.startedAt),
-      text: row => ageOf(row.startedAt),
-    },
+    timeColumn('started', 'STARTED', row => row.startedAt),
     { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
     { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
   ];

@@ -1,4 +1,5 @@
 /** Columns of a table as data, and how wide each is drawn. Pure. */
+import type { ExportColumn } from '../../../text/export.ts';
 
 export type Cell = string | number | undefined;
 
@@ -17,6 +18,8 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** What the column shows, where that is not the value itself. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
+  /** What goes into a file, where that is not the value. */
+  readonly exported?: (row: Row) => unknown;
   /** The text is the status of something: drawn with its mark and style. */
   readonly status?: boolean;
 }
@@ -112,6 +115,11 @@ function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly 
     column,
     width: Math.max(1, (widths[index] ?? 1) - (index === 0 ? over : 0)),
   }));
+}
+
+/** The columns as those of a file. */
+export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColumn<Row>[] {
+  return columns.map(({ title, value, exported = value }) => ({ name: title.toLowerCase(), value: exported }));
 }
 
 /** What a column shows of a row, before it is made safe and cut to its width. */
