@@ -49,7 +49,7 @@ export function tableText<Row>(
   return [shown.map(({ title }) => title), ...cells(shown)].map(texts => `${line(texts)}\n`).join('');
 }
 
-/** Rows in a format of files, with a cell for each column. */
+/** Rows in any format. A file gets the values as they came; a terminal nothing that would act on it. */
 export function rowsText<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -57,7 +57,8 @@ export function rowsText<Row>(
   width: number | undefined,
 ): string {
   if (format === 'table') return tableText(rows, columns, width);
-  return exportRows(format, rows, exportColumns(columns));
+  const text = exportRows(format, rows, exportColumns(columns));
+  return width === undefined ? text : sanitise(text, { multiline: true });
 }
 
 /** Names and values, a line each; long values go on below themselves. */

@@ -1,7 +1,7 @@
 /** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { pollDelay } from '../queries/polling.ts';
+import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import type { PinnedThing } from '../queries/remembered/store.ts';
 import { isOver, lookAt, watchList } from '../queries/watch.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -49,20 +49,33 @@ function mayPass(error: unknown): error is ServiceError {
   return error instanceof ServiceError && ['network', 'timeout', 'rate_limit', 'server'].includes(error.kind);
 }
 
-/** Tells each change; gives the status with which it ended. @throws ServiceError where it cannot be asked for at all */
-async function follow(
-  thing: PinnedThing,
-  { service, memory, config }: CommandContext,
-  signal: AbortSignal,
-  tell: (seen: Seen) => Promise<void>,
-  note: (text: string) => void,
-): Promise<string> {
+interface Following {
+  readonly label: string;
+  /** How it is now. */
+  readonly look: () => Promise<Seen>;
+  readonly tell: (seen: Seen) => Promise<void>;
+  readonly note: (text: string) => void;
+  readonly intervals: PollIntervals;
+  readonly signal: AbortSignal;
+  /** Waits so many milliseconds; rejects once the signal aborts. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const usualSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
+
+/**
+ * Tells each change; gives the status with which it ended. What fails for a while is asked for again, however long.
+ *
+ * @throws ServiceError where it cannot be asked for at all, AbortError once the signal aborts
+ */
+export async function follow(following: Following): Promise<string> {
+  const { label, look, tell, note, intervals, signal, sleep = usualSleep } = following;
   let told = '';
   let failures = 0;
   for (;;) {
     let retryAfterMs: number | undefined;
     try {
-      const seen = await lookAt(service, thing, signal, memory);
+      const seen = await look();
       failures = 0;
       const words = wordsOf(seen);
       if (words !== told) await tell(seen);
@@ -72,11 +85,10 @@ async function follow(
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
       retryAfterMs = error.retryAfterMs;
-      if (failures === 1) note(`${thing.label}: ${error.message} It is asked for again.`);
+      if (failures === 1) note(`${label}: ${error.message} It is asked for again.`);
     }
     const situation = { activity: 'running', attention: 'focused', failures, retryAfterMs } as const;
-    const delay = pollDelay({ ...situation, chance: Math.random(), intervals: config.preferences.poll });
-    await wait(delay, undefined, { signal });
+    await sleep(pollDelay({ ...situation, chance: Math.random(), intervals }) ?? 0, signal);
   }
 }
 
@@ -110,7 +122,10 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
         await io.print(`${line}\n`);
       };
       try {
-        const status = await follow(thing, context, signal, tell, io.note);
+        const { config, service, memory } = context;
+        const look = (): Promise<Seen> => lookAt(service, thing, signal, memory);
+        const { label } = thing;
+        const status = await follow({ label, look, tell, note: io.note, intervals: config.preferences.poll, signal });
         return goodEnds.has(status) ? exitCodes.done : exitCodes.failed;
       } catch (error) {
         if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.failed;

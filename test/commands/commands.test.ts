@@ -1,0 +1,417 @@
+/** The command line on a real local service: what a script sees of it. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run as api } from '../../src/commands/api.ts';
+import { run as chat } from '../../src/commands/chat.ts';
+import { run as doctor } from '../../src/commands/doctor.ts';
+import { exitCodes } from '../../src/commands/failure.ts';
+import { run as get } from '../../src/commands/get.ts';
+import { run as list } from '../../src/commands/list.ts';
+import { resources } from '../../src/commands/resources.ts';
+import { run as upload } from '../../src/commands/upload.ts';
+import { follow, run as watch } from '../../src/commands/watch.ts';
+import { endpoints } from '../../src/contract/endpoints.ts';
+import { usualIntervals } from '../../src/queries/polling.ts';
+import { NetworkError, RateLimitError } from '../../src/service/errors.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+let benchId: string;
+let runId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  benchId = await service.readyBenchmark('t-words');
+  const started = await cli(api, [
+    'startEval',
+    `bench_id=${benchId}`,
+    'model_slug=benchtop/tutor-base',
+    'display_name=first',
+  ]);
+  runId = JSON.parse(started.out).eval_run_id;
+  expect((await cli(watch, [runId])).code).toBe(0);
+});
+afterAll(() => service.end());
+
+const lines = (text: string): string[] => text.split('\n').slice(0, -1);
+
+describe('list', () => {
+  it.each(resources.filter(({ needs }) => !needs).map(({ names }) => names[0]))(
+    'gives %s as JSON that can be read',
+    async name => {
+      const { code, out } = await cli(list, [name, '--json']);
+      expect(code).toBe(0);
+      expect(Array.isArray(JSON.parse(out))).toBe(true);
+    },
+  );
+
+  it('gives a table with a header, whole where it is piped and cut where there is a terminal', async () => {
+    const whole = lines((await cli(list, ['benchmarks', '--wide'])).out);
+    expect(whole[0]).toMatch(/^BENCHMARK {2,}FAMILY .*ID$/);
+    expect(whole).toHaveLength(6);
+    expect(whole.some(line => line.includes(benchId))).toBe(true);
+    const cut = lines((await cli(list, ['benchmarks', '--wide'], { columns: 40 })).out);
+    expect(cut).toHaveLength(6);
+    expect(Math.max(...cut.map(line => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('filters, sorts, chooses columns and counts', async () => {
+    const { out } = await cli(list, ['benchmarks', '--filter', '!words', '--columns', 'label', '--sort', 'label']);
+    expect(lines(out)).toEqual(['BENCHMARK', 'opposites', 'small-sums', 'what-is-it']);
+    const reverse = await cli(list, [
+      'benchmarks',
+      '--sort',
+      'label',
+      '--reverse',
+      '--limit',
+      '1',
+      '--columns',
+      'label',
+    ]);
+    expect(lines(reverse.out)).toEqual(['BENCHMARK', 'what-is-it']);
+    expect(reverse.notes).toContain('There are more: these are the first 1');
+    const all = await cli(list, ['images', '--benchmark', 't-words', '--ids', '--all']);
+    expect(lines(all.out)).toHaveLength(96);
+    expect(all.notes).toBe('');
+  });
+
+  it('pages through what the service gives in pages', async () => {
+    const { out } = await cli(list, ['trajectories', '--run', 'first', '--ids', '--limit', '20']);
+    expect(new Set(lines(out)).size).toBe(20);
+  });
+
+  it('writes files: CSV with times as the service has them', async () => {
+    const { out } = await cli(list, [
+      'runs',
+      '--benchmark',
+      benchId,
+      '--format',
+      'csv',
+      '--columns',
+      'name,status,started',
+    ]);
+    expect(out).toMatch(/^run,status,started\r\nfirst,completed,\d{4}-\d\d-\d\dT[\d:.]+Z\r\n$/);
+  });
+
+  it.each([
+    [['things'], /There is no things\. There are benchmarks, images/],
+    [['images'], /images are listed by benchmark: say --benchmark ID/],
+    [['runs', '--dataset', 'x'], /--dataset is not for runs/],
+    [['runs', '--limit', '0'], /--limit takes a whole number/],
+    [['runs', '--format', 'xml'], /--format takes one of table, json/],
+    [['runs', '--sort', 'size'], /There is no column size. There are name, status/],
+    [['runs', '--nonsense'], /Unknown option '--nonsense'/],
+    [['runs', '--filter', '/(/'], /./],
+    [[], /Say what to list/],
+  ])('says what is wrong with %j', async (args, words) => {
+    const { code, out, notes } = await cli(list, args);
+    expect({ code, out }).toEqual({ code: exitCodes.usage, out: '' });
+    expect(notes).toMatch(words);
+  });
+
+  it('says so where there is nothing', async () => {
+    const { code, notes } = await cli(list, ['deployments', '--status', 'FAILED']);
+    expect(code).toBe(0);
+    expect(notes).toContain('There are no deployments.');
+  });
+});
+
+describe('get', () => {
+  it('tells one thing by its id or its name', async () => {
+    const byId = await cli(get, [runId]);
+    expect(byId.out).toMatch(/^name +first\nid +evr_/);
+    expect(byId.out).toMatch(/progress +28 of 28/);
+    expect((await cli(get, ['run', 'first', '--json'])).out).toContain(runId);
+    expect(JSON.parse((await cli(get, ['benchmark', 't-words', '--json'])).out).bench_id).toBe(benchId);
+    expect((await cli(get, ['model', 'benchtop/tutor-base'])).out).toContain('Tutor Base');
+  });
+
+  it('tells a trajectory with all that was said', async () => {
+    const [id = ''] = lines((await cli(list, ['trajectories', '--run', runId, '--ids', '--limit', '1'])).out);
+    const { out } = await cli(get, [id], { columns: 60 });
+    expect(out).toMatch(/Step 0 [^\n]*\nsystem\n.*user\n.*assistant/s);
+    expect(JSON.parse((await cli(get, [id, '--json'])).out).steps).toHaveLength(1);
+  });
+
+  it.each([
+    [['evr_nothing'], exitCodes.notFound, /no evaluation run evr_nothing|no run evr_nothing/i],
+    [['benchmark', 'nothing'], exitCodes.notFound, /no benchmark nothing/],
+    [['secret', 'nothing'], exitCodes.notFound, /There is no secret nothing/],
+    [['what'], exitCodes.usage, /does not say what it is of/],
+    [['images', 'x'], exitCodes.usage, /told by benchtop list images/],
+    [[], exitCodes.usage, /Say what to get/],
+  ])('says what is wrong with %j', async (args, code, words) => {
+    const outcome = await cli(get, args);
+    expect(outcome).toMatchObject({ code, out: '' });
+    expect(outcome.notes).toMatch(words);
+  });
+
+  it('does not choose between two of the same name', async () => {
+    const start = ['startEval', `bench_id=${benchId}`, 'model_slug=benchtop/tutor-base', 'display_name=twice'];
+    for (let time = 0; time < 2; time += 1) await cli(api, start);
+    const { code, notes } = await cli(get, ['run', 'twice']);
+    expect(code).toBe(exitCodes.usage);
+    expect(notes).toMatch(/twice is the name of 2 runs\. Say which: evr_\w+, evr_/);
+  });
+});
+
+describe('watch', () => {
+  const train = async (num_steps: number): Promise<string> => {
+    const words = [`bench_id=${benchId}`, 'base_model_slug=benchtop/tutor-base', 'display_name=watched'];
+    const options = { num_steps, train_batch_size: 2, samples_per_instance: 2 };
+    return JSON.parse((await cli(api, ['startTraining', ...words, `options=${JSON.stringify(options)}`])).out)
+      .training_run_id;
+  };
+
+  it('tells each change until the end, as lines and as JSON', async () => {
+    const id = await train(3);
+    const { code, out } = await cli(watch, [id, runId, '--json']);
+    expect(code).toBe(0);
+    const told = lines(out).map(line => JSON.parse(line));
+    expect(told.filter(each => each.id === runId)).toMatchObject([{ kind: 'run', status: 'completed', done: 28 }]);
+    expect(told.filter(each => each.id === id).at(-1)).toMatchObject({ status: 'succeeded', done: 3, total: 3 });
+    expect((await cli(watch, [id])).out).toMatch(/^[\d:]+ {2}watched {2}succeeded, 3 of 3, mean 0\.\d+\n$/);
+  });
+
+  it('ends with 1 where it ends badly, or not in time', async () => {
+    const id = await train(2_000);
+    const late = await cli(watch, [id, '--timeout', '0.3']);
+    expect(late.code).toBe(exitCodes.failed);
+    expect(late.notes).toContain('It still runs after 0.3 seconds.');
+    await cli(api, ['cancelTraining', `training_run_id=${id}`]);
+    expect((await cli(watch, [id])).code).toBe(exitCodes.failed);
+  });
+
+  it('ends with 130 where the user has had enough', async () => {
+    const id = await train(2_000);
+    const stop = new AbortController();
+    const { code } = await cli(watch, [id], { signal: stop.signal, onPrint: () => stop.abort() });
+    expect(code).toBe(exitCodes.interrupted);
+    await cli(api, ['cancelTraining', `training_run_id=${id}`]);
+    await cli(watch, [id]);
+  });
+
+  it('finds what runs by itself, and says where nothing does', async () => {
+    const id = await train(20);
+    expect((await cli(watch, ['--json'])).out).toContain(id);
+    expect(await cli(watch, [])).toEqual({ code: 0, out: '', notes: 'Nothing runs.' });
+  });
+
+  it('goes on asking where nobody answers for a while, less and less often', async () => {
+    const seen = { label: 'first', done: 2, total: 2, mean: undefined };
+    const answers = [
+      () => Promise.reject(new NetworkError('nobody is there', {})),
+      () => Promise.reject(new NetworkError('nobody is there', {})),
+      () => Promise.reject(new RateLimitError('slow down', { retryAfterMs: 50_000 })),
+      () => Promise.resolve({ ...seen, status: 'running' }),
+      () => Promise.resolve({ ...seen, status: 'completed' }),
+    ];
+    const notes: string[] = [];
+    const told: (string | undefined)[] = [];
+    const slept: number[] = [];
+    const status = await follow({
+      label: 'first',
+      look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+      tell: async ({ status: now }) => void told.push(now),
+      note: text => notes.push(text),
+      intervals: usualIntervals,
+      signal: new AbortController().signal,
+      sleep: async ms => void slept.push(ms),
+    });
+    expect(status).toBe('completed');
+    expect(told).toEqual(['running', 'completed']);
+    expect(notes).toEqual(['first: nobody is there It is asked for again.']);
+    expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
+    expect(slept[2]).toBe(50_000);
+  });
+
+  it.each([
+    [['t-words'], exitCodes.usage, /cannot be watched/],
+    [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
+    [[' ', '--timeout', 'soon'], exitCodes.usage, /./],
+  ])('says what is wrong with %j', async (args, code, words) => {
+    const outcome = await cli(watch, args);
+    expect(outcome.code).toBe(code);
+    expect(outcome.notes).toMatch(words);
+  });
+});
+
+describe('chat', () => {
+  it('writes the answer of a model, asked by words or through a pipe', async () => {
+    const asked = ['benchtop/tutor-base', '--max-tokens', '4', '--temperature', '0'];
+    const byWords = await cli(chat, [...asked, 'opposite:', 'hot?']);
+    expect(byWords.code).toBe(0);
+    expect(byWords.out).toMatch(/^\w.*\n$/);
+    const piped = await cli(chat, asked, { input: 'opposite: hot?\n' });
+    expect(piped.out).toBe(byWords.out);
+    const whole = await cli(chat, [...asked, '--json', 'opposite: hot?']);
+    expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byWords.out);
+  });
+
+  it.each([
+    [[], exitCodes.usage, /Say which model/],
+    [['benchtop/tutor-base'], exitCodes.usage, /no text to ask with/],
+    [['benchtop/tutor-base', 'x', '--temperature', 'hot'], exitCodes.usage, /--temperature takes a number/],
+    [['benchtop/tutor-base', 'x', '--top-p', '3'], exitCodes.usage, /top_p/],
+    [['no-such-model', 'x'], exitCodes.notFound, /no-such-model/],
+  ])('says what is wrong with %j', async (args, code, words) => {
+    const outcome = await cli(chat, args);
+    expect(outcome.code).toBe(code);
+    expect(outcome.notes).toMatch(words);
+  });
+});
+
+describe('upload', () => {
+  const task = (name: string) => ({
+    name,
+    split: 'test',
+    input_messages: [{ role: 'user', content: 'say yes' }],
+    run_command: 'x',
+    grader: { kind: 'exact', expected: 'yes' },
+    files: ['data/a.txt'],
+  });
+
+  it('makes a benchmark of a folder, which can be watched until it is ready', async () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'a.txt'), 'hello');
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'sent', tasks: [task('one')] }));
+    const { code, out } = await cli(upload, [folder]);
+    expect(code).toBe(0);
+    const id = out.trim();
+    expect((await cli(watch, [id])).code).toBe(0);
+    expect((await cli(list, ['images', '--benchmark', id, '--columns', 'task,status'])).out).toMatch(/one +ready/);
+  });
+
+  it('names every fault of a manifest', async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'b.txt'), 'hello');
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'faulty', tasks: [{ name: 'one' }] }));
+    const { code, notes } = await cli(upload, [folder]);
+    expect(code).toBe(exitCodes.failed);
+    expect(notes).toMatch(/tasks.*grader/s);
+  });
+
+  it('sends trajectories, says what became of each line and keeps those that failed', async () => {
+    const folder = testFolder();
+    const path = join(folder, 'talk.jsonl');
+    const good = { messages: [{ role: 'user', content: 'hi' }], status: 'completed' };
+    writeFileSync(path, `${JSON.stringify(good)}\nnonsense\n${JSON.stringify(good)}\n`);
+    const failures = join(folder, 'failed.jsonl');
+    const { code, out, notes } = await cli(upload, [path, '--dataset', 'talks', '--failures', failures]);
+    expect(code).toBe(exitCodes.failed);
+    expect(out).toBe('1 stored, 1 skipped, 1 failed\n');
+    expect(notes).toMatch(/line 2: This is no JSON/);
+    expect(readFileSync(failures, 'utf8')).toBe('nonsense\n');
+    expect(lines((await cli(list, ['trajectories', '--dataset', 'talks', '--ids'])).out)).toHaveLength(1);
+  });
+
+  it.each([
+    [['/no/such/folder'], /cannot be read/],
+    [['.', '--dataset', 'x'], /A folder is a benchmark/],
+    [['package.json'], /say --dataset NAME/],
+    [['package.json', '--dataset', 'x', '--read-only'], /read-only/],
+    [[], /Say what to upload/],
+  ])('says what is wrong with %j', async (args, words) => {
+    const { code, notes } = await cli(upload, args);
+    expect(code).toBe(exitCodes.usage);
+    expect(notes).toMatch(words);
+  });
+});
+
+describe('api', () => {
+  it('lists every operation of the contract', async () => {
+    const { out } = await cli(api, []);
+    for (const operation of Object.keys(endpoints)) expect(out).toMatch(new RegExp(`^${operation} `, 'm'));
+  });
+
+  it('takes operations by name and by path, and values as the contract wants them', async () => {
+    const byName = JSON.parse((await cli(api, ['listBenchmarks', 'limit=2', 'search=words'])).out);
+    const byPath = JSON.parse((await cli(api, ['get', '/api/v1/benchmarks?limit=2&search=words'])).out);
+    expect(byPath).toEqual(byName);
+    expect(byName.items).toHaveLength(2);
+    const { path } = endpoints.getEvalRun;
+    const run = await cli(api, ['GET', path.replace('{eval_run_id}', runId)]);
+    expect(JSON.parse(run.out).eval_run_id).toBe(runId);
+  });
+
+  it('takes a body whole, from a file or a pipe, and keeps a secret to itself', async () => {
+    const body = { name: 'TOKEN', value: 'very-secret-value' };
+    const piped = await cli(api, ['createSecret', '--body', '-'], { input: JSON.stringify(body) });
+    expect(JSON.parse(piped.out).secret).toMatchObject({ name: 'TOKEN', byte_length: 17 });
+    expect(piped.out + piped.notes).not.toContain('very-secret-value');
+    const file = join(testFolder(), 'body.json');
+    writeFileSync(file, JSON.stringify(body));
+    expect((await cli(api, ['createSecret', '--body', `@${file}`, 'description=again'])).out).toContain('again');
+  });
+
+  it.each([
+    [['noSuchOperation'], exitCodes.usage, /no operation noSuchOperation/],
+    [['GET', '/nowhere'], exitCodes.usage, /no GET \/nowhere/],
+    [['getEvalRun'], exitCodes.usage, /needs eval_run_id=/],
+    [['getEvalRun', 'eval_run_id=evr_1', 'colour=red'], exitCodes.usage, /has no colour/],
+    [['getEvalRun', 'evr_1'], exitCodes.usage, /evr_1 is not NAME=VALUE/],
+    [['listBenchmarks', 'limit=many'], exitCodes.usage, /Nothing was sent.*limit/],
+    [['createSecret', '--body', '{'], exitCodes.usage, /The body is no JSON/],
+    [['createSecret', 'name=x', 'value=y', '--read-only'], exitCodes.usage, /read-only/],
+    [['createChatCompletion', 'model=m', 'messages=[]', 'stream=true'], exitCodes.usage, /benchtop chat/],
+    [['logReward', 'trajectory_id=t', 'reward=1', '--token-env', 'NOT_SET'], exitCodes.usage, /NOT_SET is not set/],
+    [['getEvalRun', 'eval_run_id=evr_1'], exitCodes.notFound, /evr_1/],
+  ])('says what is wrong with %j', async (args, code, words) => {
+    const outcome = await cli(api, args);
+    expect(outcome).toMatchObject({ code, out: '' });
+    expect(outcome.notes).toMatch(words);
+  });
+});
+
+describe('doctor', () => {
+  it('finds nothing wrong with what works, a model too', async () => {
+    const { code, out } = await cli(doctor, ['--model', 'benchtop/tutor-base']);
+    expect(out).toMatch(/^ok +service +http.* answers, and takes the key/m);
+    expect(out).toMatch(/^ok +inference/m);
+    expect(out).not.toMatch(/^fail/m);
+    expect(code).toBe(0);
+  });
+
+  it('says what is wrong: a key that is refused, settings that cannot be read, a model that is none', async () => {
+    const wrong = await cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' })(doctor, ['--json']);
+    expect(wrong.code).toBe(1);
+    expect(JSON.parse(wrong.out)).toContainEqual(expect.objectContaining({ about: 'service', state: 'fail' }));
+    expect(wrong.out).not.toContain('wrong-key-wrong-key');
+    const settings = testFolder();
+    writeFileSync(join(settings, 'config.json'), '{');
+    const broken = await cli(doctor, [], { environment: { BENCHTOP_CONFIG_DIR: settings } });
+    expect(broken.out).toMatch(/^fail +settings +.*not valid JSON/m);
+    expect((await cli(doctor, ['--model', 'nobody'])).out).toMatch(/^fail +inference/m);
+  });
+});
+
+describe('failures', () => {
+  it('have exit codes that a script can tell apart', async () => {
+    const wrong = cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' });
+    expect((await wrong(list, ['benchmarks'])).code).toBe(exitCodes.forbidden);
+    const nobody = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });
+    const outcome = await nobody(list, ['benchmarks', '--json']);
+    expect(outcome).toMatchObject({ code: exitCodes.unreachable, out: '' });
+    expect(JSON.parse(outcome.notes).error).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
+  });
+
+  it('and hostile text do not reach the terminal as they came', async () => {
+    const evil = '\u001b]0;owned\u0007\u001b[2Jbench\u202e\u009b31m';
+    const rows = [{ bench_id: 'bench_1', label: evil, family: 'x\r\ny' }];
+    const server = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));
+    const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
+    const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+    for (const format of ['table', 'json', 'jsonl', 'csv', 'markdown']) {
+      const { out } = await far(list, ['benchmarks', '--format', format], { columns: 80 });
+      expect(out).toContain('bench');
+      expect(out).not.toMatch(unsafe);
+    }
+    expect(JSON.parse((await far(list, ['benchmarks', '--json'])).out)[0].label).toBe(evil);
+  });
+});

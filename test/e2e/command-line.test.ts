@@ -1,0 +1,86 @@
+/** The command line of the built program, as a shell and a terminal see it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PopulatedHome, populatedHome } from './populated.ts';
+import { openSession, programLine, run } from './session.ts';
+
+let home: PopulatedHome;
+beforeAll(async () => {
+  home = await populatedHome();
+});
+afterAll(() => home.remove());
+
+const shell = (line: string): Promise<{ stdout: string; stderr: string }> =>
+  promisify(execFile)('bash', ['-o', 'pipefail', '-c', line], { env: home.env });
+
+describe('the command line', () => {
+  it('pipes: results alone on standard output, and a reader that goes early is no fault', async () => {
+    const { stdout } = await shell(`${programLine} list benchmarks --format csv --columns label | sort | head -2`);
+    expect(stdout.split(/\r?\n/).slice(0, 2)).toEqual(['benchmark', 'letter-words']);
+    const early = await shell(`${programLine} list images --benchmark t-words --json --all | head -1`);
+    expect(early).toEqual({ stdout: '[\n', stderr: '' });
+  });
+
+  it('feeds itself: ids of one command are words of the next', async () => {
+    const ids = `$(${programLine} list trajectories --run baseline --sort reward --ids --limit 2)`;
+    const { stdout } = await shell(`for id in ${ids}; do ${programLine} get $id --json; done`);
+    expect(stdout.match(/"trajectory_id": "traj_/g)).toHaveLength(2);
+  });
+
+  it.each(['list', 'get', 'watch', 'chat', 'upload', 'api', 'doctor', 'serve'])('explains %s', async name => {
+    const { code, output } = await run([name, '--help'], home.env);
+    expect(code).toBe(0);
+    expect(output).toMatch(new RegExp(`^benchtop ${name}`));
+    expect(await run(['help', name], home.env)).toEqual({ code, output });
+  });
+
+  it('names what there is where a word means nothing', async () => {
+    expect(await run(['lsit'], home.env)).toEqual({
+      code: 2,
+      output: 'benchtop: There is no command lsit. benchtop --help lists what there is.\n',
+    });
+    expect((await run(['get', 'evr_nothing'], home.env)).code).toBe(5);
+    const nobody = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9' };
+    expect((await run(['list', 'runs'], nobody)).code).toBe(3);
+  });
+
+  it('finds nothing wrong with a fresh machine', async () => {
+    const { code, output } = await run(['doctor'], home.env);
+    expect(output).not.toMatch(/^(fail|warn)/m);
+    expect(code).toBe(0);
+  });
+
+  it('fits its tables into a terminal', async () => {
+    const session = openSession(home.env, { columns: 60, rows: 15, args: ['list', 'runs', '--wide'] });
+    await session.ended;
+    await session.waitFor('baseline');
+    const [header = '', row = ''] = session.text().split('\n');
+    expect(header).toMatch(/^RUN +STATUS/);
+    expect(row).toMatch(/^baseline +completed/);
+  });
+
+  it('talks in a terminal; ctrl-c ends it there', async () => {
+    const args = ['chat', 'benchtop/tutor-base', '--max-tokens', '6'];
+    const session = openSession(home.env, { columns: 80, rows: 15, args });
+    await session.waitFor('you: ');
+    session.type('opposite: hot?\r');
+    await session.waitFor(/you: opposite: hot\?\n.+\n(?:.+\n)?you: $/m);
+    session.press('ctrl-c');
+    expect((await session.ended).exitCode).toBe(0);
+  });
+
+  it('stops watching at ctrl-c, and says so by its exit code', async () => {
+    const { training_run_id: id } = await home.call('POST', 'train', {
+      bench_id: home.benchId,
+      base_model_slug: 'benchtop/tutor-base',
+      display_name: 'endless',
+      options: { num_steps: 2_000, train_batch_size: 2, samples_per_instance: 2 },
+    });
+    const session = openSession(home.env, { columns: 80, rows: 15, args: ['watch', String(id)] });
+    await session.waitFor('running');
+    session.press('ctrl-c');
+    expect((await session.ended).exitCode).toBe(130);
+    await home.call('POST', `train/${id}/cancel`);
+  });
+});
