@@ -1,17 +1,25 @@
 /**
  * Bundles the program into `dist/`: ESM, production React, split so that what the first frame does not need
- * (the local service, the HTTP client, Markdown, chat) is read from disk only when it is used.
+ * (the local service, the HTTP client, Markdown, chat) is read from disk only when it is used. The workbench is a bundle of
+ * its own, `dist/screen`, in which all that the first frame needs is one file.
  */
 import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { joinFirst } from './join-first.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Programs that Node starts by path: the command line, and the workers of the local service. */
-const entryPoints = {
-  main: 'src/main.ts',
-  worker: 'src/local/engine/worker.ts',
+/** The command that opens the workbench. */
+const screen = 'src/commands/tui.tsx';
+
+/** The command line finds the workbench in its bundle. */
+const screenApart: Plugin = {
+  name: 'screen-apart',
+  setup(context) {
+    context.onResolve({ filter: /\/commands\/tui\.tsx$/ }, () => ({ path: './screen/tui.js', external: true }));
+  },
 };
 
 /** Ink imports its devtools conditionally, which a bundler hoists into an unconditional import. */
@@ -149,12 +157,8 @@ const lateFormatters: Plugin = {
   },
 };
 
-await rm(`${root}/dist`, { recursive: true, force: true });
-const result = await build({
+const shared: BuildOptions = {
   absWorkingDir: root,
-  entryPoints,
-  outdir: 'dist',
-  chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -163,16 +167,34 @@ const result = await build({
   minify: true,
   sourcemap: false,
   legalComments: 'linked',
-  metafile: process.argv.includes('--meta'),
   define: { 'process.env.NODE_ENV': '"production"' },
   loader: { '.txt': 'text' },
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
-  plugins: [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickOutput, quickSegments, lateFormatters],
   logLevel: 'warning',
+};
+const plugins = [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickOutput, quickSegments, lateFormatters];
+
+await rm(`${root}/dist`, { recursive: true, force: true });
+await build({
+  ...shared,
+  // Programs that Node starts by path: the command line, and the workers of the local service.
+  entryPoints: { main: 'src/main.ts', worker: 'src/local/engine/worker.ts' },
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  plugins: [screenApart, ...plugins],
 });
-if (result.metafile) {
+const { metafile } = await build({
+  ...shared,
+  entryPoints: { tui: screen },
+  outdir: 'dist/screen',
+  chunkNames: '[name]-[hash]',
+  metafile: true,
+  plugins,
+});
+await joinFirst(metafile.outputs, screen, join(root, 'dist/screen'), root);
+if (process.argv.includes('--meta')) {
   const { writeFile } = await import('node:fs/promises');
-  await writeFile(`${root}/dist/meta.json`, JSON.stringify(result.metafile));
+  await writeFile(`${root}/dist/meta.json`, JSON.stringify(metafile));
 }
