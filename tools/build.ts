@@ -81,18 +81,31 @@ const yogaBytes: Plugin = {
   },
 };
 
+/** Parts of Node that the first request to a service on this machine needs none of. */
+const notAtOnce = /^(?:node:)?(crypto|dns|http2|https|tls|zlib)$/;
+
 /**
- * An import of `node:http` reads every name that it exports, and one of them loads Node's fetch (20 ms). Required, it is
- * as it is.
+ * Parts of Node that are loaded when something of them is first used, instead of with whatever imports them: 20 ms for those
+ * of got alone. An import of `node:http` reads every name that it exports, and one of them loads Node's fetch (20 ms):
+ * required, it is as it is. The prototype stands in for the module because that is what esbuild keeps of a required one.
  */
-const requiredHttp: Plugin = {
-  name: 'required-http',
+const lateBuiltins: Plugin = {
+  name: 'late-builtins',
   setup(context) {
     context.onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
       kind === 'require-call' ? undefined : { path: 'node:http', namespace: 'required' },
     );
     context.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
       contents: `module.exports = require('${path}');`,
+    }));
+    context.onResolve({ filter: notAtOnce }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path: `node:${notAtOnce.exec(path)?.[1]}`, namespace: 'not-at-once' } : undefined,
+    );
+    context.onLoad({ filter: /.*/, namespace: 'not-at-once' }, ({ path }) => ({
+      contents: `
+        let loaded;
+        const get = (_, name) => (loaded ??= require('${path}'))[name];
+        module.exports = Object.create(new Proxy({}, { get, has: (_, name) => name in (loaded ??= require('${path}')) }));`,
     }));
   },
 };
@@ -174,7 +187,7 @@ const shared: BuildOptions = {
   },
   logLevel: 'warning',
 };
-const plugins = [withoutDevtools, quickWidths, yogaBytes, requiredHttp, quickOutput, quickSegments, lateFormatters];
+const plugins = [withoutDevtools, quickWidths, yogaBytes, lateBuiltins, quickOutput, quickSegments, lateFormatters];
 
 await rm(`${root}/dist`, { recursive: true, force: true });
 await build({

@@ -6,10 +6,8 @@ import tls from 'node:tls';
 import { isLoopback } from '../config/address.ts';
 import { RequestError } from './errors.ts';
 
-export interface AgentPair {
-  readonly http: HttpAgent;
-  readonly https: HttpsAgent;
-}
+/** An agent for the protocol of the address that it was asked for. */
+export type Agent = { readonly http: HttpAgent } | { readonly https: HttpsAgent };
 
 /** Calls share a few connections; streams and uploads, which hold theirs for long, never make a call wait. */
 export type AgentUse = 'call' | 'long';
@@ -18,47 +16,45 @@ const callSockets = 8;
 
 export class Agents {
   readonly #caFile: string | undefined;
-  readonly #pairs = new Map<string, Promise<AgentPair>>();
+  readonly #agents = new Map<string, Promise<Agent>>();
 
   constructor(caFile: string | undefined) {
     this.#caFile = caFile;
   }
 
-  /** Agents for this address. Proxy variables count for everything but this machine itself. */
-  get(url: URL, use: AgentUse): Promise<AgentPair> {
+  /** An agent for this address. Proxy variables count for everything but this machine itself. */
+  get(url: URL, use: AgentUse): Promise<Agent> {
     const direct = isLoopback(url.hostname);
-    const key = `${use} ${direct ? 'direct' : 'proxied'}`;
-    const known = this.#pairs.get(key);
+    const key = `${use} ${url.protocol} ${direct ? 'direct' : 'proxied'}`;
+    const known = this.#agents.get(key);
     if (known) return known;
-    const pair = this.#create(use, direct);
-    this.#pairs.set(key, pair);
+    const agent = this.#create(url.protocol === 'https:', use, direct);
+    this.#agents.set(key, agent);
     // A certificate file that could not be read may be there the next time.
-    pair.catch(() => this.#pairs.delete(key));
-    return pair;
+    agent.catch(() => this.#agents.delete(key));
+    return agent;
   }
 
-  async #create(use: AgentUse, direct: boolean): Promise<AgentPair> {
-    const ca = await readCertificates(this.#caFile);
+  async #create(secure: boolean, use: AgentUse, direct: boolean): Promise<Agent> {
     const shared = {
       keepAlive: true,
       maxSockets: use === 'call' ? callSockets : Number.POSITIVE_INFINITY,
       ...(direct ? {} : { proxyEnv: process.env }),
     };
-    return {
-      http: new HttpAgent(shared),
-      // Written out so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
-      https: new HttpsAgent({ ...shared, rejectUnauthorized: true, ...(ca ? { ca } : {}) }),
-    };
+    if (!secure) return { http: new HttpAgent(shared) };
+    const ca = await readCertificates(this.#caFile);
+    // Written out so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
+    return { https: new HttpsAgent({ ...shared, rejectUnauthorized: true, ...(ca ? { ca } : {}) }) };
   }
 
   /** Closes every connection, those in use as well. New ones are made when they are needed. */
   async close(): Promise<void> {
-    const pairs = [...this.#pairs.values()];
-    this.#pairs.clear();
-    for (const pair of await Promise.allSettled(pairs)) {
-      if (pair.status === 'rejected') continue;
-      pair.value.http.destroy();
-      pair.value.https.destroy();
+    const agents = [...this.#agents.values()];
+    this.#agents.clear();
+    for (const agent of await Promise.allSettled(agents)) {
+      if (agent.status === 'rejected') continue;
+      if ('http' in agent.value) agent.value.http.destroy();
+      else agent.value.https.destroy();
     }
   }
 }

@@ -161,13 +161,13 @@ export class Caller {
     };
     for (const value of credential.values) this.#credentials.add(value);
     const redact = redactor([...this.#credentials, ...sensitiveValues(endpoint, input.body)]);
-    const agents = await this.agents.get(url, auth === 'inferenceToken' ? 'long' : 'call');
+    const agent = await this.agents.get(url, auth === 'inferenceToken' ? 'long' : 'call');
     return {
       endpoint,
       params: input.params ?? {},
       pattern,
       namesThing,
-      wire: { method, url, headers, body, agents, ...timeouts },
+      wire: { method, url, headers, body, agent, ...timeouts },
       timeouts,
       // A completion changes nothing: asked for twice, it is merely answered twice.
       facts: {

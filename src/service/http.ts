@@ -5,14 +5,14 @@
 import type { ClientRequest } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Method } from '../contract/common.ts';
-import type { AgentPair } from './agents.ts';
+import type { Agent } from './agents.ts';
 
 export interface WireRequest {
   readonly method: Method;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | NodeJS.ReadableStream | undefined;
-  readonly agents: AgentPair;
+  readonly agent: Agent;
   /** Milliseconds for the lookup of the name, the connection and TLS together. */
   readonly connectMs: number;
   /** Milliseconds without any sign of life, while one is waited for. */
@@ -68,13 +68,13 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
   const stopReason = (): WireFault => (signal.reason === deadlineReached ? 'deadline' : 'aborted');
   if (signal.aborted) throw new WireFailure(stopReason(), undefined, false);
 
-  const { method, url, body, agents, uncompressed = false } = request;
+  const { method, url, body, agent, uncompressed = false } = request;
   const stream = got.stream(url, {
     method,
     headers: { ...request.headers, ...(uncompressed ? { 'accept-encoding': 'identity' } : {}) },
     // Without a body got waits for one to be piped in.
     ...(method === 'GET' ? {} : { body: toBody(body) }),
-    agent: agents,
+    agent,
     decompress: !uncompressed,
     followRedirect: false,
     throwHttpErrors: false,

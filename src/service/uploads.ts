@@ -56,10 +56,10 @@ export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
     const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
-    const agents = await caller.agents.get(url, 'long');
+    const agent = await caller.agents.get(url, 'long');
     const time = limitTime(options.signal, timeouts.deadlineMs, clock.now());
     const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
-    const wire = { method: 'PUT', url, headers, agents, ...timeouts, signal: time.signal, onSent } as const;
+    const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
 
     const run = async (attempt: number): Promise<AttemptResult<void>> => {
       const facts = factsOf(url, attempt);
