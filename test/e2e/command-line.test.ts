@@ -1,7 +1,14 @@
 /** The command line of the built program, as a shell and a terminal see it. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selfSigned } from '../service/certificate.ts';
 import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession, programLine, run } from './session.ts';
 
@@ -49,6 +56,32 @@ describe('the command line', () => {
     const { code, output } = await run(['doctor'], home.env);
     expect(output).not.toMatch(/^(fail|warn)/m);
     expect(code).toBe(0);
+  });
+
+  // The build alters how the client's libraries load TLS and unpacking.
+  it('speaks TLS with a service whose certificate it was told to trust, and no other; unpacks what comes packed', async () => {
+    const pair = selfSigned('service.example');
+    const server = createServer({ cert: pair.certificate, key: pair.key }, (_request, response) => {
+      const body = { items: [{ bench_id: 'bench_1', label: 'far away' }], has_more: false, next_cursor: null };
+      response.setHeader('content-type', 'application/json');
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(JSON.stringify(body)));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const caFile = join(home.home, 'ca.pem');
+    writeFileSync(caFile, pair.certificate);
+    const { port } = server.address() as AddressInfo;
+    const listAt = (host: string, ...flags: string[]) => {
+      const env = { ...home.env, BENCHTOP_BASE_URL: `https://${host}:${port}`, BENCHTOP_API_KEY: 'key-key-key-key' };
+      return run(['list', 'benchmarks', '--columns', 'label', ...flags], env);
+    };
+    expect(await listAt('127.0.0.1', '--ca-file', caFile)).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
+    const unknown = { code: 3, output: expect.stringMatching(/certificate/i) };
+    expect(await listAt('127.0.0.1')).toEqual(unknown);
+    // Trusted, but for another name.
+    expect(await listAt('localhost', '--ca-file', caFile)).toEqual(unknown);
+    await new Promise(resolve => server.close(resolve));
   });
 
   it('fits its tables into a terminal', async () => {
