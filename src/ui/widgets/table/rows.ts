@@ -66,11 +66,10 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     // What a longer plain text matches is among what the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.answer.rows : ordered;
     const found = parsed.ok ? filterRows(narrowed, haystackOf, parsed) : { rows: ordered };
-    const ids = found.rows.map(id);
+    // A letter that takes no row away, as in a beginning that all have: what was made of the rows still holds.
+    const known = last?.answer.rows === narrowed && found.rows.length === narrowed.length ? last.answer : undefined;
     const answer: ArrangedRows<Row> = {
-      rows: found.rows,
-      ids,
-      indexOf: new Map(ids.map((name, index) => [name, index])),
+      ...(known ?? indexed(found.rows, id)),
       filter: parsed.ok ? parsed : undefined,
       notice: parsed.ok ? found.notice : parsed.error,
     };
@@ -79,6 +78,11 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     return answer;
   };
   return Object.assign(arrange, { prepare: (rows: readonly Row[]) => void rows.forEach(haystackOf) });
+}
+
+function indexed<Row>(rows: readonly Row[], id: (row: Row) => string): Omit<ArrangedRows<Row>, 'filter' | 'notice'> {
+  const ids = rows.map(id);
+  return { rows, ids, indexOf: new Map(ids.map((name, index) => [name, index])) };
 }
 
 /** What a filter searches of a cell: its text, but not a number in words (an age changes while one types). */
