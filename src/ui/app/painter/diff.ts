@@ -4,7 +4,7 @@
  */
 import { simpleTextWidth } from '../../../text/width.ts';
 import { blank, type Cell, parseLine, sameCell } from './cells.ts';
-import { findScroll, scrollLines } from './scroll.ts';
+import { findScroll, type Scroll, scrollLines } from './scroll.ts';
 
 /** Unchanged cells between two changes that are cheaper to send again than to jump over. */
 const bridge = 4;
@@ -95,10 +95,9 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
   }
 }
 
-/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty where they look the same. */
-export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
+/** What takes a terminal from the lines of one frame to those of another, once it has scrolled where that is given. */
+function paint(old: readonly string[], next: readonly string[], columns: number, scroll: Scroll | undefined): string {
   const pen: Pen = { row: -1, column: -1, style: '', sent: '' };
-  const scroll = findScroll(old, next);
   const before = scroll ? scrollLines(old, scroll) : old;
   if (scroll) {
     const { top, bottom, by } = scroll;
@@ -111,4 +110,17 @@ export function diffFrame(old: readonly string[], next: readonly string[], colum
   }
   setStyle(pen, '');
   return pen.sent;
+}
+
+/** A scroll by so few lines brings in so few new ones that it is shorter. */
+const surelyShorter = 2;
+
+/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty where they look the same. */
+export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
+  const scroll = findScroll(old, next);
+  const scrolled = paint(old, next, columns, scroll);
+  if (!scroll || Math.abs(scroll.by) <= surelyShorter) return scrolled;
+  // Lines that scroll in are sent whole; where lines are much alike, less differs between those that stand there already.
+  const inPlace = paint(old, next, columns, undefined);
+  return inPlace.length < scrolled.length ? inPlace : scrolled;
 }
