@@ -2,9 +2,11 @@
  * Keeps a terminal showing the newest frame. Frames that come while the line is busy are skipped: what counts is the
  * last one. The line is busy while the stream below holds bytes back, and while the terminal has not answered for those
  * it was sent: over SSH they may wait in buffers that nobody here sees, so now and then a status report is asked for
- * (DSR, ECMA-48 8.3.35), whose answer comes when everything before it has been shown.
+ * (DSR, ECMA-48 8.3.35), whose answer comes when everything before it has been shown. On a slow line a large frame waits
+ * until no newer one follows: it would be old before it had arrived.
  */
 import { diffFrame } from './diff.ts';
+import { LineSpeed } from './line-speed.ts';
 
 export interface PainterLine {
   /** Sends bytes. */
@@ -26,6 +28,11 @@ const patienceMs = 1_000;
 /** Larger frames are shown all at once, where the terminal knows how (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
+/** A frame that takes this long waits for a newer one: until none has come for a while, but not for ever. */
+const longFrameMs = 150;
+const restMs = 40;
+const longestHoldMs = 250;
+
 export const probe = '\u001b[5n';
 export const probeAnswer = '\u001b[0n';
 
@@ -35,8 +42,12 @@ export class Painter {
   #shown: readonly string[] | undefined;
   #wanted: readonly string[] = [];
   #unprobed = 0;
-  /** Bytes sent up to each question that is not answered yet. */
-  #questions: number[] = [];
+  /** Each question that is not answered yet: the bytes sent since the one before, all under way then, and when it was asked. */
+  #questions: { readonly bytes: number; readonly ahead: number; readonly at: number }[] = [];
+  readonly #speed = new LineSpeed();
+  #changedAt = 0;
+  #heldSince: number | undefined;
+  #hold: NodeJS.Timeout | undefined;
   #answers: 'untried' | 'come' | 'never' = 'untried';
   #patience: NodeJS.Timeout | undefined;
   #open = true;
@@ -53,6 +64,7 @@ export class Painter {
   frame(text: string): void {
     // A frame that was made for a larger terminal must not run over the edge of this one.
     this.#wanted = text.split('\n').slice(0, this.#size.rows);
+    this.#changedAt = performance.now();
     this.resume();
   }
 
@@ -75,7 +87,8 @@ export class Painter {
   answered(): void {
     this.#answers = 'come';
     clearTimeout(this.#patience);
-    this.#questions.shift();
+    const question = this.#questions.shift();
+    if (question) this.#speed.learn(question.ahead, performance.now() - question.at);
     this.#awaited = Math.max(0, this.#awaited - 1);
     if (this.#awaited === 0) this.#onQuiet?.();
     this.resume();
@@ -87,6 +100,7 @@ export class Painter {
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
     const whole = this.#shown === undefined;
     const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);
+    if (this.#isHeld(bytes.length)) return;
     this.#shown = this.#wanted;
     if (bytes === '' && !whole) return;
     this.#send(whole ? `\u001b[H\u001b[2J${bytes}` : bytes);
@@ -96,6 +110,7 @@ export class Painter {
   close(): void {
     this.#open = false;
     clearTimeout(this.#patience);
+    clearTimeout(this.#hold);
   }
 
   /** Sends again; of what the terminal shows by now nothing is known. */
@@ -122,7 +137,29 @@ export class Painter {
   /** Bytes that the terminal may not have shown yet; what has no question behind it cannot be waited for. */
   #underWay(): number {
     if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
-    return this.#questions.reduce((sum, bytes) => sum + bytes, this.#unprobed);
+    return this.#ahead();
+  }
+
+  /** Bytes that have been sent and not been answered for. */
+  #ahead(): number {
+    return this.#questions.reduce((sum, { bytes }) => sum + bytes, this.#unprobed);
+  }
+
+  /** Whether a frame of so many bytes is to wait for a newer one; it is looked at again in time. */
+  #isHeld(bytes: number): boolean {
+    clearTimeout(this.#hold);
+    if (this.#speed.timeFor(bytes) >= longFrameMs) {
+      const now = performance.now();
+      this.#heldSince ??= now;
+      const until = Math.min(this.#changedAt + restMs, this.#heldSince + longestHoldMs);
+      if (now < until) {
+        this.#hold = setTimeout(() => this.resume(), Math.ceil(until - now));
+        this.#hold.unref();
+        return true;
+      }
+    }
+    this.#heldSince = undefined;
+    return false;
   }
 
   #send(bytes: string): void {
@@ -132,7 +169,7 @@ export class Painter {
       this.#line.write(framed);
       return;
     }
-    this.#questions.push(this.#unprobed);
+    this.#questions.push({ bytes: this.#unprobed, ahead: this.#ahead(), at: performance.now() });
     this.#unprobed = 0;
     this.#awaited += 1;
     this.#line.write(framed + probe);

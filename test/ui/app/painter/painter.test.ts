@@ -1,5 +1,5 @@
 import { Terminal } from '@xterm/headless';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createPrng } from '../../../../src/local/model/prng.ts';
 import { parseLine } from '../../../../src/ui/app/painter/cells.ts';
 import { diffFrame } from '../../../../src/ui/app/painter/diff.ts';
@@ -37,13 +37,14 @@ describe('diffFrame', () => {
     const diffed = new Terminal({ cols: columns, rows, allowProposedApi: true });
     await write(diffed, '\u001b[?7l');
     let frame: string[] = [];
+    const scrolled = (by: number): string[] => [...frame.slice(by), ...Array.from({ length: by }, randomLine)];
     for (let step = 0; step < 25; step += 1) {
       const move = next();
       const following =
         move < 0.3
           ? Array.from({ length: rows }, randomLine)
           : move < 0.6
-            ? [...frame.slice(1), randomLine()]
+            ? scrolled(1 + Math.floor(next() * 5))
             : frame.map(line => (next() < 0.2 ? randomLine() : line));
       const target = Array.from({ length: rows }, (_, row) => following[row] ?? '');
       await write(diffed, diffFrame(frame, target, columns));
@@ -69,6 +70,14 @@ describe('diffFrame', () => {
     const sent = diffFrame(['head', ...lines.slice(0, 50), 'foot'], ['head', ...lines.slice(1, 51), 'foot'], 120);
     expect(sent.length).toBeLessThan(120);
     expect(findScroll(lines.slice(0, 50), lines.slice(3, 53))).toMatchObject({ by: 3 });
+  });
+
+  it('paints in place where the lines that scroll in would be longer than what differs', () => {
+    const lines = (from: number) => Array.from({ length: 10 }, (_, row) => `benchmark number ${from + row} of many`);
+    const moved = diffFrame(lines(10), lines(18), 40);
+    expect(moved).not.toMatch(/\u001b\[\d*S/);
+    expect(moved.length).toBeLessThan(10 * 12);
+    expect(diffFrame(lines(10), lines(11), 40)).toMatch(/\u001b\[S/);
   });
 
   it('does not move lines away from where they belong', () => {
@@ -173,6 +182,56 @@ describe('Painter', () => {
     painter.frame('x'.repeat(400));
     await painter.hush(1);
     painter.close();
+  });
+
+  describe('on a line that has shown itself slow', () => {
+    const large = (letter: string) => Array.from({ length: 20 }, () => letter.repeat(78)).join('\n');
+    const answerMs = 0.2;
+    function slow(msPerByte: number, delayMs: number) {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const opened = open();
+      for (const letters of ['ab', 'cdefgh', 'ijklmn', 'opqrst', 'uvwxyz']) {
+        opened.painter.frame([...letters].map(letter => letter.repeat(70)).join('\n'));
+        vi.advanceTimersByTime(delayMs + (opened.sent.at(-1)?.length ?? 0) * msPerByte);
+        opened.painter.answered();
+      }
+      opened.sent.length = 0;
+      return opened;
+    }
+
+    it('a large frame waits for the last of those that follow closely', () => {
+      const { painter, sent } = slow(answerMs, 5);
+      for (const letter of 'abcdefgh') {
+        painter.frame(large(letter));
+        vi.advanceTimersByTime(10);
+      }
+      expect(sent).toEqual([]);
+      vi.advanceTimersByTime(40);
+      expect(sent).toHaveLength(1);
+      expect(sent[0]).toContain('hhhh');
+      painter.close();
+    });
+
+    it('but not for ever, and a small one not at all', () => {
+      const { painter, sent } = slow(answerMs, 5);
+      painter.frame('small');
+      expect(sent).toHaveLength(1);
+      painter.answered();
+      for (let index = 0; index < 30; index += 1) {
+        painter.frame(large(String.fromCharCode(97 + (index % 26))));
+        vi.advanceTimersByTime(10);
+      }
+      expect(sent).toHaveLength(2);
+      painter.close();
+    });
+
+    it('unless it is only far away', () => {
+      const { painter, sent } = slow(0, 150);
+      painter.frame(large('a'));
+      expect(sent).toHaveLength(1);
+      painter.close();
+    });
   });
 
   it('sends nothing for a frame that is shown already', () => {
