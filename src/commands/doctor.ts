@@ -10,6 +10,7 @@ import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { bytes } from '../text/numbers.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
+import { wrap } from '../text/wrap.ts';
 import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
 import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { ask } from './chat.ts';
@@ -40,6 +41,8 @@ const oldestNode = [22, 12] as const;
 const smallest = { columns: 60, rows: 15 } as const;
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;
+/** Where the words of a finding begin. */
+const indent = 24;
 
 function nodeFinding(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -211,8 +214,10 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   for await (const finding of findings(args, io)) {
     all.push(finding);
     const { about, state, words } = finding;
-    const line = sanitise(words, { multiline: true }).replaceAll('\n', `\n${' '.repeat(24)}`);
-    if (!values.json) await io.print(`${state.padEnd(6)}${about.padEnd(18)}${line}\n`);
+    if (values.json) continue;
+    const safe = sanitise(words, { multiline: true });
+    const lines = io.columns === undefined ? safe.split('\n') : wrap(safe, Math.max(20, io.columns - indent));
+    await io.print(`${state.padEnd(6)}${about.padEnd(18)}${lines.join(`\n${' '.repeat(indent)}`)}\n`);
   }
   if (values.json) await io.print(`${safeJson(all, 2)}\n`);
   return all.some(({ state }) => state === 'fail') ? exitCodes.failed : exitCodes.done;

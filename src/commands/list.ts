@@ -84,7 +84,19 @@ function columnNamed({ columns }: Resource, name: string): Column<never> {
 function columnsOf(resource: Resource, { columns: wanted, wide }: Values): Column<never>[] {
   const shown = (column: Column<never>): Column<never> => ({ ...column, wide: false });
   if (wanted !== undefined) return wanted.split(',').map(name => shown(columnNamed(resource, name.trim())));
-  return wide ? resource.columns.map(shown) : resource.columns.filter(column => !column.wide);
+  if (wide) return resource.columns.map(shown);
+  const [first, ...others] = resource.columns.filter(column => !column.wide && column.id !== 'id');
+  const id = resource.columns.find(column => column.id === 'id');
+  // What the next command will ask for.
+  return [first, id && shown(id), ...others].filter(column => column !== undefined);
+}
+
+/** An id that is cut is none. */
+function withWholeIds(columns: readonly Column<never>[], rows: readonly never[]): readonly Column<never>[] {
+  return columns.map(column => {
+    if (column.id !== 'id') return column;
+    return { ...column, width: Math.max(column.title.length, ...rows.map(row => String(column.value(row)).length)) };
+  });
 }
 
 /** Names of things become their ids. */
@@ -137,7 +149,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     if (sort) rows.sort((left, right) => compareCells(sort.value(left), sort.value(right), values.reverse ?? false));
     const shown = rows.slice(0, limit);
     if (values.ids) await io.print(shown.map(row => `${JSON.stringify(source.id(row)).slice(1, -1)}\n`).join(''));
-    else await io.print(rowsText(shown, columns, format, io.columns));
+    else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io.columns));
     for (const note of notes) io.note(note);
     if (shown.length === 0) io.note(`There are no ${resource.names[0]}${values.filter ? ' that match' : ''}.`);
     if (more) io.note(`There are more: these are the first ${limit}. --limit N or --all gives others.`);
