@@ -19,6 +19,7 @@ function workbenchOf(config: Config): Workbench {
     service,
     profile: config.profile.name,
     readOnly: config.profile.readOnly.value,
+    keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
     remembered: () => RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name),
   });

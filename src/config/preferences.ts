@@ -14,6 +14,8 @@ export interface Preferences {
   /** Off by default: mouse reporting takes the terminal's own selection away. */
   readonly mouse: Sourced<boolean>;
   readonly notices: Sourced<NoticeKind>;
+  /** Whether conversations are kept on disk. */
+  readonly chatHistory: boolean;
   /** Keys by command id, in place of the defaults. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
   /** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
@@ -54,6 +56,7 @@ export function resolvePreferences(
       oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
       given(settings.notices, entry('notices')) ??
       byDefault('bell'),
+    chatHistory: settings.chatHistory ?? true,
     keys: settings.keys ?? {},
     poll: {
       focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,

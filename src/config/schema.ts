@@ -45,6 +45,8 @@ export const settings = z.strictObject({
   theme: z.optional(z.enum(themes)),
   mouse: flag,
   notices: z.optional(z.enum(noticeKinds)),
+  /** False keeps no conversation on disk. */
+  chatHistory: flag,
   /** Keys by command id; an empty list takes a command's keys away. */
   keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
   /** Seconds between two requests. */

@@ -57,12 +57,12 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
 
 /** Keeps a conversation once an answer has come, or has failed to. */
 export function useKeptChat({ id, settings, turns, beside }: Chat, answering: boolean): void {
-  const { remembered } = useWorkbench();
+  const { remembered, keepsChats } = useWorkbench();
   // biome-ignore lint/correctness/useExhaustiveDependencies: other parameters alone are no news of the conversation
   useEffect(() => {
-    if (answering || turns.length === 0) return;
+    if (!keepsChats || answering || turns.length === 0) return;
     remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, beside } });
-  }, [remembered, id, turns, beside, answering]);
+  }, [remembered, keepsChats, id, turns, beside, answering]);
 }
 
 /** Gives the conversations that were kept, the last one first. */

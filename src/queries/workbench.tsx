@@ -20,6 +20,8 @@ export interface WorkbenchOptions {
   readonly profile: string;
   /** Hides and refuses everything that writes. */
   readonly readOnly?: boolean;
+  /** Whether conversations are kept on disk. */
+  readonly keepsChats?: boolean;
   /** How often is asked; the usual where it is missing. */
   readonly poll?: PollIntervals;
   /** Opens what is remembered between two starts; in memory only, where it is not given. */
@@ -31,6 +33,7 @@ export class Workbench {
   readonly service: () => Promise<Service>;
   readonly profile: string;
   readonly readOnly: boolean;
+  readonly keepsChats: boolean;
   readonly poll: PollIntervals;
   readonly cache = new QueryClient({
     defaultOptions: {
@@ -57,7 +60,9 @@ export class Workbench {
   readonly #openRemembered: () => RememberedStore;
   #remembered: RememberedStore | undefined;
 
-  constructor({ service, profile, readOnly = false, poll = usualIntervals, remembered }: WorkbenchOptions) {
+  constructor(options: WorkbenchOptions) {
+    const { service, profile, readOnly = false, keepsChats = true, poll = usualIntervals, remembered } = options;
+    this.keepsChats = keepsChats;
     this.poll = poll;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.service = service;

@@ -12,6 +12,7 @@ describe('resolvePreferences', () => {
     expect(preferences).toMatchObject({
       theme: { value: 'terminal', origin: { kind: 'default' } },
       mouse: { value: false },
+      chatHistory: true,
       notices: { value: 'bell' },
       keys: {},
       poll: { focusedMs: 2_000, visibleMs: 10_000 },
@@ -19,10 +20,17 @@ describe('resolvePreferences', () => {
   });
 
   it('takes the flag before the environment before NO_COLOR before the file', () => {
-    const settings: Settings = { theme: 'dark', mouse: true, notices: 'off', poll: { visibleSeconds: 30 } };
+    const settings: Settings = {
+      theme: 'dark',
+      mouse: true,
+      chatHistory: false,
+      notices: 'off',
+      poll: { visibleSeconds: 30 },
+    };
     expect(resolve({}, {}, settings)).toMatchObject({
       theme: { value: 'dark', origin: { kind: 'file', path: '/c/config.json', place: 'theme' } },
       mouse: { value: true },
+      chatHistory: false,
       notices: { value: 'off' },
       poll: { focusedMs: 2_000, visibleMs: 30_000 },
     });

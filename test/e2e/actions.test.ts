@@ -346,6 +346,13 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await open([...go('chat'), { see: 'Nothing has been said' }, 'esc', 'H', { see: 'Earlier conversations' }]);
       await goWay(session, [{ see: 'tell of the town' }, 'enter', { gone: 'Earlier' }, { see: 'tell of the town' }]);
     });
+
+    it('forgets one, here and on disk', async () => {
+      await open([...go('chat'), { see: 'Nothing has been said' }, { type: 'speak of tides' }, 'enter']);
+      await goWay(session, [{ gone: 'answering' }, { see: 'tokens out' }, 'esc', 'X', { see: 'Forget “speak of' }]);
+      await goWay(session, ['down', 'enter', { see: 'Nothing has been said' }, 'H', { see: 'Earlier' }]);
+      expect(session.text()).not.toContain('speak of tides');
+    });
   });
 
   it('asks two models the same, side by side', async () => {

@@ -164,6 +164,8 @@ it('keeps conversations, the last one first, each with the time at which it last
   ]);
   store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
   expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
+  store.forgetChat('a');
+  expect(store.chats().map(({ id }) => id)).toEqual(['b']);
   for (let index = 0; index < 300; index += 1) store.keepChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
   expect(store.chats()).toHaveLength(200);
   expect(store.chats()[0]?.id).toBe('c299');

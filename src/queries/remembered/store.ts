@@ -249,6 +249,10 @@ export class RememberedStore {
     this.#keepNewest('chats', 'id', 'at', keptChats);
   }
 
+  forgetChat(id: string): void {
+    this.#run('delete from chats where profile = ? and id = ?', this.#profile, id);
+  }
+
   /** The conversations, the one of the last turn first. */
   chats(): KeptChat[] {
     return this.#all('select id, title, at, talk from chats where profile = ? order by at desc', this.#profile).map(

@@ -4,10 +4,11 @@ import { useEffect, useReducer, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { type AnswerStats, type Conversation, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { useChats, useKeptChat } from '../../../queries/kept-chats.ts';
+import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type ChatSettings, type Talk, useConversation } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { copySequence } from '../../../text/clipboard.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
@@ -25,7 +26,7 @@ import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
 import { openingLines } from './talk-lines.ts';
 import { TalkPane } from './talk-pane.tsx';
-import { EarlierWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
+import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
 const manyLines = { multiline: true } as const;
 
@@ -122,6 +123,7 @@ export function ChatView({ location }: ViewProps) {
   const besideTurns = settings.beside ? beside.conversation.turns : undefined;
   useKeptChat({ id, settings, turns, beside: besideTurns }, answering);
   const chats = useChats();
+  const { remembered } = useWorkbench();
   useEffect(() => rememberId(id), [rememberId, id]);
   useEffect(() => rememberSaid(talk.conversation), [rememberSaid, talk.conversation]);
   useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
@@ -171,6 +173,21 @@ export function ChatView({ location }: ViewProps) {
     for (const side of sides) side.talk.clear();
     setId(crypto.randomUUID());
   };
+  const forget = (): void =>
+    shell.showOverlay({
+      id: 'forget-chat',
+      render: close => (
+        <ForgetWindow
+          title={titleOf(turns)}
+          onForget={() => {
+            remembered.forgetChat(id);
+            begin();
+            shell.toast({ kind: 'success', text: 'Forgotten' });
+          }}
+          onClose={close}
+        />
+      ),
+    });
   const showEarlier = (): void =>
     shell.showOverlay({
       id: 'chats',
@@ -220,6 +237,7 @@ export function ChatView({ location }: ViewProps) {
     { command: chatCommands.side, run: () => dispatch({ kind: 'side' }), enabled: sides.length > 1 },
     { command: chatCommands.clear, run: begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: showEarlier, enabled: !answering },
+    { command: chatCommands.forget, run: forget, enabled: !answering && turns.length > 0 },
     { command: chatCommands.save, run: save, enabled: !answering && turns.some(turn => turn.content !== '') },
     { command: chatCommands.copy, run: copy, enabled: (last?.content ?? '') !== '' },
   ];

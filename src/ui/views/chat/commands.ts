@@ -22,6 +22,7 @@ export const chatCommands = {
   side: { id: 'chat.side', title: 'read the other of two models', keys: ['v'], group },
   clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group },
   history: { id: 'chat.history', title: 'go on with an earlier conversation', keys: ['H'], group, hint: 'earlier' },
+  forget: { id: 'chat.forget', title: 'forget the conversation, also on disk', keys: ['X'], group },
   save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group, writes: true },
   copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group },
 } as const satisfies CommandTable;

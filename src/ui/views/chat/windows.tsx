@@ -182,6 +182,29 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
   );
 }
 
+export interface ForgetWindowProps {
+  /** What the conversation is called. */
+  readonly title: string;
+  readonly onForget: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before a conversation is gone. No service is needed for it. */
+export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
+  return (
+    <ChoiceWindow
+      title={`Forget “${title}”?`}
+      choices={[
+        { key: 'keep', label: 'Keep it', value: false },
+        { key: 'forget', label: 'Forget it, also on disk', value: true },
+      ]}
+      emptyWords=""
+      onChoose={forgets => forgets && onForget()}
+      onClose={onClose}
+    />
+  );
+}
+
 export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
   readonly onClose: () => void;
 }
