@@ -1,8 +1,16 @@
 #!/usr/bin/env node
 /** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 
-enableCompileCache();
+/** The first Node with SQLite in it; package.json says so too. */
+const oldestNode = [22, 13] as const;
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
+  process.stderr.write(`benchtop needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}.\n`);
+  process.exit(2);
+}
+module.enableCompileCache();
 // Up to Node 23 SQLite is called experimental, which is no news to the user. Others are told as Node tells them.
 process.removeAllListeners('warning');
 process.on('warning', warning => {

@@ -35,8 +35,6 @@ export interface Finding {
   readonly words: string;
 }
 
-/** The oldest Node that the built program runs on, as package.json says. */
-const oldestNode = [22, 12] as const;
 /** The smallest terminal that the screens fit into. */
 const smallest = { columns: 60, rows: 15 } as const;
 const littleRoom = 200 * 1024 * 1024;
@@ -44,15 +42,9 @@ const patienceMs = 15_000;
 /** Where the words of a finding begin. */
 const indent = 24;
 
-function nodeFinding(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const old = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+function programFinding(): Finding {
   const words = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
-  return {
-    about: 'program',
-    state: old ? 'fail' : 'ok',
-    words: old ? `${words}; it needs Node ${oldestNode.join('.')} or newer` : words,
-  };
+  return { about: 'program', state: 'ok', words };
 }
 
 function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
@@ -168,7 +160,7 @@ async function* serviceFindings(service: Service, model: string | undefined, io:
 
 async function* findings(args: readonly string[], io: CommandIo): AsyncGenerator<Finding> {
   const { values } = parseDoctor(args);
-  yield nodeFinding();
+  yield programFinding();
   yield* terminalFindings(io.environment);
   let config: Config;
   try {
