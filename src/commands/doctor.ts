@@ -6,7 +6,6 @@ import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
-import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { bytes } from '../text/numbers.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
@@ -15,7 +14,7 @@ import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
 import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { ask } from './chat.ts';
 import { originsOf, serviceOf } from './connect.ts';
-import { exitCodes } from './failure.ts';
+import { exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { version } from './version.ts';
@@ -96,9 +95,7 @@ function memoryFinding({ paths, profile }: Config): Finding {
 }
 
 function faultOf(about: string, error: unknown): Finding {
-  const message = error instanceof Error ? error.message : String(error);
-  const request = error instanceof ServiceError && error.requestId ? ` (request ${error.requestId})` : '';
-  return { about, state: 'fail', words: `${message}${request}` };
+  return { about, state: 'fail', words: messageOf(error) };
 }
 
 /** Reads that need no id, by what the document does not show. */

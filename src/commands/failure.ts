@@ -59,17 +59,19 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error.name === 'ConfigError' || code.startsWith('ERR_PARSE_ARGS') ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The failure in words: as JSON where the result would have been JSON. */
-export function describeFailure(error: unknown, asJson: boolean): string {
-  const redact = redactor([]);
-  if (asJson) {
-    const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
-    const known = error instanceof ServiceError ? error.toJSON() : { name, message };
-    return redact(safeJson({ error: known }));
-  }
+/** The failure in words, without what is secret or unsafe. */
+export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const request = error instanceof ServiceError && error.requestId ? ` (request ${error.requestId})` : '';
-  return `benchtop: ${sanitise(redact(message), { multiline: true })}${request}`;
+  return `${sanitise(redactor([])(message), { multiline: true })}${request}`;
+}
+
+/** The failure as it is told at the end: as JSON where the result would have been JSON. */
+export function describeFailure(error: unknown, asJson: boolean): string {
+  if (!asJson) return `benchtop: ${messageOf(error)}`;
+  const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
+  const known = error instanceof ServiceError ? error.toJSON() : { name, message };
+  return redactor([])(safeJson({ error: known }));
 }
 
 /** Prints the failure to standard error and gives the exit code. */

@@ -1,5 +1,6 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
 import { parseArgs } from 'node:util';
+import { safeJson } from '../text/sanitise.ts';
 import { type Column, compareCells } from '../ui/widgets/table/column.ts';
 import { createArrange } from '../ui/widgets/table/rows.ts';
 import { CommandError, exitCodes } from './failure.ts';
@@ -95,7 +96,8 @@ function columnsOf(resource: Resource, { columns: wanted, wide }: Values): Colum
 function withWholeIds(columns: readonly Column<never>[], rows: readonly never[]): readonly Column<never>[] {
   return columns.map(column => {
     if (column.id !== 'id') return column;
-    return { ...column, width: Math.max(column.title.length, ...rows.map(row => String(column.value(row)).length)) };
+    const longest = rows.reduce((most, row) => Math.max(most, String(column.value(row)).length), column.title.length);
+    return { ...column, width: longest };
   });
 }
 
@@ -148,7 +150,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     }
     if (sort) rows.sort((left, right) => compareCells(sort.value(left), sort.value(right), values.reverse ?? false));
     const shown = rows.slice(0, limit);
-    if (values.ids) await io.print(shown.map(row => `${JSON.stringify(source.id(row)).slice(1, -1)}\n`).join(''));
+    if (values.ids) await io.print(shown.map(row => `${safeJson(source.id(row)).slice(1, -1)}\n`).join(''));
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io.columns));
     for (const note of notes) io.note(note);
     if (shown.length === 0) io.note(`There are no ${resource.names[0]}${values.filter ? ' that match' : ''}.`);

@@ -20,7 +20,7 @@ export type ListFormat = (typeof listFormats)[number];
 function naturalColumns<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): FittedColumn<Row>[] {
   return columns.map((column, index) => ({
     column,
-    width: Math.max(displayWidth(column.title), ...cells.map(row => displayWidth(row[index] ?? ''))),
+    width: cells.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? '')), displayWidth(column.title)),
   }));
 }
 

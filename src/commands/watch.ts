@@ -8,7 +8,7 @@ import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
-import { CommandError, describeFailure, exitCodeOf, exitCodes } from './failure.ts';
+import { CommandError, describeFailure, exitCodeOf, exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { resourceOfId } from './resources.ts';
@@ -129,7 +129,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
         return goodEnds.has(status) ? exitCodes.done : exitCodes.failed;
       } catch (error) {
         if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
-        io.note(`${thing.label}: ${describeFailure(error, false)}`);
+        io.note(values.json ? describeFailure(error, true) : `${thing.label}: ${messageOf(error)}`);
         return exitCodeOf(error);
       }
     };
