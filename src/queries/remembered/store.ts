@@ -3,10 +3,7 @@
  * the ones seen here, pins outlive the program, and so do the commands of the palette and the layout of tables. One SQLite
  * file, apart by profile; several programs may use it at once. Losing it loses nothing on any service.
  */
-import { mkdirSync, renameSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
+import { openTables, type Row, type Tables, tablesInMemory } from './tables.ts';
 
 export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
 export type ThingKind = (typeof thingKinds)[number];
@@ -58,85 +55,32 @@ const keptPoints = 2_000;
 const keptCommands = 100;
 const keptChats = 200;
 
-type Row = Record<string, SQLInputValue>;
-
 export class RememberedStore {
-  readonly #database: DatabaseSync;
+  readonly #tables: Tables;
   readonly #profile: string;
   /** When each thing was last written by this program, and how. */
   readonly #written = new Map<string, { readonly at: number; readonly text: string }>();
-  #problem: string | undefined;
 
-  private constructor(database: DatabaseSync, profile: string, problem: string | undefined) {
-    this.#database = database;
-    this.#profile = profile;
-    this.#problem = problem;
+  private constructor(tables: Tables) {
+    this.#tables = tables;
+    this.#profile = tables.profile;
   }
 
   /**
    * Opens the file, or makes it. A damaged one is set aside; where it cannot be had, all is kept in memory. Waits
    * `busyMs` at most for others who write. Never throws: the program works without it, and `problem` says what is lost.
    */
-  static open(path: string, profile: string, busyMs = patienceMs): RememberedStore {
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      try {
-        return new RememberedStore(connect(path, busyMs), profile, undefined);
-      } catch (error) {
-        if (!isBroken(error)) throw error;
-        renameSync(path, `${path}.broken-${Date.now()}`);
-        return new RememberedStore(
-          connect(path, busyMs),
-          profile,
-          'What was remembered could not be read; it was set aside.',
-        );
-      }
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const problem = `What is seen is remembered only while the program runs: ${reason}`;
-      return RememberedStore.inMemory(profile, problem);
-    }
+  static open(path: string, profile: string, busyMs?: number): RememberedStore {
+    return new RememberedStore(openTables(path, profile, busyMs));
   }
 
-  static inMemory(profile: string, problem?: string): RememberedStore {
-    return new RememberedStore(connectInMemory(), profile, problem);
+  static inMemory(profile: string): RememberedStore {
+    return new RememberedStore(tablesInMemory(profile));
   }
 
   /** What cannot be remembered, in words; undefined where all is well. */
   get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** A disk that is full must not end the program. */
-  #write(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#problem = `What is seen cannot be remembered: ${error instanceof Error ? error.message : String(error)}`;
-    }
-  }
-
-  #run(sql: string, ...values: SQLInputValue[]): void {
-    this.#write(() => this.#database.prepare(sql).run(...values));
-  }
-
-  /** Lets go of all but the `most` newest rows of a table. */
-  #keepNewest(table: 'commands' | 'chats', key: string, time: string, most: number): void {
-    this.#run(
-      `delete from ${table} where profile = ?1 and ${key} not in (
-         select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2
-       )`,
-      this.#profile,
-      most,
-    );
-  }
-
-  #all(sql: string, ...values: SQLInputValue[]): Row[] {
-    try {
-      return this.#database.prepare(sql).all(...values) as Row[];
-    } catch {
-      return [];
-    }
+    return this.#tables.problem;
   }
 
   /** Remembers things as they are now. */
@@ -147,23 +91,14 @@ export class RememberedStore {
       return known && known.text === text && now - known.at < touchMs ? [] : [{ thing, text }];
     });
     if (fresh.length === 0) return;
-    this.#write(() => {
-      const put = this.#database.prepare(
-        'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
-      );
-      this.#database.exec('begin immediate');
-      try {
-        for (const { thing, text } of fresh) {
-          const { kind, id, label, status = null, parent = null, record } = thing;
-          put.run(this.#profile, kind, id, label, status, parent, JSON.stringify(record), now);
-          this.#written.set(`${kind} ${id}`, { at: now, text });
-        }
-        this.#database.exec('commit');
-      } catch (error) {
-        this.#database.exec('rollback');
-        throw error;
-      }
-    });
+    const written = this.#tables.runAll(
+      'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+      fresh.map(({ thing: { kind, id, label, status = null, parent = null, record } }) => {
+        return [this.#profile, kind, id, label, status, parent, JSON.stringify(record), now];
+      }),
+    );
+    if (!written) return;
+    for (const { thing, text } of fresh) this.#written.set(`${thing.kind} ${thing.id}`, { at: now, text });
   }
 
   /** Things of a kind, those seen last first; of one parent where it is given. */
@@ -171,35 +106,40 @@ export class RememberedStore {
     const ofParent = parent === undefined ? '' : 'and parent = ?';
     const values = [this.#profile, kind, ...(parent === undefined ? [] : [parent])];
     const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
-    return this.#all(sql, ...values).map(thingOf);
+    return this.#tables.all(sql, ...values).map(thingOf);
   }
 
   find(kind: ThingKind, id: string): RememberedThing | undefined {
-    const [row] = this.#all('select * from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    const [row] = this.#tables.all(
+      'select * from seen where profile = ? and kind = ? and id = ?',
+      this.#profile,
+      kind,
+      id,
+    );
     return row && thingOf(row);
   }
 
   /** Forgets a thing that is gone from the service. */
   forget(kind: ThingKind, id: string): void {
     this.#written.delete(`${kind} ${id}`);
-    this.#run('delete from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
     this.unpin(kind, id);
   }
 
   pin({ kind, id, label }: PinnedThing, now = Date.now()): void {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
-    this.#run(sql, this.#profile, kind, id, label, now);
+    this.#tables.run(sql, this.#profile, kind, id, label, now);
   }
 
   unpin(kind: ThingKind, id: string): void {
-    this.#run('delete from pins where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
   }
 
   /** What is pinned, in the order in which it was. */
   pinned(): PinnedThing[] {
-    return this.#all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#profile).map(
-      ({ kind, id, label }) => ({ kind: kind as ThingKind, id: String(id), label: String(label) }),
-    );
+    return this.#tables
+      .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#profile)
+      .map(({ kind, id, label }) => ({ kind: kind as ThingKind, id: String(id), label: String(label) }));
   }
 
   /** Notes how far a training run is, where that has changed. */
@@ -210,16 +150,16 @@ export class RememberedStore {
       // The old half is thinned: its shape stays, and there is room for what comes.
       const thinned = points.slice(0, keptPoints / 2).filter((_, index) => index % 2 === 1);
       for (const { at } of thinned) {
-        this.#run('delete from progress where profile = ? and run_id = ? and at = ?', this.#profile, runId, at);
+        this.#tables.run('delete from progress where profile = ? and run_id = ? and at = ?', this.#profile, runId, at);
       }
     }
     const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
-    this.#run(sql, this.#profile, runId, now, completed_steps);
+    this.#tables.run(sql, this.#profile, runId, now, completed_steps);
   }
 
   progressOf(runId: string): ProgressPoint[] {
     const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
-    return this.#all(sql, this.#profile, runId).map(({ at, completed_steps }) => ({
+    return this.#tables.all(sql, this.#profile, runId).map(({ at, completed_steps }) => ({
       at: Number(at),
       completed_steps: Number(completed_steps),
     }));
@@ -228,45 +168,45 @@ export class RememberedStore {
   /** The commands of the palette, the one used last first. */
   recentCommands(limit: number): string[] {
     const sql = 'select command from commands where profile = ? order by used_at desc limit ?';
-    return this.#all(sql, this.#profile, limit).map(({ command }) => String(command));
+    return this.#tables.all(sql, this.#profile, limit).map(({ command }) => String(command));
   }
 
   rememberCommand(command: string, now = Date.now()): void {
-    this.#run(
+    this.#tables.run(
       'insert or replace into commands (profile, command, used_at) values (?, ?, ?)',
       this.#profile,
       command,
       now,
     );
-    this.#keepNewest('commands', 'command', 'used_at', keptCommands);
+    this.#tables.keepNewest('commands', 'command', 'used_at', keptCommands);
   }
 
   /** Keeps a conversation in the place of what was kept of it before; one that is the same keeps its time. */
   keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
-    this.#run(sql, this.#profile, id, title, now, JSON.stringify(talk));
-    this.#keepNewest('chats', 'id', 'at', keptChats);
+    this.#tables.run(sql, this.#profile, id, title, now, JSON.stringify(talk));
+    this.#tables.keepNewest('chats', 'id', 'at', keptChats);
   }
 
   forgetChat(id: string): void {
-    this.#run('delete from chats where profile = ? and id = ?', this.#profile, id);
+    this.#tables.run('delete from chats where profile = ? and id = ?', this.#profile, id);
   }
 
   /** The conversations, the one of the last turn first. */
   chats(): KeptChat[] {
-    return this.#all('select id, title, at, talk from chats where profile = ? order by at desc', this.#profile).map(
-      ({ id, title, at, talk }) => ({
+    return this.#tables
+      .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#profile)
+      .map(({ id, title, at, talk }) => ({
         id: String(id),
         title: String(title),
         at: Number(at),
         talk: JSON.parse(String(talk)) as unknown,
-      }),
-    );
+      }));
   }
 
   setting(name: string): unknown {
-    const [row] = this.#all('select value from settings where profile = ? and name = ?', this.#profile, name);
+    const [row] = this.#tables.all('select value from settings where profile = ? and name = ?', this.#profile, name);
     try {
       return row && (JSON.parse(String(row['value'])) as unknown);
     } catch {
@@ -276,15 +216,15 @@ export class RememberedStore {
 
   setSetting(name: string, value: unknown): void {
     const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
-    this.#run(sql, this.#profile, name, JSON.stringify(value ?? null));
+    this.#tables.run(sql, this.#profile, name, JSON.stringify(value ?? null));
   }
 
   /** Forgets what nobody has seen for a long time. */
   prune(now = Date.now()): void {
-    this.#run('delete from seen where seen_at < ?', now - keptMs);
-    this.#run('delete from progress where at < ?', now - keptMs);
+    this.#tables.run('delete from seen where seen_at < ?', now - keptMs);
+    this.#tables.run('delete from progress where at < ?', now - keptMs);
     for (const kind of thingKinds) {
-      this.#run(
+      this.#tables.run(
         `delete from seen where profile = ?1 and kind = ?2 and id not in (
            select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
          )`,
@@ -296,7 +236,7 @@ export class RememberedStore {
   }
 
   close(): void {
-    this.#database.close();
+    this.#tables.close();
   }
 }
 

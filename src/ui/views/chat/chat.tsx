@@ -15,54 +15,23 @@ import { duration } from '../../../text/time.ts';
 import { Panes, Separator, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
-import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { type Fact, factLines } from '../../widgets/facts.ts';
-import { type EditState, edit, editStateOf, insert, textOf } from '../../widgets/text-field/editing.ts';
+import { textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
+import { draftReducer, emptyDraft, isTyped } from './draft.ts';
 import { openingLines } from './talk-lines.ts';
 import { TalkPane } from './talk-pane.tsx';
 import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
-
-const manyLines = { multiline: true } as const;
 
 /** A conversation with the way in which its model is asked. */
 interface Side {
   readonly talk: Talk;
   readonly settings: ChatSettings;
-}
-
-interface Draft {
-  readonly typed: EditState;
-  readonly writing: boolean;
-  /** Which of two conversations is read. */
-  readonly side: 0 | 1;
-}
-
-type DraftAction =
-  | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'paste'; readonly text: string }
-  | { readonly kind: 'set'; readonly text: string }
-  | { readonly kind: 'writing'; readonly writing: boolean }
-  | { readonly kind: 'side' };
-
-function draftReducer(draft: Draft, action: DraftAction): Draft {
-  switch (action.kind) {
-    case 'press':
-      return { ...draft, typed: edit(draft.typed, action.press, manyLines) ?? draft.typed };
-    case 'paste':
-      return { ...draft, typed: insert(draft.typed, action.text, manyLines) };
-    case 'set':
-      return { ...draft, typed: editStateOf(action.text), writing: true };
-    case 'writing':
-      return { ...draft, writing: action.writing };
-    case 'side':
-      return { ...draft, side: draft.side === 0 ? 1 : 0 };
-  }
 }
 
 function lastAnswer({ talk }: Side): Turn | undefined {
@@ -128,7 +97,7 @@ export function ChatView({ location }: ViewProps) {
   useEffect(() => rememberSaid(talk.conversation), [rememberSaid, talk.conversation]);
   useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
-  const [draft, dispatch] = useReducer(draftReducer, { typed: editStateOf(''), writing: true, side: 0 });
+  const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
   // The second may have been sent away while it was read.
   const read = sides[draft.side] ?? first;
 
@@ -282,7 +251,7 @@ export function ChatView({ location }: ViewProps) {
             active={writing}
             bindings={bindings}
             onText={press => {
-              if (press.text === '' && !edit(draft.typed, press, manyLines)) return false;
+              if (!isTyped(draft, press)) return false;
               dispatch({ kind: 'press', press });
               return true;
             }}

@@ -1,0 +1,99 @@
+/** The tables of the remembered store, as one profile sees them. A disk that is full, or a damaged file, ends nothing. */
+import { mkdirSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
+
+export type Row = Record<string, SQLInputValue>;
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
+export function openTables(path: string, profile: string, busyMs = patienceMs): Tables {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      return new Tables(connect(path, busyMs), profile);
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      renameSync(path, `${path}.broken-${Date.now()}`);
+      return new Tables(connect(path, busyMs), profile, 'What was remembered could not be read; it was set aside.');
+    }
+  } catch (error) {
+    return tablesInMemory(profile, `What is seen is remembered only while the program runs: ${reasonOf(error)}`);
+  }
+}
+
+export function tablesInMemory(profile: string, problem?: string): Tables {
+  return new Tables(connectInMemory(), profile, problem);
+}
+
+export class Tables {
+  readonly profile: string;
+  readonly #database: DatabaseSync;
+  #problem: string | undefined;
+
+  constructor(database: DatabaseSync, profile: string, problem?: string) {
+    this.#database = database;
+    this.profile = profile;
+    this.#problem = problem;
+  }
+
+  /** What cannot be remembered, in words; undefined where all is well. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  #write(work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      this.#problem = `What is seen cannot be remembered: ${reasonOf(error)}`;
+      return false;
+    }
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): void {
+    this.#write(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** Runs it once for each row of values: for all of them, or for none, which is false. */
+  runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
+    return this.#write(() => {
+      const statement = this.#database.prepare(sql);
+      this.#database.exec('begin immediate');
+      try {
+        for (const values of rows) statement.run(...values);
+        this.#database.exec('commit');
+      } catch (error) {
+        this.#database.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /** Lets go of all but the `most` newest rows of a table. */
+  keepNewest(table: 'commands' | 'chats', key: string, time: string, most: number): void {
+    this.run(
+      `delete from ${table} where profile = ?1 and ${key} not in (
+         select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2
+       )`,
+      this.profile,
+      most,
+    );
+  }
+
+  /** The rows; none where they cannot be read. */
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    try {
+      return this.#database.prepare(sql).all(...values) as Row[];
+    } catch {
+      return [];
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,41 @@
+/** What is being written in a chat, and what is read meanwhile. Pure. */
+import type { KeyPress } from '../../keys/key.ts';
+import { type EditState, edit, editStateOf, insert } from '../../widgets/text-field/editing.ts';
+
+const manyLines = { multiline: true } as const;
+
+export interface Draft {
+  readonly typed: EditState;
+  readonly writing: boolean;
+  /** Which of two conversations is read. */
+  readonly side: 0 | 1;
+}
+
+export type DraftAction =
+  | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'paste'; readonly text: string }
+  | { readonly kind: 'set'; readonly text: string }
+  | { readonly kind: 'writing'; readonly writing: boolean }
+  | { readonly kind: 'side' };
+
+export const emptyDraft: Draft = { typed: editStateOf(''), writing: true, side: 0 };
+
+export function draftReducer(draft: Draft, action: DraftAction): Draft {
+  switch (action.kind) {
+    case 'press':
+      return { ...draft, typed: edit(draft.typed, action.press, manyLines) ?? draft.typed };
+    case 'paste':
+      return { ...draft, typed: insert(draft.typed, action.text, manyLines) };
+    case 'set':
+      return { ...draft, typed: editStateOf(action.text), writing: true };
+    case 'writing':
+      return { ...draft, writing: action.writing };
+    case 'side':
+      return { ...draft, side: draft.side === 0 ? 1 : 0 };
+  }
+}
+
+/** Whether the key is one for what is being written. */
+export function isTyped(draft: Draft, press: KeyPress): boolean {
+  return press.text !== '' || edit(draft.typed, press, manyLines) !== undefined;
+}
