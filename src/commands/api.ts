@@ -7,10 +7,10 @@ import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { muchData, slowAnswer } from '../service/options.ts';
-import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
+import { recordText } from './output.ts';
 import { withService } from './with-service.ts';
 
 export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
@@ -20,6 +20,7 @@ benchtop api                            every operation with its names
   Names of the path, the query and the body, as the contract has them. Values are texts; where the contract wants
   something else they are read as JSON. The answer is printed as JSON.
 
+  --field NAME          one field of the answer alone, for the next command
   --body JSON|@FILE|-   the whole body: JSON, a file, or standard input
   --idempotency-key KEY makes a start that is sent again the same start
   --token-env NAME      variable that holds the token of the trajectory
@@ -27,6 +28,7 @@ benchtop api                            every operation with its names
   benchtop api getTrainingProgress training_run_id=trn_1
   benchtop api startTraining bench_id=bench_1 base_model_slug=benchtop/tutor-base display_name=first options='{"num_steps":5}'
   benchtop api GET '/api/v1/benchmarks?limit=2'
+  benchtop watch "$(benchtop api startEval bench_id=bench_1 model_slug=m display_name=first --field eval_run_id)"
 `;
 
 const all = Object.values(endpoints) as readonly Endpoint[];
@@ -131,6 +133,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       body: { type: 'string' },
       'idempotency-key': { type: 'string' },
       'token-env': { type: 'string' },
+      field: { type: 'string' },
       json: { type: 'boolean' },
     },
     allowPositionals: true,
@@ -157,7 +160,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
     const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
     const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);
-    await io.print(`${safeJson(answer, 2)}\n`);
+    await io.print(recordText(answer, values.field));
     return exitCodes.done;
   });
 }

@@ -3,14 +3,13 @@ import { parseArgs } from 'node:util';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { lookAt } from '../queries/watch.ts';
 import { reward } from '../text/numbers.ts';
-import { safeJson } from '../text/sanitise.ts';
 import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { findOne, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
-import { factText } from './output.ts';
+import { factText, recordText } from './output.ts';
 import { type Resource, resourceOfId, resources } from './resources.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -24,6 +23,7 @@ benchtop get WHAT ID|NAME [options]
     .replace(/(.{40,60}), /, '$1,\n  ')}.
 
   --json                the record as the service sent it; a trajectory with its steps
+  --field NAME          one field of it alone, e.g. status
 
   benchtop get evr_1
   benchtop get benchmark t-words --json
@@ -64,7 +64,7 @@ function askedFor(positionals: readonly string[]): { resource: Resource; word: s
 export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { ...configOptions, json: { type: 'boolean' } },
+    options: { ...configOptions, json: { type: 'boolean' }, field: { type: 'string' } },
     allowPositionals: true,
   });
   const { resource, word } = askedFor(positionals);
@@ -72,8 +72,8 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     throw new CommandError(`${resource.names[0]} are told by benchtop list ${resource.names[0]} --json.`);
   return withService(configFlags(values), io, async context => {
     const row = await findOne(resource, word, context);
-    if (values.json) {
-      await io.print(`${safeJson(row, 2)}\n`);
+    if (values.json || values.field !== undefined) {
+      await io.print(recordText(row, values.field));
       return exitCodes.done;
     }
     const facts = [...resource.facts(row as never), ...(await progressFacts(resource, row, context))];

@@ -1,6 +1,6 @@
 /** Results as text: tables for people, JSON and its like for programs. */
 import { exportFormats, exportRows } from '../text/export.ts';
-import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
@@ -12,6 +12,7 @@ import {
   type FittedColumn,
   fitColumns,
 } from '../ui/widgets/table/column.ts';
+import { CommandError, exitCodes } from './failure.ts';
 
 export const listFormats = ['table', ...exportFormats] as const;
 export type ListFormat = (typeof listFormats)[number];
@@ -72,4 +73,20 @@ export function factText(facts: readonly Fact[], width: number | undefined): str
       return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
     })
     .join('');
+}
+
+/**
+ * A record as JSON, or one field of it: a text as it is, so that a shell can take it. `reward.mean` is a field of a field.
+ *
+ * @throws CommandError where the record has no such field
+ */
+export function recordText(record: unknown, field: string | undefined): string {
+  if (field === undefined) return `${safeJson(record, 2)}\n`;
+  let value: unknown = record;
+  for (const name of field.split('.')) {
+    const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    if (!Object.hasOwn(fields, name)) throw new CommandError(`There is no field ${field} in it.`, exitCodes.failed);
+    value = fields[name];
+  }
+  return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }

@@ -131,6 +131,15 @@ describe('get', () => {
     expect((await cli(get, ['model', 'benchtop/tutor-base'])).out).toContain('Tutor Base');
   });
 
+  it('gives one field alone, for a shell to take', async () => {
+    expect((await cli(get, [runId, '--field', 'status'])).out).toBe('completed\n');
+    const { out } = await cli(api, ['getEvalRun', `eval_run_id=${runId}`, '--field', 'reward_mean']);
+    expect(Number(out)).toBeGreaterThanOrEqual(0);
+    const missing = await cli(get, [runId, '--field', 'failure.code.more']);
+    expect(missing).toMatchObject({ code: exitCodes.failed, out: '' });
+    expect(missing.notes).toContain('There is no field failure.code.more');
+  });
+
   it('tells a trajectory with all that was said', async () => {
     const [id = ''] = lines((await cli(list, ['trajectories', '--run', runId, '--ids', '--limit', '1'])).out);
     const { out } = await cli(get, [id], { columns: 60 });
