@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 
 export type Step = string | { readonly type: string } | { readonly see: string | RegExp } | { readonly gone: string };
 
-const escapeMs = 60;
+const escapeMs = 150;
 
 /** Goes a way as a person does: waits after each step until its effect is on screen. */
 export async function goWay(session: Session, way: readonly Step[]): Promise<void> {

@@ -37,6 +37,8 @@ const namedCharacters: Readonly<Record<string, string>> = {
   '\0': 'ctrl-space',
 };
 
+const esc: KeyPress = { name: 'esc', text: '' };
+
 function withModifiers(name: string, key: Key, shift: boolean): string {
   return `${key.ctrl ? 'ctrl-' : ''}${key.meta ? 'alt-' : ''}${shift ? 'shift-' : ''}${name}`;
 }
@@ -44,10 +46,12 @@ function withModifiers(name: string, key: Key, shift: boolean): string {
 /** The presses in one of Ink's input events. */
 export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   const named = namedKeys.find(([flag]) => key[flag] === true);
-  // An escape before a key is how terminals write alt; Ink reports it as meta.
-  if (named)
-    return [{ name: withModifiers(named[1], { ...key, meta: key.meta && named[1] !== 'esc' }, key.shift), text: '' }];
+  // An escape before a key is how terminals write alt; Ink reports it as meta. Two that came at once are two.
+  if (named?.[1] === 'esc') return key.meta ? [esc, esc] : [esc];
+  if (named) return [{ name: withModifiers(named[1], key, key.shift), text: '' }];
   if (input === '') return [];
+  // One wants to get out: whatever came just before, ctrl-c is ctrl-c.
+  if (key.ctrl && key.meta && input === 'c') return [esc, { name: 'ctrl-c', text: '' }];
   if (key.ctrl || key.meta) {
     return [{ name: withModifiers(namedCharacters[input] ?? input, key, false), text: '' }];
   }

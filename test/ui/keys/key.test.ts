@@ -20,8 +20,14 @@ describe('keyPresses', () => {
     expect(names(' ', 'ctrl')).toEqual(['ctrl-space']);
     expect(names('x', 'meta')).toEqual(['alt-x']);
     expect(names('', 'leftArrow', 'meta')).toEqual(['alt-left']);
-    expect(names('', 'escape', 'meta')).toEqual(['esc']);
+    expect(names('', 'escape')).toEqual(['esc']);
     expect(names('G', 'shift')).toEqual(['G']);
+  });
+
+  it('takes an escape before ctrl-c, or before another, for the key that it is', () => {
+    expect(names('c', 'ctrl', 'meta')).toEqual(['esc', 'ctrl-c']);
+    expect(names('', 'escape', 'meta')).toEqual(['esc', 'esc']);
+    expect(names('d', 'ctrl', 'meta')).toEqual(['ctrl-alt-d']);
   });
 
   it('gives text fields what they insert, whole graphemes at a time', () => {
