@@ -28,6 +28,12 @@ const patienceMs = 1_000;
 /** Larger frames are shown all at once, where the terminal knows how (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
+/**
+ * No more frames than eyes see, whatever the line can take: a few may follow one another closely, as the answers to one
+ * key do; of those that go on coming only the newest is sent, so often.
+ */
+const atOnce = 3;
+const gapMs = 30;
 /** A frame that takes this long waits for a newer one: until none has come for a while, but not for ever. */
 const longFrameMs = 150;
 const restMs = 40;
@@ -45,6 +51,8 @@ export class Painter {
   /** Each question that is not answered yet: the bytes sent since the one before, all under way then, and when it was asked. */
   #questions: { readonly bytes: number; readonly ahead: number; readonly at: number }[] = [];
   readonly #speed = new LineSpeed();
+  /** Frames that may be sent at once; one more for each gap that passes. */
+  #allowance = { frames: atOnce, at: 0 };
   #changedAt = 0;
   #heldSince: number | undefined;
   #hold: NodeJS.Timeout | undefined;
@@ -99,6 +107,7 @@ export class Painter {
     if (!this.#open || this.#line.isBlocked() || this.#underWay() > mostUnderWay) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
     const whole = this.#shown === undefined;
+    if (!whole && this.#isTooSoon()) return;
     const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);
     if (this.#isHeld(bytes.length)) return;
     this.#shown = this.#wanted;
@@ -145,16 +154,32 @@ export class Painter {
     return this.#questions.reduce((sum, { bytes }) => sum + bytes, this.#unprobed);
   }
 
+  #later(ms: number): void {
+    clearTimeout(this.#hold);
+    this.#hold = setTimeout(() => this.resume(), Math.ceil(ms));
+    this.#hold.unref();
+  }
+
+  #allowed(): number {
+    const { frames, at } = this.#allowance;
+    return Math.min(atOnce, frames + (performance.now() - at) / gapMs);
+  }
+
+  /** Whether enough frames have been sent just now; what is wanted then is looked at again in time. */
+  #isTooSoon(): boolean {
+    const missing = 1 - this.#allowed();
+    if (missing > 0) this.#later(missing * gapMs);
+    return missing > 0;
+  }
+
   /** Whether a frame of so many bytes is to wait for a newer one; it is looked at again in time. */
   #isHeld(bytes: number): boolean {
-    clearTimeout(this.#hold);
     if (this.#speed.timeFor(bytes) >= longFrameMs) {
       const now = performance.now();
       this.#heldSince ??= now;
       const until = Math.min(this.#changedAt + restMs, this.#heldSince + longestHoldMs);
       if (now < until) {
-        this.#hold = setTimeout(() => this.resume(), Math.ceil(until - now));
-        this.#hold.unref();
+        this.#later(until - now);
         return true;
       }
     }
@@ -163,6 +188,7 @@ export class Painter {
   }
 
   #send(bytes: string): void {
+    this.#allowance = { frames: this.#allowed() - 1, at: performance.now() };
     const framed = bytes.length >= synchronizeFrom ? `\u001b[?2026h${bytes}\u001b[?2026l` : bytes;
     this.#unprobed += framed.length;
     if (this.#unprobed < probeAfter || this.#answers === 'never') {

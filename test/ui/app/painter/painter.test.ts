@@ -114,9 +114,19 @@ describe('Painter', () => {
     return { painter, sent, line };
   }
 
+  function fakeTime(): void {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+  }
+
+  /** Longer than the gap between two frames. */
+  const aMoment = 35;
+
   it('skips the frames that come while the stream holds bytes back, and shows the last one', () => {
+    fakeTime();
     const { painter, sent, line } = open();
     painter.frame('one');
+    vi.advanceTimersByTime(aMoment);
     line.blocked = true;
     painter.frame('two');
     painter.frame('three');
@@ -128,16 +138,39 @@ describe('Painter', () => {
   });
 
   it('sends no more than a little without an answer, and goes on when it comes', () => {
+    fakeTime();
     const { painter, sent } = open();
     const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');
     painter.frame(frame('z'));
     painter.answered();
-    for (const letter of 'abcdefgh') painter.frame(frame(letter));
+    for (const letter of 'abcdefgh') {
+      vi.advanceTimersByTime(aMoment);
+      painter.frame(frame(letter));
+    }
     const before = sent.length;
     expect(before).toBeLessThan(6);
     expect(sent.every(bytes => bytes.endsWith(probe))).toBe(true);
-    for (let index = 0; index < 8; index += 1) painter.answered();
+    for (let index = 0; index < 8; index += 1) {
+      painter.answered();
+      vi.advanceTimersByTime(aMoment);
+    }
     expect(sent.at(-1)).toContain('hhhh');
+    painter.close();
+  });
+
+  it('sends a few frames at once, then no more than eyes see, and the last one in the end', () => {
+    fakeTime();
+    const { painter, sent } = open();
+    for (let index = 0; index < 3; index += 1) painter.frame(`frame ${index}`);
+    expect(sent).toHaveLength(3);
+    for (let index = 3; index <= 40; index += 1) {
+      vi.advanceTimersByTime(5);
+      painter.frame(`frame ${index}`);
+    }
+    expect(sent.length).toBeGreaterThan(6);
+    expect(sent.length).toBeLessThan(12);
+    vi.advanceTimersByTime(aMoment);
+    expect(sent.at(-1)).toMatch(/0$/);
     painter.close();
   });
 
@@ -188,8 +221,7 @@ describe('Painter', () => {
     const large = (letter: string) => Array.from({ length: 20 }, () => letter.repeat(78)).join('\n');
     const answerMs = 0.2;
     function slow(msPerByte: number, delayMs: number) {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-      onTestFinished(() => void vi.useRealTimers());
+      fakeTime();
       const opened = open();
       for (const letters of ['ab', 'cdefgh', 'ijklmn', 'opqrst', 'uvwxyz']) {
         opened.painter.frame([...letters].map(letter => letter.repeat(70)).join('\n'));
