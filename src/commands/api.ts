@@ -11,7 +11,7 @@ import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
-import { withService } from './with-service.ts';
+import { refuseReadOnly, withService } from './with-service.ts';
 
 export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
 benchtop api METHOD PATH [NAME=VALUE…] [options]
@@ -152,11 +152,10 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   const tokenName = values['token-env'];
   const token = tokenName === undefined ? undefined : io.environment[tokenName];
   if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
-  return withService(configFlags(values), io, async ({ config, service, signal }) => {
-    const writes = endpoint.method !== 'GET' && endpoint.auth !== 'inferenceToken';
-    if (writes && config.profile.readOnly.value) {
-      throw new CommandError('Nothing was sent: benchtop is read-only here.');
-    }
+  return withService(configFlags(values), io, async context => {
+    const { service, signal } = context;
+    // A completion changes nothing.
+    if (endpoint.method !== 'GET' && endpoint.auth !== 'inferenceToken') refuseReadOnly(context);
     const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
     const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
     const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);

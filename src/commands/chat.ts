@@ -6,10 +6,10 @@ import type { ChatMessage } from '../contract/inference.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import type { Service } from '../service/index.ts';
 import { cleanStream } from '../text/clean-stream.ts';
-import { safeJson } from '../text/sanitise.ts';
 import { CommandError, describeFailure, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
+import { recordText } from './output.ts';
 import { withService } from './with-service.ts';
 
 export const help = `benchtop chat MODEL [TEXT…] [options]
@@ -82,7 +82,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       const question = { role: 'user', content };
       const request = { model, messages: [...said, question], ...parameters };
       if (values.json) {
-        await io.print(`${safeJson(await service.chat.complete(request, { signal: until }), 2)}\n`);
+        await io.print(recordText(await service.chat.complete(request, { signal: until })));
         return;
       }
       const clean = cleanStream();

@@ -1,6 +1,8 @@
 /** From a configuration to a service: the local one is started where no other is named. */
+import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
+import { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import { version } from './version.ts';
@@ -57,4 +59,9 @@ export function originsOf({ service, name }: Config['profile']): string[] {
   const { baseUrl, apiKey } = service;
   const key = apiKey ? `The key comes from ${describeOrigin(apiKey.origin)}.` : 'No key is set for this address.';
   return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];
+}
+
+/** What was seen on the service of a configuration; every command and the screens share the file. */
+export function openRemembered({ paths, profile }: Config): RememberedStore {
+  return RememberedStore.open(join(paths.state, 'remembered.db'), profile.name);
 }

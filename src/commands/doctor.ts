@@ -1,22 +1,22 @@
 /** `benchtop doctor`: looks at all that benchtop stands on, and says what is wrong and how to mend it. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Operation } from '../contract/endpoints.ts';
-import { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
 import { bytes } from '../text/numbers.ts';
-import { safeJson, sanitise } from '../text/sanitise.ts';
+import { sanitise } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
 import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { ask } from './chat.ts';
-import { originsOf, serviceOf } from './connect.ts';
+import { openRemembered, originsOf, serviceOf } from './connect.ts';
 import { exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
+import { recordText } from './output.ts';
 import { version } from './version.ts';
 
 export const help = `benchtop doctor [options]
@@ -85,8 +85,8 @@ function folderFinding(about: string, path: string): Finding {
   return { about, state: free < littleRoom ? 'warn' : 'ok', words };
 }
 
-function memoryFinding({ paths, profile }: Config): Finding {
-  const store = RememberedStore.open(join(paths.state, 'remembered.db'), profile.name);
+function memoryFinding(config: Config): Finding {
+  const store = openRemembered(config);
   const { problem } = store;
   store.close();
   return problem === undefined
@@ -155,8 +155,10 @@ async function* serviceFindings(service: Service, model: string | undefined, io:
   }
 }
 
-async function* findings(args: readonly string[], io: CommandIo): AsyncGenerator<Finding> {
-  const { values } = parseDoctor(args);
+const options = { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } } as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
+
+async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding> {
   yield programFinding();
   yield* terminalFindings(io.environment);
   let config: Config;
@@ -192,15 +194,10 @@ async function* findings(args: readonly string[], io: CommandIo): AsyncGenerator
   }
 }
 
-function parseDoctor(args: readonly string[]) {
-  const options = { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } } as const;
-  return parseArgs({ args: [...args], options });
-}
-
 export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values } = parseDoctor(args);
+  const { values } = parseArgs({ args: [...args], options });
   const all: Finding[] = [];
-  for await (const finding of findings(args, io)) {
+  for await (const finding of findings(values, io)) {
     all.push(finding);
     const { about, state, words } = finding;
     if (values.json) continue;
@@ -208,6 +205,6 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     const lines = io.columns === undefined ? safe.split('\n') : wrap(safe, Math.max(20, io.columns - indent));
     await io.print(`${state.padEnd(6)}${about.padEnd(18)}${lines.join(`\n${' '.repeat(indent)}`)}\n`);
   }
-  if (values.json) await io.print(`${safeJson(all, 2)}\n`);
+  if (values.json) await io.print(recordText(all));
   return all.some(({ state }) => state === 'fail') ? exitCodes.failed : exitCodes.done;
 }

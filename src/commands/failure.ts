@@ -1,5 +1,6 @@
 /** How a command that cannot go on says so: one message, no stack, no secret; and the exit code that says what kind it was. */
 import { redactor } from '../config/redaction.ts';
+import { faultOf, faultWords } from '../queries/fault.ts';
 import { ServiceError } from '../service/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 
@@ -61,9 +62,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** The failure in words, without what is secret or unsafe. */
 export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const request = error instanceof ServiceError && error.requestId ? ` (request ${error.requestId})` : '';
-  return `${sanitise(redactor([])(message), { multiline: true })}${request}`;
+  return sanitise(redactor([])(faultWords(faultOf(error))), { multiline: true });
 }
 
 /** The failure as it is told at the end: as JSON where the result would have been JSON. */

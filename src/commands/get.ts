@@ -10,17 +10,14 @@ import { findOne, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { factText, recordText } from './output.ts';
-import { type Resource, resourceOfId, resources } from './resources.ts';
+import { namesInLines, type Resource, resourceOfId, resources } from './resources.ts';
+import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 export const help = `benchtop get ID [options]
 benchtop get WHAT ID|NAME [options]
 
-  What there is: ${resources
-    .filter(({ needs }) => !needs)
-    .map(({ names }) => names[1])
-    .join(', ')
-    .replace(/(.{40,60}), /, '$1,\n  ')}.
+  What there is: ${namesInLines(resources.filter(({ needs }) => !needs).map(({ names }) => names[1]))}.
 
   --json                the record as the service sent it; a trajectory with its steps
   --field NAME          one field of it alone, e.g. status
@@ -37,12 +34,12 @@ async function progressFacts({ kind, source }: Resource, row: object, context: C
   if (kind !== 'run' && kind !== 'training') return [];
   const { service, memory, signal } = context;
   const id = source({}).id(row as never);
-  const { done, total, mean } = await lookAt(service, { kind, id, label: id }, signal, memory);
+  const seen = await lookAt(service, { kind, id, label: id }, signal, memory);
   // A run that has ended has its mean among its facts.
   const told = 'reward_mean' in row && row.reward_mean != null;
   return [
-    { label: 'progress', value: done === undefined ? undefined : `${done} of ${total ?? 'an unknown number'}` },
-    { label: 'mean so far', value: mean === undefined || told ? undefined : reward(mean) },
+    { label: 'progress', value: progressWords(seen) },
+    { label: 'mean so far', value: seen.mean === undefined || told ? undefined : reward(seen.mean) },
   ];
 }
 

@@ -4,19 +4,19 @@
  */
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { faultOf } from '../queries/fault.ts';
+import { faultOf, faultWords } from '../queries/fault.ts';
 import type { ListSource } from '../queries/use-list.ts';
 import { isOver, lookAt } from '../queries/watch.ts';
 import type { Service } from '../queries/workbench.tsx';
-import { reward } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import type { Fact } from '../ui/widgets/facts.ts';
+import { type Fact, given } from '../ui/widgets/facts.ts';
 import { type Column, cellText } from '../ui/widgets/table/column.ts';
 import { ask } from './chat.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { actionOf, verbs } from './line-actions.ts';
 import { type Resource, resources, thingOf } from './resources.ts';
 import { Session } from './session.ts';
+import { wordsOf } from './watch.ts';
 
 /** What is listed within something else is not a list that one asks for. */
 const listed = resources.filter(({ needs }) => !needs);
@@ -127,9 +127,7 @@ class Lines {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row as never);
-    for (const { label, value } of facts) {
-      if (value !== undefined && value !== null && value !== '') this.say(`${label}: ${String(value)}`);
-    }
+    for (const { label, value } of given(facts)) this.say(`${label}: ${String(value)}`);
   }
 
   async #follow(number: number): Promise<void> {
@@ -145,9 +143,7 @@ class Lines {
     let said = '';
     while (!stop.signal.aborted) {
       const seen = await lookAt(await this.#service(), thing, stop.signal, this.#session.workbench.remembered);
-      const progress = seen.done === undefined ? '' : `${seen.done} of ${seen.total ?? 'an unknown number'}`;
-      const mean = seen.mean === undefined ? '' : `mean ${reward(seen.mean)}`;
-      const words = [seen.status ?? 'unknown', progress, mean].filter(Boolean).join(', ');
+      const words = wordsOf(seen);
       if (words !== said) this.say(words);
       said = words;
       if (isOver(seen)) return;
@@ -213,8 +209,7 @@ export async function run(args: readonly string[]): Promise<number> {
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
-        const { message, requestId } = faultOf(error);
-        lines.say(`This did not work: ${message}${requestId ? ` (request ${requestId})` : ''}`);
+        lines.say(`This did not work: ${faultWords(faultOf(error))}`);
       }
       process.stdout.write('> ');
     }

@@ -8,7 +8,7 @@ import { idOf, pagesOf, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { type ListFormat, listFormats, rowsText } from './output.ts';
-import { type Resource, resourceNamed, resources, type Scope, type ScopeName } from './resources.ts';
+import { namesInLines, type Resource, resourceNamed, resources, type Scope, type ScopeName } from './resources.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const usualLimit = 100;
@@ -16,10 +16,7 @@ const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as cons
 
 export const help = `benchtop list WHAT [options]
 
-  What there is: ${resources
-    .map(({ names }) => names[0])
-    .join(', ')
-    .replace(/(.{40,60}), /, '$1,\n  ')}.
+  What there is: ${namesInLines(resources.map(({ names }) => names[0]))}.
 
   --benchmark ID|NAME   images (needed), runs and training runs of a benchmark
   --run ID|NAME         trajectories of an evaluation run

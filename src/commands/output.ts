@@ -3,7 +3,7 @@ import { exportFormats, exportRows } from '../text/export.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import type { Fact } from '../ui/widgets/facts.ts';
+import { type Fact, given } from '../ui/widgets/facts.ts';
 import {
   type Column,
   cellText,
@@ -64,7 +64,7 @@ export function rowsText<Row>(
 
 /** Names and values, a line each; long values go on below themselves. */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
-  const shown = facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+  const shown = given(facts);
   const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
   return shown
     .flatMap(({ label, value }) => {
@@ -80,7 +80,7 @@ export function factText(facts: readonly Fact[], width: number | undefined): str
  *
  * @throws CommandError where the record has no such field
  */
-export function recordText(record: unknown, field: string | undefined): string {
+export function recordText(record: unknown, field?: string): string {
   if (field === undefined) return `${safeJson(record, 2)}\n`;
   let value: unknown = record;
   for (const name of field.split('.')) {

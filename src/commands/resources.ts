@@ -215,3 +215,8 @@ export function thingOf({ kind, source, label }: Resource, row: object): PinnedT
   const id = source({}).id(row as never);
   return { kind, id, label: label(row as never) ?? id };
 }
+
+/** Names for a help text, in two lines where they are many. */
+export function namesInLines(names: readonly string[]): string {
+  return names.join(', ').replace(/(.{40,60}), /, '$1,\n  ');
+}

@@ -1,12 +1,10 @@
 /** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
-import { join } from 'node:path';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import type { ProfileSettings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
-import { RememberedStore } from '../queries/remembered/store.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import type { Connection, NewProfile } from '../ui/app/connection.ts';
-import { originsOf, serviceOf } from './connect.ts';
+import { openRemembered, originsOf, serviceOf } from './connect.ts';
 
 /** How long the test of a new service may take. */
 const testMs = 15_000;
@@ -21,7 +19,7 @@ function workbenchOf(config: Config): Workbench {
     readOnly: config.profile.readOnly.value,
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
-    remembered: () => RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name),
+    remembered: () => openRemembered(config),
   });
 }
 

@@ -1,18 +1,19 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
-import { stat, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { Fault } from '../queries/fault.ts';
+import { type Fault, faultWords } from '../queries/fault.ts';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { bytes } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
+import { saveFile } from '../ui/views/shared/outlets.ts';
 import { CommandError, type ExitCode, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
-import { type CommandContext, withService } from './with-service.ts';
+import { recordText } from './output.ts';
+import { type CommandContext, refuseReadOnly, withService } from './with-service.ts';
 
 export const help = `benchtop upload FOLDER [options]
 benchtop upload FILE --dataset NAME [options]
@@ -57,8 +58,7 @@ function tellEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCo
     io.note('Stopped. The same command goes on from here.');
     return exitCodes.interrupted;
   }
-  const request = fault?.requestId ? ` (request ${fault.requestId})` : '';
-  io.note(`benchtop: ${fault?.message ?? 'it failed'}${request}`);
+  io.note(`benchtop: ${fault ? faultWords(fault) : 'it failed'}`);
   for (const [name, value] of Object.entries(fault?.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
   return fault?.unreachable ? exitCodes.unreachable : exitCodes.failed;
 }
@@ -77,7 +77,7 @@ async function uploadBenchmark(folder: string, asJson: boolean, { service, memor
   const code = tellEnd(phase, fault, io);
   if (code === exitCodes.done || asJson) {
     const result = { bench_id: benchId ?? null, name: plan.name, files: files.length, bytes: plan.bytes, phase };
-    await io.print(asJson ? `${safeJson(result, 2)}\n` : `${benchId}\n`);
+    await io.print(asJson ? recordText(result) : `${benchId}\n`);
   }
   return code;
 }
@@ -94,15 +94,14 @@ async function uploadTrajectories(
   const { phase, outcomes, fault } = job.state;
   const of = (status: string): typeof outcomes => outcomes.filter(each => each.status === status);
   const failed = of('failed');
-  if (json) await io.print(`${safeJson(outcomes, 2)}\n`);
+  if (json) await io.print(recordText(outcomes));
   else {
     for (const { line, message } of failed) io.note(`line ${line}: ${message ?? 'not taken'}`);
     await io.print(`${of('uploaded').length} stored, ${of('skipped').length} skipped, ${failed.length} failed\n`);
   }
   if (failures !== undefined && failed.length > 0) {
-    // Never over a file that is there.
-    await writeFile(failures, job.failedLines(), { mode: 0o600, flag: 'wx' });
-    io.note(`The lines that were not taken are in ${resolve(failures)}`);
+    const path = saveFile({ name: failures, text: job.failedLines() });
+    io.note(`The lines that were not taken are in ${path}`);
   }
   const code = tellEnd(phase, fault, io);
   return code === exitCodes.done && failed.length > 0 ? exitCodes.failed : code;
@@ -132,7 +131,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     throw new CommandError('A file holds trajectories: say --dataset NAME.');
   }
   return withService(configFlags(values), io, async context => {
-    if (context.config.profile.readOnly.value) throw new CommandError('Nothing was sent: benchtop is read-only here.');
+    refuseReadOnly(context);
     if (dataset === undefined) return uploadBenchmark(path, json, context, io);
     return uploadTrajectories(path, dataset, { json, failures }, context, io);
   });

@@ -39,14 +39,21 @@ async function whatRuns({ service, memory, signal }: CommandContext): Promise<Pi
   return items.filter(row => !isOver(row) && watchable.some(kind => kind === row.kind));
 }
 
-function wordsOf({ status, done, total, mean }: Seen): string {
-  const progress = done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
-  return [status ?? 'unknown', progress, mean === undefined ? '' : `mean ${reward(mean)}`].filter(Boolean).join(', ');
+/** How far it is, e.g. `3 of 12`; empty where that is not known. */
+export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
+  return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
+}
+
+/** How it is now, e.g. `running, 3 of 12, mean 0.210`. */
+export function wordsOf(seen: Seen): string {
+  const { status, mean } = seen;
+  const reached = mean === undefined ? '' : `mean ${reward(mean)}`;
+  return [status ?? 'unknown', progressWords(seen), reached].filter(Boolean).join(', ');
 }
 
 /** What passes by itself; anything else will be the same the next time. */
 function mayPass(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && ['network', 'timeout', 'rate_limit', 'server'].includes(error.kind);
+  return error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
 }
 
 interface Following {

@@ -1,9 +1,9 @@
 /** The service of the configuration, for the time of one command. */
-import { join } from 'node:path';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
-import { RememberedStore } from '../queries/remembered/store.ts';
+import type { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
-import { serviceOf } from './connect.ts';
+import { openRemembered, serviceOf } from './connect.ts';
+import { CommandError } from './failure.ts';
 import type { CommandIo } from './io.ts';
 
 export interface CommandContext {
@@ -27,11 +27,16 @@ export async function withService<Result>(
   const config = loadConfig(flags, io.environment);
   for (const warning of config.warnings) io.note(warning);
   const service = await serviceOf(config)();
-  const memory = RememberedStore.open(join(config.paths.state, 'remembered.db'), config.profile.name);
+  const memory = openRemembered(config);
   try {
     return await work({ config, service, memory, signal: io.signal });
   } finally {
     memory.close();
     await service.close();
   }
+}
+
+/** Before anything is written. @throws CommandError where the settings allow no writing */
+export function refuseReadOnly({ config }: CommandContext): void {
+  if (config.profile.readOnly.value) throw new CommandError('Nothing was sent: benchtop is read-only here.');
 }

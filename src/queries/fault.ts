@@ -44,3 +44,8 @@ export function faultOf(error: unknown): Fault {
     outcomeUnknown: false,
   };
 }
+
+/** What happened, and the request by which support finds it. Need not be safe for a terminal. */
+export function faultWords({ message, requestId }: Pick<Fault, 'message' | 'requestId'>): string {
+  return `${message}${requestId ? ` (request ${requestId})` : ''}`;
+}

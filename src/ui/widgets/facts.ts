@@ -11,11 +11,16 @@ export interface Fact {
   readonly style?: Style | undefined;
 }
 
+/** The facts that have a value. */
+export function given(facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+}
+
 const most = 12;
 
 /** Lines of `width` cells: the labels in a column of their own, long values wrapped beside them. */
 export function factLines(facts: readonly Fact[], width: number, { styles }: Theme): string[] {
-  const shown = facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+  const shown = given(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
   const room = Math.max(8, width - column - 2);
   return shown.flatMap(({ label, value, style = plain => plain }) => {

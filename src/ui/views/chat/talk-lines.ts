@@ -1,7 +1,7 @@
 /** A conversation as lines, answers as the Markdown they are written in. Pure; a turn that is done is laid out once. */
 import { stripVTControlCharacters } from 'node:util';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
-import type { Fault } from '../../../queries/fault.ts';
+import { type Fault, faultWords } from '../../../queries/fault.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -50,8 +50,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped` });
   if (turn.fault) {
-    const request = turn.fault.requestId ? ` (request ${turn.fault.requestId})` : '';
-    lines.push(...paragraph('fault', `${turn.fault.message}${request}`, width));
+    lines.push(...paragraph('fault', faultWords(turn.fault), width));
   }
   if (turn.stats?.completionTokens !== undefined) lines.push(...paragraph('note', answerNote(turn.stats), width));
   lines.push({ kind: 'text', text: '' });
