@@ -22,7 +22,7 @@ export async function* pagesOf(
   let cursor: string | undefined;
   do {
     const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await source.readPage(service, query, signal, memory);
+    const page = await source.readPage({ service, query, signal, memory });
     const unreadable = page.dropped === 0 ? [] : [`${page.dropped} rows could not be read`];
     yield { rows: page.items, notes: [...unreadable, ...(page.note ? [page.note] : [])] };
     cursor = page.has_more ? (page.next_cursor ?? undefined) : undefined;
@@ -49,7 +49,7 @@ export async function findOne(
 ): Promise<object> {
   const { names, one, idPattern, label } = resource;
   const { service, signal, memory } = context;
-  const byId = async (id: string): Promise<object | undefined> => one?.(id).read(service, signal, undefined, memory);
+  const byId = async (id: string): Promise<object | undefined> => one?.(id).read({ service, signal, memory });
   const missing = (): never => {
     throw new CommandError(`There is no ${names[1]} ${word}.`, exitCodes.notFound);
   };

@@ -88,7 +88,12 @@ class Lines {
     const source: ListSource<never> = resource.source({});
     const service = await this.#service();
     const { remembered } = this.#session.workbench;
-    const page = await source.readPage(service, { limit: 100 }, AbortSignal.timeout(60_000), remembered);
+    const page = await source.readPage({
+      service,
+      query: { limit: 100 },
+      signal: AbortSignal.timeout(60_000),
+      memory: remembered,
+    });
     this.#shown = { resource, rows: page.items };
     this.#find = '';
     this.#print();

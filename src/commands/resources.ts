@@ -13,12 +13,12 @@ import { datasetList } from '../queries/datasets.ts';
 import { deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { evalRunQuery, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { modelList } from '../queries/models.ts';
-import type { PinnedThing, RememberedStore, ThingKind } from '../queries/remembered/store.ts';
+import type { PinnedThing, ThingKind } from '../queries/remembered/store.ts';
 import { secretList } from '../queries/secrets.ts';
 import { checkpointList, everyTrainingRun, trainingRunQuery, trainingRunsOf } from '../queries/training.ts';
 import { trajectoryList, trajectoryQuery } from '../queries/trajectories.ts';
 import type { ListSource } from '../queries/use-list.ts';
-import type { Service } from '../queries/workbench.tsx';
+import type { Asking } from '../queries/use-live.ts';
 import { benchmarkColumns, imageColumns } from '../ui/views/benchmarks/columns.ts';
 import { benchmarkFacts, imageFacts } from '../ui/views/benchmarks/facts.ts';
 import { datasetColumns } from '../ui/views/datasets/columns.ts';
@@ -53,12 +53,7 @@ export type ScopeName = keyof Scope;
 
 /** Reads one thing. */
 interface Reading<Row> {
-  readonly read: (
-    service: Service,
-    signal: AbortSignal,
-    known: undefined,
-    memory: RememberedStore,
-  ) => Promise<Row | undefined>;
+  readonly read: (asking: Asking) => Promise<Row | undefined>;
 }
 
 interface ResourceOf<Row> {

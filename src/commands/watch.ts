@@ -35,7 +35,7 @@ function thingOfId(id: string): PinnedThing {
 }
 
 async function whatRuns({ service, memory, signal }: CommandContext): Promise<PinnedThing[]> {
-  const { items } = await watchList.readPage(service, {}, signal, memory);
+  const { items } = await watchList.readPage({ service, query: {}, signal, memory });
   return items.filter(row => !isOver(row) && watchable.some(kind => kind === row.kind));
 }
 

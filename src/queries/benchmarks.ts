@@ -21,13 +21,13 @@ export const benchmarkKeys = {
 export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,
   id: row => row.bench_id,
-  readPage: (service, query, signal) => service.benchmarks.list(query, { signal }),
+  readPage: ({ service, query, signal }) => service.benchmarks.list(query, { signal }),
 };
 
 export const runtimeList: ListSource<BenchmarkRuntime> = {
   key: benchmarkKeys.runtimes,
   id: row => row.runtime_id,
-  readPage: (service, query, signal) => service.benchmarks.listRuntimes(query, { signal }),
+  readPage: ({ service, query, signal }) => service.benchmarks.listRuntimes(query, { signal }),
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };
 
@@ -36,7 +36,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark | undefined
   return {
     key: benchmarkKeys.one(benchId),
     activity: () => 'open',
-    read: async (service, signal) => {
+    read: async ({ service, signal }) => {
       if (service.capabilities.has('getBenchmark')) {
         try {
           return await service.benchmarks.get(benchId, { signal });
@@ -56,7 +56,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   return {
     key: benchmarkKeys.readiness(benchId),
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
-    read: (service, signal) => service.benchmarks.readiness(benchId, { signal }),
+    read: ({ service, signal }) => service.benchmarks.readiness(benchId, { signal }),
   };
 }
 
@@ -64,7 +64,7 @@ export function imageList(benchId: string): ListSource<BenchmarkImage> {
   return {
     key: [...benchmarkKeys.images(benchId), 'list'],
     id: row => row.task_id,
-    readPage: async (service, _query, signal) => ({
+    readPage: async ({ service, signal }) => ({
       items: (await service.benchmarks.images(benchId, { signal })).images,
       has_more: false,
       next_cursor: null,
@@ -78,7 +78,7 @@ export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
   return {
     key: benchmarkKeys.images(benchId),
     activity: answer => (answer?.images.some(image => isBuilding(image.build_status)) ? 'building' : 'open'),
-    read: (service, signal) => service.benchmarks.images(benchId, { signal }),
+    read: ({ service, signal }) => service.benchmarks.images(benchId, { signal }),
   };
 }
 

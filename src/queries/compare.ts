@@ -51,7 +51,7 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
   return {
     key: [...evaluationKeys.all, 'compared', firstRun, secondRun],
     id: row => row.task_id,
-    readPage: async (service, _query, signal) => {
+    readPage: async ({ service, signal }) => {
       const answers = await Promise.all([firstRun, secondRun].map(run => service.evaluations.rewards(run, { signal })));
       const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
       const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;

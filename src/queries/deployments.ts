@@ -33,7 +33,7 @@ export const deploymentList: ListSource<Deployment> = remembering(
   {
     key: deploymentKeys.list,
     id: row => row.deployment_id,
-    readPage: (service, query, signal) => service.deployments.list(query, { signal }),
+    readPage: ({ service, query, signal }) => service.deployments.list(query, { signal }),
     activity: rows => (rows.some(row => isUnderWay(row.status)) ? 'running' : 'open'),
   },
   remembered,
@@ -44,7 +44,7 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
-    readPage: (service, query, signal) => service.deployments.list({ ...query, status }, { signal }),
+    readPage: ({ service, query, signal }) => service.deployments.list({ ...query, status }, { signal }),
   };
 }
 
@@ -52,7 +52,7 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
   const asked: LiveQuery<Deployment> = {
     key: deploymentKeys.one(deploymentId),
     activity: deployment => activityOf(deployment?.status),
-    read: (service, signal) => service.deployments.get(deploymentId, { signal }),
+    read: ({ service, signal }) => service.deployments.get(deploymentId, { signal }),
   };
   return rememberingOne(asked, deploymentId, remembered);
 }
@@ -61,5 +61,5 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
 export const deploymentSummaryQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: [...deploymentKeys.all, 'summary'],
   activity: () => 'open',
-  read: (service, signal) => service.deployments.summary({ signal }),
+  read: ({ service, signal }) => service.deployments.summary({ signal }),
 };

@@ -50,7 +50,7 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: async (service, _query, signal) => page(await service.evaluations.listRuns(benchId, { signal })),
+    readPage: async ({ service, signal }) => page(await service.evaluations.listRuns(benchId, { signal })),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
@@ -61,7 +61,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
   {
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,
-    readPage: (service, _query, signal) =>
+    readPage: ({ service, signal }) =>
       readAcross(
         service,
         signal,
@@ -78,7 +78,7 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   const asked: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => activityOf(run?.status),
-    read: (service, signal) => service.evaluations.get(runId, { signal }),
+    read: ({ service, signal }) => service.evaluations.get(runId, { signal }),
   };
   return rememberingOne(asked, runId, rememberedRuns);
 }
@@ -87,7 +87,7 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),
     activity: progress => activityOf(progress?.status),
-    read: (service, signal) => service.evaluations.progress(runId, { signal }),
+    read: ({ service, signal }) => service.evaluations.progress(runId, { signal }),
   };
 }
 
@@ -96,7 +96,7 @@ export function rolloutStatisticsQuery(runId: string, ended: boolean): LiveQuery
   return {
     key: evaluationKeys.statistics(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: (service, signal) => service.evaluations.statistics(runId, { signal }),
+    read: ({ service, signal }) => service.evaluations.statistics(runId, { signal }),
   };
 }
 
@@ -105,6 +105,6 @@ export function trajectoryRewardsQuery(runId: string, ended: boolean): LiveQuery
   return {
     key: evaluationKeys.rewards(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async (service, signal) => (await service.evaluations.rewards(runId, { signal })).trajectory_rewards,
+    read: async ({ service, signal }) => (await service.evaluations.rewards(runId, { signal })).trajectory_rewards,
   };
 }

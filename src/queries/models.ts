@@ -7,7 +7,7 @@ export const modelKeys = { list: ['models'] } as const;
 export const modelList: ListSource<SupportedModel> = {
   key: modelKeys.list,
   id: row => row.model_slug,
-  readPage: async (service, _query, signal) => {
+  readPage: async ({ service, signal }) => {
     const items = await service.models.listSupportedTrainingModels({ signal });
     return { items, has_more: false, next_cursor: null, dropped: 0 };
   },

@@ -7,5 +7,5 @@ export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as con
 export const secretList: ListSource<Secret> = {
   key: secretKeys.list,
   id: row => row.secret_id,
-  readPage: (service, query, signal) => service.secrets.list(query, { signal }),
+  readPage: ({ service, query, signal }) => service.secrets.list(query, { signal }),
 };

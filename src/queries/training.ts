@@ -42,7 +42,7 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
-    readPage: (service, _query, signal) =>
+    readPage: ({ service, signal }) =>
       readAcross(service, signal, benchId => service.training.listRuns(benchId, { signal })),
     activity: activityOfRuns,
   },
@@ -53,7 +53,7 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
-    readPage: async (service, _query, signal) => ({
+    readPage: async ({ service, signal }) => ({
       items: await service.training.listRuns(benchId, { signal }),
       has_more: false,
       next_cursor: null,
@@ -68,7 +68,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   const asked: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOf(run?.status),
-    read: (service, signal) => service.training.get(runId, { signal }),
+    read: ({ service, signal }) => service.training.get(runId, { signal }),
   };
   return rememberingOne(asked, runId, remembered);
 }
@@ -78,7 +78,7 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
   return {
     key: trainingKeys.progress(runId),
     activity: progress => activityOf(progress?.status),
-    read: async (service, signal, _known, memory) => {
+    read: async ({ service, signal, memory }) => {
       const progress = await service.training.progress(runId, { signal });
       if (typeof progress.completed_steps === 'number') memory.recordProgress(runId, progress.completed_steps);
       return progress;
@@ -90,7 +90,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: async (service, _query, signal) => ({
+    readPage: async ({ service, signal }) => ({
       items: await service.training.checkpoints(runId, { signal }),
       has_more: false,
       next_cursor: null,
@@ -104,7 +104,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   return {
     key: trainingKeys.trainerRewards(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async (service, signal) => (await service.training.trainerRewards(runId, { signal })).trainer_rewards,
+    read: async ({ service, signal }) => (await service.training.trainerRewards(runId, { signal })).trainer_rewards,
   };
 }
 
@@ -112,7 +112,7 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   return {
     key: trainingKeys.heldOutRewards(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async (service, signal) => (await service.training.heldOutRewards(runId, { signal })).held_out_rewards,
+    read: async ({ service, signal }) => (await service.training.heldOutRewards(runId, { signal })).held_out_rewards,
   };
 }
 
@@ -121,7 +121,7 @@ export function stepRewardList(runId: string, step: number): ListSource<Trajecto
   return {
     key: trainingKeys.stepRewards(runId, step),
     id: row => row.trajectory_id,
-    readPage: async (service, _query, signal) => ({
+    readPage: async ({ service, signal }) => ({
       items: (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards,
       has_more: false,
       next_cursor: null,
@@ -136,7 +136,7 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
   return {
     key: [...trainingKeys.checkpoints(runId), step],
     activity: () => 'settled',
-    read: (service, signal) => service.training.checkpoint(runId, step, { signal }),
+    read: ({ service, signal }) => service.training.checkpoint(runId, step, { signal }),
   };
 }
 
@@ -144,5 +144,5 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
 export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: trainingKeys.options,
   activity: () => 'settled',
-  read: (service, signal) => service.training.options({ signal }),
+  read: ({ service, signal }) => service.training.options({ signal }),
 };

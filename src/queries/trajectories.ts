@@ -21,7 +21,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   return {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
-    readPage: (service, query, signal) => service.trajectories.list({ ...query, ...filter }, { signal }),
+    readPage: ({ service, query, signal }) => service.trajectories.list({ ...query, ...filter }, { signal }),
     activity: rows => (rows.some(row => row.status === 'running') ? 'running' : 'open'),
   };
 }
@@ -31,7 +31,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.one(trajectoryId),
     activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
-    read: (service, signal) => service.trajectories.get(trajectoryId, { include_steps: true }, { signal }),
+    read: ({ service, signal }) => service.trajectories.get(trajectoryId, { include_steps: true }, { signal }),
   };
 }
 
@@ -44,7 +44,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
   return {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
-    readPage: async (service, query, signal) => {
+    readPage: async ({ service, query, signal }) => {
       if (service.capabilities.has('listTrajectories')) {
         try {
           return await service.trajectories.list({ ...query, ...filter }, { signal });

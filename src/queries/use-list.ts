@@ -1,12 +1,10 @@
 /** A list that pages in by cursor and whose first page is kept live. */
 import { useCallback, useRef, useState } from 'react';
 import type { ListQuery } from '../contract/common.ts';
-import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { appendPage, type ListData, mergeFirstPage, type NotedPage, type RowId } from './list.ts';
 import type { Activity, Attention } from './polling.ts';
-import type { RememberedStore } from './remembered/store.ts';
-import { type Live, useLive } from './use-live.ts';
+import { type Asking, type Live, useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** The largest page the contract allows: fewest requests. */
@@ -15,12 +13,7 @@ export const pageSize = 200;
 export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
-  readonly readPage: (
-    service: Service,
-    query: ListQuery,
-    signal: AbortSignal,
-    memory: RememberedStore,
-  ) => Promise<NotedPage<Row>>;
+  readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
   /** What the rows are doing; `open` where nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
@@ -47,10 +40,14 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     {
       key: source.key,
       activity: data => source.activity?.(data?.rows ?? []) ?? 'open',
-      read: async (service, signal, known) =>
+      read: async asking => {
+        const page = await source.readPage({ ...asking, query: { limit: pageSize } });
+        return mergeFirstPage(undefined, page, source.id);
+      },
+      merge: (known, { rows, nextCursor, dropped, note }) =>
         mergeFirstPage(
           known,
-          await source.readPage(service, { limit: pageSize }, signal, workbench.remembered),
+          { items: [...rows], has_more: nextCursor !== null, next_cursor: nextCursor, dropped, note },
           source.id,
         ),
     },
@@ -63,12 +60,12 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     loading.current = true;
     const read = async () => {
       try {
-        const page = await source.readPage(
-          await workbench.service(),
-          { limit: pageSize, cursor },
-          AbortSignal.timeout(60_000),
-          workbench.remembered,
-        );
+        const page = await source.readPage({
+          service: await workbench.service(),
+          query: { limit: pageSize, cursor },
+          signal: AbortSignal.timeout(60_000),
+          memory: workbench.remembered,
+        });
         workbench.cache.setQueryData<ListData<Row>>(source.key, now =>
           // The list may have been read anew meanwhile; a page of the old one must not be added to it.
           now?.nextCursor === cursor ? appendPage(now, page, source.id) : now,

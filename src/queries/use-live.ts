@@ -8,16 +8,20 @@ import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts
 import type { RememberedStore } from './remembered/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 
+/** What a query is given to ask with. */
+export interface Asking {
+  readonly service: Service;
+  readonly signal: AbortSignal;
+  /** What was seen of this service before. */
+  readonly memory: RememberedStore;
+}
+
 /** What may be asked: a key, how to ask, and what the answer says about asking again. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
-  /** Asks the service. `known` is what the last answer was, for queries that build on it. */
-  readonly read: (
-    service: Service,
-    signal: AbortSignal,
-    known: Data | undefined,
-    memory: RememberedStore,
-  ) => Promise<Data>;
+  readonly read: (asking: Asking) => Promise<Data>;
+  /** Joins an answer with what is known when it comes. */
+  readonly merge?: (known: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
 }
 
@@ -72,10 +76,10 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
       const hash = JSON.stringify(queryKey);
       try {
         await workbench.rest.over(signal);
-        const known = workbench.cache.getQueryData<Data>(queryKey);
-        const answer = await query.read(await workbench.service(), signal, known, workbench.remembered);
+        const service = await workbench.service();
+        const answer = await query.read({ service, signal, memory: workbench.remembered });
         workbench.failures.delete(hash);
-        return answer;
+        return query.merge?.(workbench.cache.getQueryData<Data>(queryKey), answer) ?? answer;
       } catch (failure) {
         if (!signal.aborted) {
           workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);

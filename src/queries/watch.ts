@@ -143,9 +143,9 @@ const looks: Readonly<Record<ThingKind, Look>> = {
 /** Things that run, as the service lists them. */
 async function listedRunning(service: Service, signal: AbortSignal, memory: RememberedStore): Promise<PinnedThing[]> {
   const [runs, trainings, deployments] = await Promise.all([
-    everyRun.readPage(service, {}, signal, memory),
-    everyTrainingRun.readPage(service, {}, signal, memory),
-    deploymentList.readPage(service, { limit: 50 }, signal, memory),
+    everyRun.readPage({ service, query: {}, signal, memory }),
+    everyTrainingRun.readPage({ service, query: {}, signal, memory }),
+    deploymentList.readPage({ service, query: { limit: 50 }, signal, memory }),
   ]);
   return [
     ...runs.items
@@ -216,7 +216,7 @@ async function readWatched(
 export const watchList: ListSource<WatchedThing> = {
   key: watchKeys.list,
   id: row => `${row.kind} ${row.id}`,
-  readPage: async (service, _query, signal, memory) => ({
+  readPage: async ({ service, signal, memory }) => ({
     items: await readWatched(service, signal, memory, await listedRunning(service, signal, memory)),
     has_more: false,
     next_cursor: null,
@@ -246,7 +246,7 @@ function seenRunning(memory: RememberedStore, now: number): PinnedThing[] {
 export const backgroundWatch: LiveQuery<readonly WatchedThing[]> = {
   key: watchKeys.background,
   activity: () => 'open',
-  read: async (service, signal, _known, memory) => {
+  read: async ({ service, signal, memory }) => {
     const running = seenRunning(memory, Date.now());
     const pins = memory.pinned().filter(({ kind, id }) => {
       const seen = memory.find(kind, id);

@@ -20,7 +20,32 @@ export interface Clock {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** An address at which a service can be asked, with the credential that counts there. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+/** Knows where a service is that may end, or move to another port, while it is in use. All callers share one. */
+export interface Supervisor {
+  /**
+   * Where the service is now, started where it does not run; asked before every attempt.
+   *
+   * @throws Error with words for the user where it cannot be had
+   */
+  readonly locate: (signal: AbortSignal) => Promise<Target>;
+  /**
+   * A request did not reach `lost`, or its answer broke off. Gives whether the service has been found or started again
+   * since, so that what may be repeated is worth another attempt.
+   */
+  readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
+}
+
 export interface ServiceOptions {
+  /** Refuses every call that writes, before anything is sent. */
+  readonly readOnly?: boolean | undefined;
+  /** Where the service is, for one that may move. `baseUrl` is what it is called then, and is not asked. */
+  readonly supervisor?: Supervisor | undefined;
   readonly baseUrl: string;
   /** Where chat completions go, if not to `baseUrl`. */
   readonly inferenceUrl?: string | undefined;

@@ -37,9 +37,9 @@ describe('a list', () => {
       { id: 'a', status: 'completed' },
       { id: 'b', status: 'running' },
     ];
-    const whole = await listOf(() => runs).readPage(service, {}, signal, memory);
+    const whole = await listOf(() => runs).readPage({ service, query: {}, signal, memory });
     expect([whole.items, whole.note]).toEqual([runs, undefined]);
-    const remembered = await listOf(missing).readPage(service, {}, signal, memory);
+    const remembered = await listOf(missing).readPage({ service, query: {}, signal, memory });
     expect(remembered.items.map(({ id, status }) => [id, status])).toEqual([
       ['a', 'completed'],
       ['b', 'running'],
@@ -50,11 +50,11 @@ describe('a list', () => {
 
   it('does not hide a failure behind what was seen', async () => {
     const memory = RememberedStore.inMemory('test');
-    await listOf(() => [{ id: 'a', status: 'completed' }]).readPage(service, {}, signal, memory);
+    await listOf(() => [{ id: 'a', status: 'completed' }]).readPage({ service, query: {}, signal, memory });
     const failing = listOf(() => {
       throw new RequestError('no', { code: 'x' });
     });
-    await expect(failing.readPage(service, {}, signal, memory)).rejects.toThrow('no');
+    await expect(failing.readPage({ service, query: {}, signal, memory })).rejects.toThrow('no');
   });
 });
 
@@ -65,16 +65,15 @@ describe('a record', () => {
   it('is remembered, and what was remembered stands in where the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
-    await queryOf(async () => run).read(service, signal, undefined, memory);
+    await queryOf(async () => run).read({ service, signal, memory });
     expect(memory.find('run', 'a')?.label).toBe('run a');
-    expect(await queryOf(missing).read(service, signal, undefined, memory)).toMatchObject(run);
+    expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
     await expect(
-      rememberingOne({ key: [], activity: () => 'open', read: missing }, 'other', about).read(
+      rememberingOne({ key: [], activity: () => 'open', read: missing }, 'other', about).read({
         service,
         signal,
-        undefined,
         memory,
-      ),
+      }),
     ).rejects.toThrow();
   });
 });

@@ -36,9 +36,9 @@ export function remembering<Row extends object>(
     memory.see(rows.map(row => ({ kind, ...describe(row), record: row as Readonly<Record<string, unknown>> })));
   return {
     ...source,
-    readPage: async (service, query, signal, memory): Promise<NotedPage<Row>> => {
+    readPage: async ({ service, query, signal, memory }): Promise<NotedPage<Row>> => {
       try {
-        const page = await source.readPage(service, query, signal, memory);
+        const page = await source.readPage({ service, query, signal, memory });
         see(memory, page.items);
         return page;
       } catch (error) {
@@ -59,9 +59,9 @@ export function rememberingOne<Thing extends object>(
 ): LiveQuery<Thing> {
   return {
     ...query,
-    read: async (service, signal, known, memory) => {
+    read: async ({ service, signal, memory }) => {
       try {
-        const thing = await query.read(service, signal, known, memory);
+        const thing = await query.read({ service, signal, memory });
         memory.see([{ kind, ...describe(thing), record: thing as Readonly<Record<string, unknown>> }]);
         return thing;
       } catch (error) {
