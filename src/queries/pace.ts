@@ -1,40 +1,90 @@
-/** How fast a training run gets on, from when its steps were seen. Pure. */
+/** How fast a training run advances now, from when its steps were seen. Pure. */
 import { duration } from '../text/time.ts';
 import type { ProgressPoint } from './remembered/store.ts';
 
 export interface Pace {
-  /** Milliseconds of a step, over the last minutes; undefined before two different counts were seen. */
+  /** Milliseconds of a step; undefined before two different counts were seen. */
   readonly stepMs: number | undefined;
   /** When the count changed last; epoch milliseconds. */
   readonly changedAt: number | undefined;
+  /** Milliseconds without a new step after which it has stopped advancing. */
+  readonly patienceMs: number;
 }
 
-/** What lies further back says little of how fast it goes now. */
-const windowMs = 10 * 60_000;
-
-export function paceOf(points: readonly ProgressPoint[], now: number): Pace {
-  const last = points.at(-1);
-  const recent = points.filter(({ at }) => last !== undefined && last.at - at <= windowMs);
-  const [first] = recent;
-  const steps = (last?.completed_steps ?? 0) - (first?.completed_steps ?? 0);
-  const elapsed = (last?.at ?? now) - (first?.at ?? now);
-  return { stepMs: steps > 0 && elapsed > 0 ? elapsed / steps : undefined, changedAt: last?.at };
+/** The time from one count that was seen to the next. */
+interface Interval {
+  readonly ms: number;
+  readonly steps: number;
 }
 
-/** In words: rate and time left while it runs, and when something changed last. No guess before the first steps. */
-export function paceWords(
-  { stepMs, changedAt }: Pace,
-  completed: number | null | undefined,
-  total: number | null | undefined,
-  now: number,
-): string {
-  const parts: string[] = [];
-  if (stepMs !== undefined) {
-    parts.push(stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`);
-    if (total != null && completed != null && completed > 0 && completed < total) {
-      parts.push(`about ${duration((total - completed) * stepMs)} left`);
-    }
+/** The rate is that of the last two minutes, or of the last ten steps where those took longer. */
+const windowMs = 2 * 60_000;
+const windowSteps = 10;
+/** So many times the usual, an interval was an outage, and a silence is no longer a slow step. */
+const outlier = 3;
+/** Silences that are never worth a word: the polls of what has no focus are ten seconds apart. */
+const shortestPatienceMs = 15_000;
+/** How long a silence is before anything is known of the pace. */
+const firstPatienceMs = 60_000;
+
+/** The lower one of the two in the middle, so that one outage among two intervals is not half of the rate. */
+function median(values: readonly number[]): number | undefined {
+  return values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)];
+}
+
+/** The intervals of the window, the newest first. A run that was set back to a checkpoint did no steps in that interval. */
+function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
+  const intervals: Interval[] = [];
+  let [ms, steps] = [0, 0];
+  for (let index = points.length - 1; index > 0 && (ms < windowMs || steps < windowSteps); index -= 1) {
+    const [from, to] = [points[index - 1], points[index]];
+    if (!from || !to) break;
+    const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
+    if (interval.steps <= 0 || interval.ms <= 0) continue;
+    intervals.push(interval);
+    ms += interval.ms;
+    steps += interval.steps;
   }
-  if (changedAt !== undefined && now - changedAt > 15_000) parts.push(`no new step for ${duration(now - changedAt)}`);
-  return parts.join('  ');
+  return intervals;
+}
+
+/**
+ * The pace of the last steps. Intervals in which a step took several times as long as usual count for nothing: the service,
+ * the line or this program was away.
+ */
+export function paceOf(points: readonly ProgressPoint[]): Pace {
+  const changedAt = points.at(-1)?.at;
+  const intervals = recentIntervals(points);
+  const usualStep = median(intervals.map(({ ms, steps }) => ms / steps));
+  if (usualStep === undefined) return { stepMs: undefined, changedAt, patienceMs: firstPatienceMs };
+  const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * usualStep);
+  const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
+  const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
+  const between = median(usual.map(interval => interval.ms)) ?? 0;
+  return { stepMs: ms / steps, changedAt, patienceMs: Math.max(shortestPatienceMs, outlier * between) };
+}
+
+export interface RunSituation {
+  readonly status: string | null | undefined;
+  readonly completed: number | null | undefined;
+  readonly total: number | null | undefined;
+  /** When the run was last observed; epoch milliseconds. What was not observed is not known to have stopped. */
+  readonly now: number;
+}
+
+const stopping = new Set(['cancel_signaled', 'cancelling']);
+
+/**
+ * Rate and time left while steps come; how long none came once they have stopped. No time is left to tell of a run that is
+ * being cancelled, and nothing is guessed before the first steps.
+ */
+export function paceWords(pace: Pace, { status, completed, total, now }: RunSituation): string {
+  const { stepMs, changedAt, patienceMs } = pace;
+  const silence = changedAt === undefined ? 0 : now - changedAt;
+  if (silence > patienceMs) return `no new step for ${stepMs === undefined ? 'at least ' : ''}${duration(silence)}`;
+  if (stepMs === undefined) return '';
+  const rate = stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`;
+  const known = total != null && completed != null && completed > 0 && completed < total;
+  if (!known || (status != null && stopping.has(status))) return rate;
+  return `${rate}  about ${duration((total - completed) * stepMs)} left`;
 }

@@ -100,10 +100,14 @@ const looks: Readonly<Record<ThingKind, Look>> = {
     const rewards = (curve?.trainer_rewards ?? []).flatMap(({ trainer_reward }) => trainer_reward ?? []);
     if (progress.completed_steps != null) memory.recordProgress(id, progress.completed_steps);
     const over = isOver({ status: text(progress.status) });
-    const now = Date.now();
     const pace = over
       ? ''
-      : paceWords(paceOf(memory.progressOf(id), now), progress.completed_steps, progress.total_steps, now);
+      : paceWords(paceOf(memory.progressOf(id)), {
+          status: progress.status,
+          completed: progress.completed_steps,
+          total: progress.total_steps,
+          now: Date.now(),
+        });
     return {
       ...(run?.display_name ? { label: run.display_name } : {}),
       pace,

@@ -1,5 +1,5 @@
 /** The curves of a training run as series of a chart, and what is read at the crosshair. Pure. */
-import type { HeldOutReward, TrainerReward } from '../../../contract/training.ts';
+import type { HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -35,6 +35,19 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
   if (!first) return [];
   const minutes = points.map(({ at, completed_steps }) => ({ x: (at - first.at) / 60_000, y: completed_steps }));
   return [{ name: 'completed steps by minute, as seen here', points: minutes }];
+}
+
+/**
+ * Steps done, by the newer of two answers: the progress, and the steps that have a trainer metric, which is what the
+ * progress counts. They are asked for apart, and a curve that is ahead of the count would look like a mistake.
+ */
+export function completedSteps(
+  progress: TrainingProgress | undefined,
+  trainer: readonly TrainerReward[],
+): number | undefined {
+  const counted = progress?.completed_steps;
+  if (counted == null) return undefined;
+  return Math.max(counted, new Set(trainer.map(({ step }) => step)).size);
 }
 
 /** Every x of the series, once, in their order. */

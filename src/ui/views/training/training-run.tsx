@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useReducer, useState } from 'react';
 import type { Checkpoint, TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { hasEnded } from '../../../queries/evaluations.ts';
+import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import {
@@ -12,7 +13,7 @@ import {
   trainingProgressQuery,
   trainingRunQuery,
 } from '../../../queries/training.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { type Live, useLive } from '../../../queries/use-live.ts';
 import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -35,7 +36,7 @@ import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { checkpointColumns } from './columns.ts';
 import { chartCommands, checkpointCommands, trainingCommands } from './commands.ts';
-import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from './curves.ts';
+import { completedSteps, curveSeries, heldOutNote, legend, progressSeries, xsOf } from './curves.ts';
 import { checkpointFacts, trainingFacts } from './facts.ts';
 import { OverlayWindow } from './overlay.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
@@ -44,28 +45,44 @@ const newestFirst = { column: 'step', descending: true } as const;
 /** Lines of the checkpoints that the chart leaves room for. */
 const tableLines = 7;
 
-function statusLine(run: TrainingRun, progress: TrainingProgress | undefined, width: number, theme: Theme): string {
-  const { completed_steps: done, total_steps: total } = progress ?? {};
+function statusLine(
+  run: TrainingRun,
+  done: number | undefined,
+  total: number | null | undefined,
+  width: number,
+  theme: Theme,
+): string {
   const status = sanitiseLine(run.status ?? 'unknown');
-  const counts = done == null ? '' : `step ${done}${total == null ? '' : ` of ${total}`}`;
-  const bar = done != null && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
+  const counts = done === undefined ? '' : `step ${done}${total == null ? '' : ` of ${total}`}`;
+  const bar =
+    done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
   return [statusStyle(status, theme)(statusText(status, theme)), bar, counts].filter(Boolean).join('  ');
 }
 
-/** Elapsed time and pace, told anew each second while it runs. */
-function usePace(run: TrainingRun, progress: TrainingProgress | undefined, ended: boolean): string {
+/** Pace and elapsed time, kept up to date while the run goes on; what matters most comes first, where nothing cuts it. */
+function usePace(
+  run: TrainingRun,
+  { data: progress, freshness }: Live<TrainingProgress>,
+  completed: number | undefined,
+  ended: boolean,
+): string {
   const { remembered } = useWorkbench();
-  const { completed_steps: done, total_steps: total } = progress ?? {};
+  const total = progress?.total_steps;
+  const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
+  // Each answer may have added a point; read then, and not with each tick of the clock.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
+  const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
   return useTime(
     useCallback(
       now => {
         if (ended) return '';
-        const pace = paceWords(paceOf(remembered.progressOf(run.training_run_id), now), done, total, now);
+        const seen = freshnessAt(freshness, now);
+        const observed = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
         const elapsed = started === undefined ? '' : `for ${duration(Math.max(0, now - started))}`;
-        return [elapsed, pace].filter(Boolean).join('  ');
+        return [paceWords(pace, { status, completed, total, now: observed }), elapsed].filter(Boolean).join('  ');
       },
-      [remembered, run.training_run_id, done, total, started, ended],
+      [pace, freshness, status, completed, total, started, ended],
     ),
   );
 }
@@ -88,6 +105,7 @@ export function TrainingRunView({ location }: ViewProps) {
   const status = progress.data?.status ?? run.data?.status;
   const ended = hasEnded(status);
   const curves = useCurves(runId, ended, pane.attention);
+  const completed = completedSteps(progress.data, curves.trainer);
   const [overlaid, setOverlaid] = useState<TrainingRun>();
   const other = useCurves(overlaid?.training_run_id ?? runId, hasEnded(overlaid?.status ?? status), 'visible');
   useRefreshOnce(ended, [
@@ -108,7 +126,7 @@ export function TrainingRunView({ location }: ViewProps) {
   };
   const failure = progress.data?.failure ?? known.failure;
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure };
-  const pace = usePace(shown, progress.data, ended);
+  const pace = usePace(shown, progress, completed, ended);
 
   const weight = smoothings[chart.smoothing] ?? 0;
   const own = curveSeries(curves, weight, overlaid ? (shown.display_name ?? runId) : '');
@@ -123,7 +141,7 @@ export function TrainingRunView({ location }: ViewProps) {
   const smoothed = weight > 0 ? theme.styles.muted(`smoothed ${weight}`) : '';
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
-    statusLine(shown, progress.data, room, theme),
+    statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(fault ? faultLines(fault, room, theme).slice(0, 2) : []),

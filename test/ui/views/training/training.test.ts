@@ -1,8 +1,14 @@
-/** What the screens make of a training run: its curves, its pace, its options. Pure. */
+/** What the screens make of a training run: its curves and its options. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { paceOf, paceWords } from '../../../../src/queries/pace.ts';
-import { curveSeries, heldOutNote, legend, progressSeries, xsOf } from '../../../../src/ui/views/training/curves.ts';
+import {
+  completedSteps,
+  curveSeries,
+  heldOutNote,
+  legend,
+  progressSeries,
+  xsOf,
+} from '../../../../src/ui/views/training/curves.ts';
 import { optionSpecs, optionsOf } from '../../../../src/ui/views/training/options.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
@@ -32,6 +38,12 @@ describe('curves', () => {
     expect(text(1)).toBe('at 1  ─ first: held-out 0  ─ first: trainer 0.100');
   });
 
+  it('and the count of steps do not contradict each other', () => {
+    expect(completedSteps({ completed_steps: 2 }, trainer)).toBe(3);
+    expect(completedSteps({ completed_steps: 4 }, trainer)).toBe(4);
+    expect(completedSteps({}, trainer)).toBeUndefined();
+  });
+
   it('of a service that has none are the steps that were seen here', () => {
     const [series] = progressSeries([
       { at: 60_000, completed_steps: 0 },
@@ -50,23 +62,6 @@ describe('curves', () => {
     expect(heldOutNote([{ ...whole, completed_samples: 6, failed_samples: 2 }])).toBe(
       'held-out at step 5: 6 of 8 samples, 2 failed',
     );
-  });
-});
-
-describe('pace', () => {
-  const points = [
-    { at: 0, completed_steps: 0 },
-    { at: 20_000, completed_steps: 10 },
-  ];
-  it('is told with the time left once there are steps to tell it from', () => {
-    expect(paceWords(paceOf(points, 20_000), 10, 40, 20_000)).toBe('2s a step  about 1m left');
-    expect(paceWords(paceOf(points.slice(0, 1), 5_000), 0, 40, 5_000)).toBe('');
-    expect(paceWords(paceOf([], 0), undefined, undefined, 0)).toBe('');
-  });
-
-  it('says when nothing has changed for a while', () => {
-    expect(paceWords(paceOf(points, 80_000), 10, 40, 80_000)).toContain('no new step for 1m');
-    expect(paceWords(paceOf(points, 20_000), 40, 40, 20_000)).not.toContain('left');
   });
 });
 

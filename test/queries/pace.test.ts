@@ -1,0 +1,86 @@
+/** How fast a training run advances, and what is said once it does not. */
+import { describe, expect, it } from 'vitest';
+import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
+import type { ProgressPoint } from '../../src/queries/remembered/store.ts';
+
+const minute = 60_000;
+
+/** Points by the time between them and the steps that each brought. */
+function points(...intervals: readonly (readonly [ms: number, steps: number])[]): ProgressPoint[] {
+  const seen: ProgressPoint[] = [{ at: 0, completed_steps: 0 }];
+  for (const [ms, steps] of intervals) {
+    const { at, completed_steps } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
+    seen.push({ at: at + ms, completed_steps: completed_steps + steps });
+  }
+  return seen;
+}
+
+function words(seen: readonly ProgressPoint[], later = 0, situation: Partial<RunSituation> = {}): string {
+  const { at, completed_steps: completed } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
+  return paceWords(paceOf(seen), { status: 'running', completed, total: 400, now: at + later, ...situation });
+}
+
+const steady = points(...Array.from({ length: 20 }, () => [2_000, 1] as const));
+
+describe('the pace', () => {
+  it('comes with the time left once there are steps to judge by', () => {
+    expect(words(steady)).toBe('2s a step  about 12m 40s left');
+    expect(words(steady.slice(0, 1))).toBe('');
+    expect(words([], 0, { completed: undefined })).toBe('');
+    expect(words(steady, 0, { total: null })).toBe('2s a step');
+    expect(words(steady, 0, { total: 20 })).toBe('2s a step');
+  });
+
+  it('leaves out the time in which nothing could be observed', () => {
+    const withOutage = points([2_000, 10], [2_000, 10], [4 * minute, 3], [2_000, 10], [2_000, 10]);
+    expect(words(withOutage)).toContain('5.0 steps/s');
+    // Also where the outage is all but the last that was seen.
+    expect(words(points([4 * minute, 3], [2_000, 10]))).toContain('5.0 steps/s');
+  });
+
+  it('is that of the recent steps, and not of how it began', () => {
+    const slowed = points(
+      ...Array.from({ length: 100 }, () => [1_000, 5] as const),
+      ...Array.from({ length: 65 }, () => [2_000, 1] as const),
+    );
+    expect(words(slowed, 0, { total: 600 })).toContain('2s a step');
+  });
+
+  it('takes ten steps where two minutes hold few', () => {
+    expect(words(points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const)))).toContain('5m a step');
+    const mixed = points([10 * minute, 1], ...Array.from({ length: 10 }, () => [minute, 1] as const));
+    expect(words(mixed)).toContain('1m a step');
+  });
+
+  it('averages what the polls round', () => {
+    // Steps of 1.5 s, asked for every 2 s: one and two steps in turn.
+    const polled = points(...Array.from({ length: 20 }, (_, index) => [2_000, index % 3 === 0 ? 2 : 1] as const));
+    expect(words(polled)).toContain('1.5s a step');
+  });
+
+  it('survives a count that was set back to a checkpoint', () => {
+    expect(words(points([2_000, 10], [2_000, 10], [5_000, -5], [2_000, 10]))).toContain('5.0 steps/s');
+  });
+});
+
+describe('a silence', () => {
+  it('takes the place of rate and time left', () => {
+    expect(words(steady, 14_000)).toBe('2s a step  about 12m 40s left');
+    expect(words(steady, 4 * minute)).toBe('no new step for 4m');
+  });
+
+  it('is judged by how long steps take', () => {
+    const slow = points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const));
+    expect(words(slow, 14 * minute)).toContain('5m a step');
+    expect(words(slow, 16 * minute)).toBe('no new step for 16m');
+  });
+
+  it('may have been longer where it began before anything was seen', () => {
+    expect(words(points(), 30_000, { completed: 40 })).toBe('');
+    expect(words(points(), 4 * minute, { completed: 40 })).toBe('no new step for at least 4m');
+  });
+});
+
+it.each(['cancel_signaled', 'cancelling'])('no time is left of a run that is %s', status => {
+  expect(words(steady, 0, { status })).toBe('2s a step');
+});
