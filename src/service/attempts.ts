@@ -4,7 +4,7 @@ import type { ServiceError } from './errors.ts';
 import { deadlineReached } from './http.ts';
 import type { Clock } from './options.ts';
 import type { Logger, LogLine } from './redaction.ts';
-import { decideRetry, type Outcome, type RetryBudget } from './retry.ts';
+import { decideRetry, isLost, maximumRecoveries, mayRepeat, type Outcome, type RetryBudget } from './retry.ts';
 
 /** How one attempt ended. Without an `outcome` there is no other one. */
 export type AttemptResult<Value> = { readonly status?: number | undefined; readonly requestId?: string | undefined } & (
@@ -17,27 +17,43 @@ export type AttemptResult<Value> = { readonly status?: number | undefined; reado
     }
 );
 
-export interface AttemptPlan<Value> {
+/** What the attempts of a call share, wherever they go. */
+export interface Destination {
+  /** Path without the query. */
+  readonly path: string;
+  /** Host and port. */
+  readonly host: string;
+}
+
+export interface AttemptPlan<Value, Where extends Destination> {
   readonly operation: string;
   readonly method: Method;
-  readonly path: string;
-  readonly host: string;
+  /** Whether the call changes something at the service. */
+  readonly isWrite: boolean;
   /** The request carries an idempotency key, or a body whose repeat is harmless. */
   readonly repeatable: boolean;
   readonly time: TimeLimit;
   readonly budget: RetryBudget;
   readonly clock: Clock;
   readonly logger: Logger | undefined;
+  /** Where the next attempt goes. */
+  readonly locate: () => Promise<Where>;
   /** Makes the attempt of this number; the first is 1. */
-  readonly run: (attempt: number) => Promise<AttemptResult<Value>>;
+  readonly run: (attempt: number, where: Where) => Promise<AttemptResult<Value>>;
+  /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
+  readonly recover: (where: Where) => Promise<boolean>;
 }
 
 /** @throws ServiceError of the last attempt */
-export async function withRetries<Value>(plan: AttemptPlan<Value>): Promise<Value> {
-  const { operation, method, path, host, clock, time, budget } = plan;
+export async function withRetries<Value, Where extends Destination>(plan: AttemptPlan<Value, Where>): Promise<Value> {
+  const { operation, method, clock, time, budget } = plan;
+  let retries = 0;
+  let recoveries = 0;
   for (let attempt = 1; ; attempt += 1) {
+    const where = await plan.locate();
+    const { host, path } = where;
     const startedAt = clock.now();
-    const result = await plan.run(attempt);
+    const result = await plan.run(attempt, where);
     const { status, requestId } = result;
     const line: LogLine = { operation, method, path, attempt, ms: clock.now() - startedAt, status, requestId };
     if (result.ok) {
@@ -45,16 +61,31 @@ export async function withRetries<Value>(plan: AttemptPlan<Value>): Promise<Valu
       plan.logger?.(line);
       return result.value;
     }
-    const retryInMs = delayBefore(plan, attempt, result);
-    plan.logger?.({ ...line, error: result.error.kind, retryInMs });
-    if (retryInMs === undefined) throw result.error;
+    const { error, outcome } = result;
+    const recovered = recoveries < maximumRecoveries && isLost(outcome) && (await plan.recover(where));
+    if (recovered && (!plan.isWrite || mayRepeat({ ...plan, outcome }))) {
+      recoveries += 1;
+      plan.logger?.({ ...line, error: error.kind, retryInMs: 0 });
+      continue;
+    }
+    retries += 1;
+    const retryInMs = delayBefore(plan, host, retries, result);
+    plan.logger?.({ ...line, error: error.kind, retryInMs });
+    if (retryInMs === undefined) throw error;
+    // If aborted during the wait, the next attempt throws CancelledError and sends nothing.
     await clock.sleep(retryInMs, time.signal);
-    // Whoever stopped the call meanwhile is told so by the next attempt, which sends nothing then.
   }
 }
 
 function delayBefore<Value>(
-  { method, repeatable, time, budget, host, clock }: AttemptPlan<Value>,
+  {
+    method,
+    repeatable,
+    time,
+    budget,
+    clock,
+  }: Pick<AttemptPlan<Value, Destination>, 'method' | 'repeatable' | 'time' | 'budget' | 'clock'>,
+  host: string,
   attempt: number,
   { outcome, headers }: Extract<AttemptResult<Value>, { ok: false }>,
 ): number | undefined {

@@ -2,13 +2,13 @@
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
-import { parseBase } from './address.ts';
 import { Agents } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
-import { type AttemptResult, limitTime, sleep, type TimeLimit, withRetries } from './attempts.ts';
+import { type AttemptResult, type Destination, limitTime, sleep, type TimeLimit, withRetries } from './attempts.ts';
 import { BodyTooLarge, parseJson, readBody, readErrorBody } from './body.ts';
 import { Capabilities } from './capabilities.ts';
+import { Connection, type Place } from './connection.ts';
 import { credentialFor } from './credentials.ts';
 import { RequestError, ServiceError } from './errors.ts';
 import type { CallFacts } from './facts.ts';
@@ -21,11 +21,10 @@ import {
   type Timeouts,
   timeoutsOf,
 } from './options.ts';
-
-import { type CallInput, prepareRequest } from './request.ts';
+import { type CallInput, type PreparedRequest, prepareRequest } from './request.ts';
 import { misunderstood, redirected, tooLarge } from './response-error.ts';
 import { mayHaveWorked, type Outcome, RetryBudget } from './retry.ts';
-import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+import { errorOfFailure, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 export interface CallExtras extends CallOptions {
   readonly idempotencyKey?: string | undefined;
@@ -37,12 +36,22 @@ export interface CallExtras extends CallOptions {
 interface Call {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string>>;
-  readonly pattern: string;
-  readonly namesThing: boolean;
-  readonly wire: Omit<WireRequest, 'signal'>;
+  readonly request: PreparedRequest;
   readonly timeouts: Timeouts;
-  readonly facts: Omit<CallFacts, 'details' | 'mayHaveHappened'>;
+  readonly isWrite: boolean;
+  /** What no error may repeat of the body. */
+  readonly sensitive: readonly string[];
   readonly idempotencyKey: string | undefined;
+  /** Access token of the trajectory that the call is about. */
+  readonly token: string | undefined;
+}
+
+/** Where one attempt of a call goes. */
+interface Route extends Destination {
+  readonly place: Place;
+  /** How often the connections had been closed before it. */
+  readonly closings: number;
+  readonly url: URL;
 }
 
 /** An answer whose head says success. */
@@ -57,23 +66,21 @@ export interface OpenAnswer {
 }
 
 export class Caller {
-  readonly base: URL;
+  readonly connection: Connection;
   readonly agents: Agents;
   readonly clock: Clock;
   readonly budget: RetryBudget;
   readonly assumptions: Assumptions;
   readonly capabilities = new Capabilities();
-  readonly #inferenceBase: URL;
   readonly #options: ServiceOptions;
   /** Credentials sent in this session: a service may repeat one in its answer to another call. */
   readonly #credentials = new Set<string>();
+  #closings = 0;
 
   /** @throws RequestError where an address or an assumption of the profile is wrong */
   constructor(options: ServiceOptions) {
-    const { baseUrl, inferenceUrl, allowInsecureHttp = false } = options;
     this.#options = options;
-    this.base = parseBase(baseUrl, 'baseUrl', allowInsecureHttp);
-    this.#inferenceBase = inferenceUrl ? parseBase(inferenceUrl, 'inferenceUrl', allowInsecureHttp) : this.base;
+    this.connection = new Connection(options);
     this.agents = new Agents(options.caFile);
     this.assumptions = new Assumptions(options.assumptions);
     this.clock = options.clock ?? { now: Date.now, random: Math.random, sleep };
@@ -86,7 +93,7 @@ export class Caller {
     input: CallInput<z.input<Query>, z.input<Body>>,
     options: CallExtras = {},
   ): Promise<z.output<Response>> {
-    const call = await this.#prepare(endpoint, input, options);
+    const call = this.#prepare(endpoint, input, options);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.now());
     const maxBytes = options.maxBytes ?? defaultMaxBytes;
     try {
@@ -116,7 +123,7 @@ export class Caller {
     input: CallInput<z.input<Query>, z.input<Body>>,
     options: CallExtras = {},
   ): Promise<OpenAnswer> {
-    const call = await this.#prepare(endpoint, input, options);
+    const call = this.#prepare(endpoint, input, options);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.now());
     try {
       return await this.#attempts(call, time, true, async (answer, facts) => {
@@ -138,7 +145,13 @@ export class Caller {
     }
   }
 
-  async #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallExtras): Promise<Call> {
+  /** Closes every connection without making one. */
+  async close(): Promise<void> {
+    this.#closings += 1;
+    await this.agents.close();
+  }
+
+  #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallExtras): Call {
     this.capabilities.require(endpoint);
     const { auth, method, operation } = endpoint;
     const { idempotencyKey, token } = options;
@@ -148,37 +161,16 @@ export class Caller {
         operation,
       });
     }
-    const base = auth === 'inferenceToken' ? this.#inferenceBase : this.base;
-    const { url, pattern, body, namesThing } = prepareRequest(base, endpoint, input, this.assumptions);
-    const credential = await credentialFor(auth, this.#options, token);
-    const timeouts = timeoutsOf(this.#options.timeouts, options);
-    const headers: Record<string, string> = {
-      accept: 'application/json',
-      'user-agent': this.#options.userAgent,
-      ...credential.headers,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-      ...(idempotencyKey === undefined ? {} : { [this.assumptions.idempotencyHeader.toLowerCase()]: idempotencyKey }),
-    };
-    for (const value of credential.values) this.#credentials.add(value);
-    const redact = redactor([...this.#credentials, ...sensitiveValues(endpoint, input.body)]);
-    const agent = await this.agents.get(url, auth === 'inferenceToken' ? 'long' : 'call');
     return {
       endpoint,
       params: input.params ?? {},
-      pattern,
-      namesThing,
-      wire: { method, url, headers, body, agent, ...timeouts },
-      timeouts,
+      request: prepareRequest(endpoint, input, this.assumptions),
+      timeouts: timeoutsOf(this.#options.timeouts, options),
       // A completion changes nothing: asked for twice, it is merely answered twice.
-      facts: {
-        method,
-        isWrite: method !== 'GET' && auth !== 'inferenceToken',
-        path: url.pathname,
-        host: url.host,
-        auth,
-        redact,
-      },
+      isWrite: method !== 'GET' && auth !== 'inferenceToken',
+      sensitive: sensitiveValues(endpoint, input.body),
       idempotencyKey,
+      token,
     };
   }
 
@@ -188,29 +180,72 @@ export class Caller {
     uncompressed: boolean,
     read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>,
   ): Promise<Value> {
-    const { endpoint, facts, idempotencyKey } = call;
+    const { endpoint, request, isWrite, idempotencyKey } = call;
+    const { auth, method, operation } = endpoint;
+    const { clock, budget, connection } = this;
     let mayHaveHappened = false;
-    const run = async (attempt: number): Promise<AttemptResult<Value>> => {
-      const details = { operation: endpoint.operation, attempts: attempt, idempotencyKey };
-      const result = await this.#attempt(
-        call,
-        { ...facts, details, mayHaveHappened },
-        { ...call.wire, uncompressed, signal: time.signal },
-        read,
-      );
-      if (!result.ok && facts.isWrite) mayHaveHappened ||= mayHaveWorked(result.outcome);
+    const factsOf = (url: URL, attempts: number): CallFacts => ({
+      method,
+      isWrite,
+      path: url.pathname,
+      host: url.host,
+      auth,
+      redact: redactor([...this.#credentials, ...call.sensitive]),
+      details: { operation, attempts, idempotencyKey },
+      mayHaveHappened,
+    });
+    let made = 0;
+    const locate = async (): Promise<Route> => {
+      try {
+        const place = await connection.locate(auth, time.signal);
+        const url = request.urlAt(place.base);
+        return { place, url, path: url.pathname, host: url.host, closings: this.#closings };
+      } catch (error) {
+        throw unlocated(error, factsOf(request.urlAt(connection.base), made), time.signal, call.timeouts);
+      }
+    };
+    const run = async (attempt: number, route: Route): Promise<AttemptResult<Value>> => {
+      const headers = await this.#headers(call, route.place);
+      made = attempt;
+      const agent = await this.agents.get(route.url, auth === 'inferenceToken' ? 'long' : 'call');
+      const wire = { method, url: route.url, headers, body: request.body, agent, ...call.timeouts };
+      const facts = factsOf(route.url, attempt);
+      const result = await this.#attempt(call, facts, { ...wire, uncompressed, signal: time.signal }, read);
+      if (!result.ok && isWrite) mayHaveHappened ||= mayHaveWorked(result.outcome);
       return result;
     };
     return withRetries({
-      ...facts,
-      operation: endpoint.operation,
+      operation,
+      method,
+      isWrite,
       repeatable: endpoint.repeatable === true || (endpoint.idempotencyKey === true && idempotencyKey !== undefined),
       time,
-      budget: this.budget,
-      clock: this.clock,
+      budget,
+      clock,
       logger: this.#options.logger,
+      locate,
       run,
+      // What was cut off by closing is not lost: starting the service again would keep a program that ends from ending.
+      recover: async ({ place, closings }) =>
+        closings === this.#closings && (await connection.recover(place, time.signal)),
     });
+  }
+
+  /** @throws RequestError where the credential cannot be read or sent */
+  async #headers({ endpoint, request, idempotencyKey, token }: Call, { target }: Place) {
+    const key = target && (async () => target.apiKey);
+    const sources = key ? { apiKey: key, inferenceToken: key } : this.#options;
+    const credential = await credentialFor(endpoint.auth, sources, token);
+    for (const value of credential.values) this.#credentials.add(value);
+    const keyHeader = this.assumptions.idempotencyHeader.toLowerCase();
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent,
+      ...credential.headers,
+      ...(request.body ? { 'content-type': 'application/json' } : {}),
+      ...(idempotencyKey === undefined ? {} : { [keyHeader]: idempotencyKey }),
+    };
+    return headers;
   }
 
   async #attempt<Value>(
@@ -237,13 +272,8 @@ export class Caller {
         const gone = call.endpoint.response.safeParse(call.params);
         if (gone.success) return { ...head, ok: true, value: gone.data as Value };
       }
-      return {
-        ...head,
-        ok: false,
-        outcome,
-        headers,
-        error: this.#refusal(call, facts, { status, headers, text, body }),
-      };
+      const error = this.#refusal(call, facts, { status, headers, text, body });
+      return { ...head, ok: false, outcome, headers, error };
     } catch (error) {
       if (error instanceof ServiceError) {
         return { ...head, ok: false, outcome: { kind: 'not_understood' }, headers: {}, error };
@@ -255,7 +285,8 @@ export class Caller {
   }
 
   #refusal(call: Call, facts: CallFacts, answer: ErrorAnswer) {
-    const { pattern, namesThing, endpoint } = call;
+    const { endpoint, request } = call;
+    const { pattern, namesThing } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
     const error = errorOfAnswer(answer, facts, this.clock.now());
     const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };

@@ -54,6 +54,15 @@ export class WireFailure extends Error {
   }
 }
 
+/** How a request fails that is stopped before anything is sent. */
+export function stopped(signal: AbortSignal): WireFailure {
+  return new WireFailure(stopReason(signal), undefined, false);
+}
+
+function stopReason(signal: AbortSignal): WireFault {
+  return signal.reason === deadlineReached ? 'deadline' : 'aborted';
+}
+
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
 
@@ -65,8 +74,7 @@ const loadGot = () => import('got');
 export async function exchange(request: WireRequest): Promise<WireAnswer> {
   const { default: got } = await loadGot();
   const { signal } = request;
-  const stopReason = (): WireFault => (signal.reason === deadlineReached ? 'deadline' : 'aborted');
-  if (signal.aborted) throw new WireFailure(stopReason(), undefined, false);
+  if (signal.aborted) throw stopped(signal);
 
   const { method, url, body, agent, uncompressed = false } = request;
   const stream = got.stream(url, {
@@ -94,7 +102,7 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     quiet();
     quiet = after(request.silenceMs, () => stop('silence'));
   };
-  const cancel = () => stop(stopReason());
+  const cancel = () => stop(stopReason(signal));
   signal.addEventListener('abort', cancel, { once: true });
   stream.once('close', () => {
     quiet();

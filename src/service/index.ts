@@ -38,8 +38,8 @@ export interface Service {
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
-   * Closes every connection. What is under way fails, or is asked anew where that is harmless. The service stays
-   * usable and connects anew when it is called, which is what a machine needs that has slept.
+   * Closes every connection and makes none. What is under way fails, or is sent again where that is harmless. The
+   * service stays usable: the next call connects again.
    */
   readonly close: () => Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface Service {
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
   return {
-    baseUrl: caller.base.href,
+    baseUrl: caller.connection.base.href,
     benchmarks: benchmarkResource(caller),
     evaluations: evaluationResource(caller),
     trajectories: trajectoryResource(caller),
@@ -65,6 +65,6 @@ export function createService(options: ServiceOptions): Service {
     putUpload: uploader(caller, options),
     call: (operation, input, extras) => caller.call(endpoints[operation] as Endpoint, input, extras),
     capabilities: caller.capabilities,
-    close: () => caller.agents.close(),
+    close: () => caller.close(),
   };
 }

@@ -13,7 +13,8 @@ export interface CallInput<Query, Body> {
 }
 
 export interface PreparedRequest {
-  readonly url: URL;
+  /** The whole address under the base at which the service is. */
+  readonly urlAt: (base: URL) => URL;
   /** Path of the endpoint with its placeholders, as this service knows it. */
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
@@ -25,7 +26,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws RequestError where the input is not what the contract allows */
 export function prepareRequest(
-  base: URL,
   endpoint: Endpoint,
   input: CallInput<unknown, unknown>,
   assumptions: Assumptions,
@@ -35,8 +35,9 @@ export function prepareRequest(
   const query = check(endpoint.query, input.query ?? {}, operation) ?? {};
   const body = check(endpoint.body, input.body, operation);
   const names = assumptions.query(operation, query as Record<string, string | number | boolean | null | undefined>);
+  const path = fillPath(pattern, input.params ?? {});
   return {
-    url: endpointUrl(base, fillPath(pattern, input.params ?? {}), names),
+    urlAt: base => endpointUrl(base, path, names),
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(operation, body))),
     namesThing:

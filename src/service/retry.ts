@@ -31,6 +31,8 @@ export type RetryDecision =
   | { readonly retry: false; readonly why: NoRetryReason };
 
 export const maximumRetries = 2;
+/** How often one call goes after a service that was lost and found again, without counting it as a retry. */
+export const maximumRecoveries = 2;
 /** A longer wait than this is the user's to decide. */
 export const longestWait = 60_000;
 const firstBackoff = 500;
@@ -40,18 +42,34 @@ const jitterShare = 0.25;
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
 export function decideRetry(situation: RetrySituation): RetryDecision {
-  const { attempt, method, repeatable, outcome, headers, random, now } = situation;
+  const { attempt, outcome, headers, random, now } = situation;
   if (attempt > maximumRetries) return { retry: false, why: 'attempts' };
   const word = serviceWord(headers);
   if (word === false) return { retry: false, why: 'service_says_no' };
   if (word === undefined) {
     if (!isPassing(outcome)) return { retry: false, why: 'final' };
-    const neverSent = outcome.kind !== 'answer' && outcome.kind !== 'not_understood' && !outcome.sent;
-    if (!repeatable && !neverSent && !repeatableMethods.has(method)) return { retry: false, why: 'not_repeatable' };
+    if (!mayRepeat(situation)) return { retry: false, why: 'not_repeatable' };
   }
   const asked = retryAfter(headers, now);
   if (asked !== undefined && asked > longestWait) return { retry: false, why: 'wait_too_long' };
   return { retry: true, delayMs: asked ?? backoff(attempt, random) };
+}
+
+/** Whether the request can be sent again without a risk that it happens twice. */
+export function mayRepeat({
+  method,
+  repeatable,
+  outcome,
+}: Pick<RetrySituation, 'method' | 'repeatable'> & { readonly outcome: Outcome | undefined }): boolean {
+  if (repeatable || repeatableMethods.has(method)) return true;
+  return outcome !== undefined && (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
+}
+
+/** Whether the service was not there, or went away before it had answered, rather than answered badly or slowly. */
+export function isLost(outcome: Outcome | undefined): boolean {
+  return (
+    outcome !== undefined && (outcome.kind === 'network' ? !outcome.final : outcome.kind === 'timeout' && !outcome.sent)
+  );
 }
 
 /** Whether the same request may well succeed later. A conflict (409) is an answer, not an accident. */

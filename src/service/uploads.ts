@@ -8,17 +8,17 @@ import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { requireTls } from './address.ts';
 import { errorOfAnswer } from './answer-error.ts';
-import { type AttemptResult, limitTime, withRetries } from './attempts.ts';
+import { type AttemptResult, type Destination, limitTime, withRetries } from './attempts.ts';
 import { readErrorBody } from './body.ts';
 import type { Caller } from './caller.ts';
+import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { type CallFacts, sentence } from './facts.ts';
 import { exchange, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
-
 import { redirected } from './response-error.ts';
 import type { Outcome } from './retry.ts';
-import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+import { errorOfFailure, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
@@ -50,7 +50,7 @@ class FileChanged extends Error {}
 
 export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
-    const { clock, budget } = caller;
+    const { clock, budget, connection } = caller;
     const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
@@ -61,7 +61,27 @@ export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
     const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
     const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
 
+    let made = 0;
+    /** An address that the service gave before it moved leads nowhere now. */
+    const locate = async (): Promise<Storage> => {
+      const storage = { path: url.pathname, host: url.host, place: undefined };
+      if (!connection.isOwn(url)) return storage;
+      const { details } = factsOf(url, made);
+      let place: Place;
+      try {
+        place = await connection.locate('apiKey', time.signal);
+      } catch (error) {
+        throw unlocated(error, factsOf(url, made), time.signal, timeouts);
+      }
+      if (place.base.origin === url.origin) return { ...storage, place };
+      throw urlError(
+        'upload_url_expired',
+        `The service has moved since it gave the address of ${target.path}.`,
+        details,
+      );
+    };
     const run = async (attempt: number): Promise<AttemptResult<void>> => {
+      made = attempt;
       const facts = factsOf(url, attempt);
       if (hasExpired(options.expiresAt, clock.now())) {
         return failed(
@@ -81,13 +101,20 @@ export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
         return failed(new RequestError(message, { ...facts.details, code: 'file_changed' }));
       }
     };
+    const recover = async ({ place }: Storage): Promise<boolean> =>
+      place !== undefined && (await connection.recover(place, time.signal));
     try {
-      const { pathname: path, host } = url;
-      await withRetries({ operation, method: 'PUT', path, host, repeatable: true, time, budget, clock, logger, run });
+      const plan = { operation, method: 'PUT', isWrite: true, repeatable: true, time, budget, clock, logger } as const;
+      await withRetries({ ...plan, locate, run, recover });
     } finally {
       time.end();
     }
   };
+}
+
+/** Where an attempt goes: with the place of the service where the service itself takes the file. */
+interface Storage extends Destination {
+  readonly place: Place | undefined;
 }
 
 function failed(error: ServiceError, outcome?: Outcome, headers: WireAnswer['headers'] = {}): AttemptResult<void> {

@@ -1,0 +1,67 @@
+/** Where a service is at the moment. One that is supervised may end or move while it is in use. */
+import type { Auth } from '../contract/common.ts';
+import { parseBase } from './address.ts';
+import { NetworkError, ServiceError } from './errors.ts';
+import type { ServiceOptions, Supervisor, Target } from './options.ts';
+
+/** Where an attempt goes. */
+export interface Place {
+  readonly base: URL;
+  /** The same as the supervisor knows it; undefined where the address does not move. */
+  readonly target: Target | undefined;
+}
+
+export class Connection {
+  /** What the service is called; where it is supervised, requests go elsewhere. */
+  readonly base: URL;
+  readonly #inferenceBase: URL | undefined;
+  readonly #supervisor: Supervisor | undefined;
+  readonly #allowInsecureHttp: boolean;
+  /** Every origin at which the service has been. */
+  readonly #origins = new Set<string>();
+
+  /** @throws RequestError where an address of the profile is wrong */
+  constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions) {
+    this.base = parseBase(baseUrl, 'baseUrl', allowInsecureHttp);
+    this.#inferenceBase = inferenceUrl ? parseBase(inferenceUrl, 'inferenceUrl', allowInsecureHttp) : undefined;
+    this.#supervisor = supervisor;
+    this.#allowInsecureHttp = allowInsecureHttp;
+  }
+
+  /**
+   * Where the next attempt goes, asked before each.
+   *
+   * @throws ServiceError where the supervisor does not find the service
+   */
+  async locate(auth: Auth, signal: AbortSignal): Promise<Place> {
+    if (auth === 'inferenceToken' && this.#inferenceBase) return { base: this.#inferenceBase, target: undefined };
+    if (!this.#supervisor) return { base: this.base, target: undefined };
+    let target: Target;
+    try {
+      target = await this.#supervisor.locate(signal);
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new NetworkError(why, { code: 'service_not_found' });
+    }
+    const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);
+    this.#origins.add(base.origin);
+    return { base, target };
+  }
+
+  /** Whether an address was given by this service itself, which may have moved since. */
+  isOwn(url: URL): boolean {
+    return this.#origins.has(url.origin);
+  }
+
+  /** After an attempt was lost: whether the service has been found or started again. */
+  async recover({ target }: Place, signal: AbortSignal): Promise<boolean> {
+    if (!target || !this.#supervisor || signal.aborted) return false;
+    try {
+      return await this.#supervisor.recover(target, signal);
+    } catch {
+      // The error of the attempt says what happened, and the next `locate` why it goes on.
+      return false;
+    }
+  }
+}

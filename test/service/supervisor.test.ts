@@ -1,0 +1,271 @@
+/** A service that ends, or comes back at another address, while it is in use. */
+import { describe, expect, it } from 'vitest';
+import type { Supervisor, Target } from '../../src/service/options.ts';
+import {
+  errorOf,
+  type HostileServer,
+  hostileServer,
+  json,
+  open,
+  refusal,
+  resetAfter,
+  resetAtOnce,
+  serviceAt,
+  silent,
+  stream,
+} from './hostile-server.ts';
+
+const page = { items: [], has_more: false };
+const emptyPage = json(page);
+const start = { display_name: 'baseline', model_slug: 'acme/small' };
+const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+const word = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+
+/** Nothing listens there. */
+const gone = 'http://127.0.0.1:1';
+
+interface FakeSupervisor extends Supervisor {
+  /** Where it says that the service is. */
+  target: Target;
+  readonly lost: Target[];
+}
+
+/** Says `from` at first; each time that something was lost it moves on to the next of `to`, until there is none. */
+function supervisorOf(from: string, ...to: readonly string[]): FakeSupervisor {
+  const lost: Target[] = [];
+  const next = to.map((baseUrl, index) => ({ baseUrl, apiKey: `key-${index + 2}-0123456789` }));
+  return {
+    target: { baseUrl: from, apiKey: 'key-1-0123456789' },
+    lost,
+    async locate() {
+      return this.target;
+    },
+    async recover(target) {
+      lost.push(target);
+      const found = next.shift();
+      if (found) this.target = found;
+      return found !== undefined;
+    },
+  };
+}
+
+function supervised(supervisor: Supervisor) {
+  return serviceAt('http://localhost', { supervisor });
+}
+
+const keysOf = (server: HostileServer) => server.requests.map(({ headers }) => headers['x-api-key']);
+
+describe('a call to a service that has moved', () => {
+  it('goes to the new address at once, with the key that counts there', async () => {
+    const server = await hostileServer(emptyPage);
+    const supervisor = supervisorOf(gone, server.url);
+    const { service, waits, log } = supervised(supervisor);
+    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    expect(keysOf(server)).toEqual(['key-2-0123456789']);
+    expect(supervisor.lost).toEqual([{ baseUrl: gone, apiKey: 'key-1-0123456789' }]);
+    expect(waits).toEqual([]);
+    expect(log.map(({ attempt, retryInMs }) => [attempt, retryInMs])).toEqual([
+      [1, 0],
+      [2, undefined],
+    ]);
+  });
+
+  it('asks where the service is before every attempt', async () => {
+    const first = await hostileServer(emptyPage);
+    const second = await hostileServer(emptyPage);
+    const supervisor = supervisorOf(first.url);
+    const { service } = supervised(supervisor);
+    await service.benchmarks.list();
+    supervisor.target = { baseUrl: second.url, apiKey: 'another-0123456789' };
+    await service.benchmarks.list();
+    expect(first.requests).toHaveLength(1);
+    expect(keysOf(second)).toEqual(['another-0123456789']);
+    expect(supervisor.lost).toEqual([]);
+  });
+
+  it.each([
+    ['reset before the answer', resetAtOnce],
+    ['broken off in the middle of it', resetAfter('{"items": [')],
+  ])('that is %s is read again at the new one', async (_, behaviour) => {
+    const first = await hostileServer(behaviour);
+    const second = await hostileServer(emptyPage);
+    const { service, waits } = supervised(supervisorOf(first.url, second.url));
+    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    expect([first.requests.length, second.requests.length, waits.length]).toEqual([1, 1, 0]);
+  });
+
+  it('leaves the retries for what they are for', async () => {
+    const busy = refusal(503, 'api_error', 'service_unavailable');
+    const second = await hostileServer(busy, busy, emptyPage);
+    const { service, waits } = supervised(supervisorOf(gone, second.url));
+    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    expect(waits).toHaveLength(2);
+    expect(second.requests).toHaveLength(3);
+  });
+
+  it('does not go after a service for ever that ends with every request', async () => {
+    const server = await hostileServer(resetAtOnce);
+    const always = Array.from({ length: 20 }, () => server.url);
+    const { service } = supervised(supervisorOf(server.url, ...always));
+    await expect(service.benchmarks.list()).rejects.toMatchObject({ kind: 'network', attempts: 5 });
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it('is retried in the usual way where the service is not found again', async () => {
+    const supervisor = supervisorOf(gone);
+    const { service, waits } = supervised(supervisor);
+    await expect(service.benchmarks.list()).rejects.toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
+    expect(waits).toHaveLength(2);
+    expect(supervisor.lost).toHaveLength(3);
+  });
+
+  it('is not the supervisor’s business where the service answers badly or slowly', async () => {
+    const server = await hostileServer(refusal(500, 'api_error', 'internal_error'), silent);
+    const supervisor = supervisorOf(server.url, gone);
+    const { service } = supervised(supervisor);
+    await errorOf(service.benchmarks.list({}, { silenceMs: 50 }));
+    expect(supervisor.lost).toEqual([]);
+  });
+});
+
+describe('a write', () => {
+  it('that was never sent is sent to the new address', async () => {
+    const server = await hostileServer(json({ secret: { secret_id: 's' } }));
+    const { service } = supervised(supervisorOf(gone, server.url));
+    await service.secrets.create({ name: 'a', value: 'b' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('whose answer was lost is not repeated, and the service is looked for all the same', async () => {
+    const first = await hostileServer(resetAtOnce);
+    const second = await hostileServer(json({ secret: { secret_id: 's' } }));
+    const supervisor = supervisorOf(first.url, second.url);
+    const error = await errorOf(supervised(supervisor).service.secrets.create({ name: 'a', value: 'b' }));
+    expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
+    expect(second.requests).toEqual([]);
+    expect(supervisor.lost).toHaveLength(1);
+  });
+
+  it('that carries an idempotency key is repeated with the same key', async () => {
+    const first = await hostileServer(resetAtOnce);
+    const second = await hostileServer(json({ eval_run_id: 'evr_1' }));
+    await supervised(supervisorOf(first.url, second.url)).service.evaluations.start('b1', start);
+    const keys = [...first.requests, ...second.requests].map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('keeps its doubt where the service is not found for the next attempt', async () => {
+    const server = await hostileServer(resetAtOnce);
+    const supervisor: Supervisor = {
+      ...supervisorOf(server.url),
+      locate: async () => {
+        if (server.requests.length > 0) throw new Error('The local service did not start: no answer in 15 s.');
+        return { baseUrl: server.url, apiKey: 'k' };
+      },
+      recover: async () => true,
+    };
+    const error = await errorOf(supervised(supervisor).service.evaluations.start('b1', start));
+    expect(error).toMatchObject({ kind: 'network', code: 'service_not_found', outcomeUnknown: true, attempts: 1 });
+    expect((error as Error).message).toContain('did not start: no answer in 15 s. It may have happened');
+  });
+});
+
+describe('a supervisor', () => {
+  it('that cannot find the service says why', async () => {
+    const locate = async () => Promise.reject(new Error('The local service did not start: the disk is full.'));
+    const error = await errorOf(supervised({ locate, recover: async () => true }).service.benchmarks.list());
+    expect(error).toMatchObject({ name: 'NetworkError', code: 'service_not_found', attempts: 0 });
+    expect((error as Error).message).toBe('The local service did not start: the disk is full. Nothing was sent.');
+  });
+
+  it('is stopped when the call is cancelled or out of time', async () => {
+    const forever = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const { service } = supervised({ locate: forever, recover: async () => false });
+    const controller = new AbortController();
+    const cancelled = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+    controller.abort();
+    expect(await cancelled).toMatchObject({ kind: 'cancelled', message: 'Cancelled. Nothing was sent.' });
+    expect(await errorOf(service.benchmarks.list({}, { deadlineMs: 30 }))).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('is not asked for what the program itself has cut off', async () => {
+    const server = await hostileServer(silent);
+    const supervisor = supervisorOf(server.url, server.url);
+    const { service } = supervised(supervisor);
+    const call = errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    await service.close();
+    expect(await call).toMatchObject({ kind: 'network', outcomeUnknown: true });
+    expect(supervisor.lost).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  it('moves before its head', async () => {
+    const first = await hostileServer(resetAtOnce);
+    const second = await hostileServer(stream([word, 'data: [DONE]\n\n']));
+    const { service } = supervised(supervisorOf(first.url, second.url));
+    const said: string[] = [];
+    for await (const event of service.chat.stream(question)) if (event.kind === 'delta') said.push(event.content ?? '');
+    expect(said).toEqual(['hi']);
+    expect(second.requests[0]?.headers.authorization).toBe('Bearer key-2-0123456789');
+  });
+
+  it('does not begin again behind it', async () => {
+    const first = await hostileServer(async (response, request) => {
+      await open([word.replace('"stop"', 'null')])(response, request);
+      setImmediate(() => response.socket?.resetAndDestroy());
+    });
+    const second = await hostileServer(stream([word]));
+    const { service } = supervised(supervisorOf(first.url, second.url));
+    const reading = (async () => {
+      for await (const event of service.chat.stream(question)) void event;
+    })();
+    expect(await errorOf(reading)).toMatchObject({ kind: 'network', partial: { content: 'hi' } });
+    expect(second.requests).toEqual([]);
+  });
+});
+
+describe('an upload to an address of the service itself', () => {
+  const target = (server: HostileServer) => ({ path: 'a.json', url: `${server.url}/up/a.json?signature=1` });
+  const stored = json({});
+
+  it('asks for a new address once the service has moved', async () => {
+    const first = await hostileServer(emptyPage, resetAtOnce);
+    const second = await hostileServer(stored);
+    const supervisor = supervisorOf(first.url, second.url);
+    const { service } = supervised(supervisor);
+    await service.benchmarks.list();
+    const lost = await errorOf(service.putUpload(target(first), new Uint8Array(3)));
+    expect(lost).toMatchObject({ kind: 'upload_url', code: 'upload_url_expired' });
+    expect((lost as Error).message).toContain('Ask for a new address');
+    const seen = first.requests.length;
+    // Known to be the former address, it is not even tried.
+    expect(await errorOf(service.putUpload(target(first), new Uint8Array(3)))).toMatchObject({ kind: 'upload_url' });
+    expect(first.requests).toHaveLength(seen);
+    await service.putUpload(target(second), new Uint8Array(3));
+    expect(second.requests).toHaveLength(1);
+  });
+
+  it('is sent again at once where the service has come back at the same address', async () => {
+    const server = await hostileServer(emptyPage, resetAtOnce, stored);
+    const { service, waits } = supervised(supervisorOf(server.url, server.url));
+    await service.benchmarks.list();
+    await service.putUpload(target(server), new Uint8Array(3));
+    expect(server.requests).toHaveLength(3);
+    expect(waits).toEqual([]);
+  });
+
+  it('goes elsewhere as before where the storage is another host', async () => {
+    const server = await hostileServer(emptyPage);
+    const storage = await hostileServer(resetAtOnce, stored);
+    const supervisor = supervisorOf(server.url);
+    const { service } = supervised(supervisor);
+    await service.benchmarks.list();
+    await service.putUpload(target(storage), new Uint8Array(3));
+    expect(storage.requests).toHaveLength(2);
+    expect(supervisor.lost).toEqual([]);
+  });
+});
