@@ -5,7 +5,7 @@ import { type CallExtras, Caller } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import type { ServiceOptions } from './options.ts';
-import type { CallInput } from './request.ts';
+import { type CallInput, describeRequest, type RequestPreview } from './request.ts';
 import { benchmarkResource } from './resources/benchmarks.ts';
 import { datasetResource } from './resources/datasets.ts';
 import { deploymentResource } from './resources/deployments.ts';
@@ -35,6 +35,8 @@ export interface Service {
    * @throws ServiceError
    */
   readonly call: (operation: Operation, input: CallInput<unknown, unknown>, options?: CallExtras) => Promise<unknown>;
+  /** The request that an operation would send with this input, which may be incomplete: without credentials. */
+  readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
@@ -64,6 +66,8 @@ export function createService(options: ServiceOptions): Service {
     chat: new Chat(caller),
     putUpload: uploader(caller, options),
     call: (operation, input, extras) => caller.call(endpoints[operation] as Endpoint, input, extras),
+    preview: (operation, input) =>
+      describeRequest(endpoints[operation] as Endpoint, input, caller.assumptions, caller.connection.base),
     capabilities: caller.capabilities,
     close: () => caller.close(),
   };

@@ -1,6 +1,6 @@
 /** Makes of an endpoint and its input what goes over the wire, or refuses before anything is sent. */
 import type * as z from 'zod/mini';
-import { type Endpoint, listQuery } from '../contract/common.ts';
+import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
 import { endpointUrl, fillPath } from './address.ts';
 import type { Assumptions } from './assumptions.ts';
 import { RequestError } from './errors.ts';
@@ -43,6 +43,53 @@ export function prepareRequest(
     namesThing:
       pattern.includes('{') || body !== undefined || Object.keys(query).some(name => !(name in listQuery.shape)),
   };
+}
+
+/** A request as it would be sent, for a person to look at: without credentials, and without the values of secrets. */
+export interface RequestPreview {
+  readonly method: Method;
+  /** Path with the query; what is not known yet of it is left as `{name}`. */
+  readonly path: string;
+  /** What is sent as JSON; undefined where nothing is. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Describes the request that a call would send, with the names that this service knows. Input that is not complete yet
+ * is described as far as it goes.
+ *
+ * @param base where the service is; its own path comes before that of the endpoint
+ */
+export function describeRequest(
+  endpoint: Endpoint,
+  input: CallInput<unknown, unknown>,
+  assumptions: Assumptions,
+  base?: URL,
+): RequestPreview {
+  const { method, operation, sensitive = [] } = endpoint;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(assumptions.query(operation, read(endpoint.query, input.query) ?? {}))) {
+    if (value !== null && value !== undefined) query.set(name, String(value));
+  }
+  const params = new Map(Object.entries(input.params ?? {}));
+  const path = assumptions
+    .path(operation, endpoint.path)
+    .replace(/\{(\w+)\}/g, (placeholder, name: string) => encodeURIComponent(params.get(name) ?? '') || placeholder);
+  const body = endpoint.body && (read(endpoint.body, input.body) ?? {});
+  const shown = body && Object.entries(body).map(([name, value]) => [name, sensitive.includes(name) ? hidden : value]);
+  return {
+    method,
+    path: `${base?.pathname.replace(/\/$/, '') ?? ''}${path}${query.size > 0 ? `?${query}` : ''}`,
+    body: shown && assumptions.body(operation, Object.fromEntries(shown)),
+  };
+}
+
+const hidden = '••••';
+
+/** The value as its schema reads it, or as it is where it does not fit yet. */
+function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {
+  const result = schema?.safeParse(value);
+  return (result?.success ? result.data : value) as Fields | undefined;
 }
 
 function check(schema: z.ZodMiniType | undefined, value: unknown, operation: string): Fields | undefined {
