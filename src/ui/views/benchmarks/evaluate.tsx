@@ -8,8 +8,9 @@ import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
   readonly benchmark: Benchmark;
@@ -73,9 +74,10 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       title={`Evaluate on ${label}`}
       fields={fields}
       request={values => ({ method: 'POST', path: `/api/v1/eval/${benchmark.bench_id}/start`, body: bodyOf(values) })}
-      work={(service, values) => {
+      work={(service, values, signal) => {
         const body = bodyOf(values);
         return service.evaluations.start(benchmark.bench_id, body, {
+          signal,
           idempotencyKey: idempotencyKey(JSON.stringify(body)),
         });
       }}

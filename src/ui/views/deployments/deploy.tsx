@@ -11,8 +11,9 @@ import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 import { deploymentPlace } from './facts.ts';
 import { slugOf } from './slug.ts';
 
@@ -76,9 +77,9 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
       title={`Deploy ${name}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/deploy', body: bodyOf(values) })}
-      work={(service, values) => {
+      work={(service, values, signal) => {
         const body = bodyOf(values);
-        return service.deployments.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        return service.deployments.start(body, { signal, idempotencyKey: idempotencyKey(JSON.stringify(body)) });
       }}
       touches={[deploymentKeys.all]}
       onClose={onClose}

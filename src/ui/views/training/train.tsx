@@ -10,9 +10,10 @@ import { useLive } from '../../../queries/use-live.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 import { trainingPlace } from './facts.ts';
 import { type OptionSpec, optionSpecs, optionsOf } from './options.ts';
 
@@ -104,9 +105,9 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
       title={`Train on ${label}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/train', body: bodyOf(values) })}
-      work={(service, values) => {
+      work={(service, values, signal) => {
         const body = bodyOf(values);
-        return service.training.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        return service.training.start(body, { signal, idempotencyKey: idempotencyKey(JSON.stringify(body)) });
       }}
       touches={[trainingKeys.all]}
       onClose={onClose}
