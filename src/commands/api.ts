@@ -11,7 +11,7 @@ import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
-import { refuseReadOnly, withService } from './with-service.ts';
+import { withService } from './with-service.ts';
 
 export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
 benchtop api METHOD PATH [NAME=VALUE…] [options]
@@ -152,10 +152,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   const tokenName = values['token-env'];
   const token = tokenName === undefined ? undefined : io.environment[tokenName];
   if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
-  return withService(configFlags(values), io, async context => {
-    const { service, signal } = context;
-    // A completion changes nothing.
-    if (endpoint.method !== 'GET' && endpoint.auth !== 'inferenceToken') refuseReadOnly(context);
+  return withService(configFlags(values), io, async ({ service, signal }) => {
     const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
     const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
     const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);

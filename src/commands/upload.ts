@@ -13,7 +13,7 @@ import { CommandError, type ExitCode, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
-import { type CommandContext, refuseReadOnly, withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
 export const help = `benchtop upload FOLDER [options]
 benchtop upload FILE --dataset NAME [options]
@@ -142,7 +142,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     throw new CommandError('A file holds trajectories: say --dataset NAME.');
   }
   return withService(configFlags(values), io, async context => {
-    refuseReadOnly(context);
+    context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, json, context, io);
     return uploadTrajectories(path, dataset, { json, failures }, context, io);
   });

@@ -142,6 +142,14 @@ export interface Endpoint<
   readonly sensitive?: readonly string[];
 }
 
+/**
+ * Whether a call changes something at the service. A chat completion is a POST that changes nothing: asked for twice, it
+ * is answered twice.
+ */
+export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): boolean {
+  return method !== 'GET' && auth !== 'inferenceToken';
+}
+
 /** Declares an endpoint and keeps the types of its schemas. */
 export function endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType<undefined>,
