@@ -25,8 +25,8 @@ import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines of the checkpoints that the chart leaves room for: so many at least, and a share of a tall pane. */
-const tableLines = (height: number): number => Math.max(7, Math.floor(height / 4));
+/** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
+const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
 
 export function TrainingRunView({ location }: ViewProps) {
   const runId = location.params['training_run_id'] ?? '';

@@ -12,7 +12,7 @@ import { useMemory } from '../../navigation/memory.tsx';
 import { sparkline } from '../../widgets/bars.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { type ChartState, chartReducer, initialChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
-import type { ChartSeries } from '../../widgets/line-chart/series.ts';
+import { binned, type ChartSeries } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chartCommands } from './commands.ts';
 import { curveSeries, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
@@ -60,7 +60,9 @@ export function useCurvesView(run: TrainingRun, curves: RunCurves & { missing: b
   const lines = (width: number, height: number, theme: Theme): string[] => {
     const legend = legendLines(series, chart.crosshair, width, theme);
     const chartHeight = height - legend.length - 1;
-    if (chartHeight < smallestChart) return [...smallCurve(series, width, theme), ...legend].slice(0, height);
+    if (chartHeight < smallestChart) {
+      return [...(height > legend.length ? smallCurve(series, width, theme) : []), ...legend].slice(0, height);
+    }
     const { lines: drawn, binWidth } = drawChart(series, {
       width,
       height: chartHeight,
@@ -106,8 +108,19 @@ export function useCurvesView(run: TrainingRun, curves: RunCurves & { missing: b
   return { lines, bindings };
 }
 
-/** The first curve that has several points as one line of levels, for where there is no room for a chart. */
+/** The last curve that has several points, as one line of levels: for where there is no room for a chart. */
 function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const points = (series.findLast(each => each.points.length > 1)?.points ?? []).map(({ y }) => y);
-  return points.length === 0 ? [] : [theme.styles.accent(sparkline(points, width, theme))];
+  const points = series.findLast(each => each.points.length > 1)?.points ?? [];
+  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const levels = points.length > width ? binned(points, (span + 1) / (width - 1)) : points;
+  if (levels.length === 0) return [];
+  return [
+    theme.styles.accent(
+      sparkline(
+        levels.map(({ y }) => y),
+        width,
+        theme,
+      ),
+    ),
+  ];
 }

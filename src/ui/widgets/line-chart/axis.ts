@@ -24,8 +24,8 @@ const tolerance = 1e-9;
 /** Between the value of a row, which lies in its middle, and its outermost dot, in rows. */
 const reach = (dotsDown - 1) / 2 / dotsDown;
 /** Rows from one tick to the next that are tried, and the most pleasant number of them. */
-const tickDistances = [1, 2, 3, 4, 5, 6];
-const pleasantDistance = 3;
+const tickDistances = [1, 2, 3, 4, 5, 6, 8, 10];
+const pleasantDistance = (height: number): number => Math.max(3, Math.round(height / 8));
 const quarters = { quarters: true };
 
 /** The value as it is written at a tick, with the same decimals at each. */
@@ -60,7 +60,7 @@ function rowsFor({ low, high }: Range, step: number, distance: number): Rows {
 function costOf({ bottom, top, distance }: Rows, height: number): number {
   const ticks = Math.floor(top / distance) - Math.ceil(bottom / distance) + 1;
   const few = ticks < 2 ? 1 : 0;
-  return few + 1 - (top - bottom + 1) / height + Math.abs(distance - pleasantDistance) * 0.05;
+  return few + 1 - (top - bottom + 1) / height + Math.abs(distance - pleasantDistance(height)) * 0.05;
 }
 
 /** The rows of a range, which must not be empty. */
