@@ -1,7 +1,9 @@
 /** Calls endpoints of the contract: checked input, the right credential, retries, a checked answer. */
+
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
+import { own } from '../text/own.ts';
 import { Agents } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
@@ -301,5 +303,5 @@ export class Caller {
 /** What of a body no error may repeat. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
-  return sensitive.flatMap(name => (typeof fields[name] === 'string' ? [fields[name]] : []));
+  return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');
 }

@@ -112,9 +112,9 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #upload(service: Service): Promise<string> {
     const noted = this.#memory.setting(this.#noteName) as Noted | null | undefined;
     let benchId = noted?.benchId;
-    const sent: Record<string, string> = { ...noted?.sent };
+    const sent = new Map(Object.entries(noted?.sent ?? {}));
     for (const file of this.plan.files) {
-      if (sent[file.path] === markOf(file)) this.#change(file.path, { sent: file.size, state: 'sent' });
+      if (sent.get(file.path) === markOf(file)) this.#change(file.path, { sent: file.size, state: 'sent' });
     }
     this.set({ benchId, began: { at: Date.now(), sent: this.state.sent } });
     const waiting = this.plan.files.filter(file => this.#states.get(file.path)?.state !== 'sent');
@@ -123,7 +123,8 @@ export class BenchmarkUpload extends Job<UploadState> {
       throw new Error('The folder has no files besides the manifest; the service gives an id only with a file.');
     }
     const note = (): void => {
-      if (benchId !== undefined) this.#memory.setSetting(this.#noteName, { benchId, sent } satisfies Noted);
+      if (benchId === undefined) return;
+      this.#memory.setSetting(this.#noteName, { benchId, sent: Object.fromEntries(sent) } satisfies Noted);
     };
     const failed: string[] = [];
     while (waiting.length > 0) {
@@ -151,7 +152,7 @@ export class BenchmarkUpload extends Job<UploadState> {
           this.signal.throwIfAborted();
           try {
             await this.#send(service, file, allocated);
-            sent[file.path] = markOf(file);
+            sent.set(file.path, markOf(file));
             note();
           } catch (error) {
             if (this.signal.aborted) throw error;

@@ -5,6 +5,7 @@
  * Bindings are read when a key arrives, not when a scope was drawn, and they dispatch: so several keys of one read each
  * see what the one before has done.
  */
+import { own } from '../../text/own.ts';
 import type { Command, KeyOverrides } from './command.ts';
 import type { KeyPress } from './key.ts';
 
@@ -202,7 +203,7 @@ export class Router {
   }
 
   keysOf(command: Command): readonly string[] {
-    return this.#options.overrides[command.id] ?? command.keys;
+    return own(this.#options.overrides, command.id) ?? command.keys;
   }
 
   /** What the keys would do now, the innermost first; a key taken further in is not offered again further out. */

@@ -1,4 +1,5 @@
 /** What a status word means, whichever resource it belongs to. A word that is not known is shown as it came. Pure. */
+import { own } from '../../text/own.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
 
 export type StatusMeaning = 'success' | 'failure' | 'running' | 'waiting' | 'stopping' | 'stopped' | 'unknown';
@@ -27,7 +28,7 @@ const meanings: Readonly<Record<string, StatusMeaning>> = {
 };
 
 export function statusMeaning(status: string): StatusMeaning {
-  return meanings[status.toLowerCase()] ?? 'unknown';
+  return own(meanings, status.toLowerCase()) ?? 'unknown';
 }
 
 const looks: Readonly<

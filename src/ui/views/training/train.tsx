@@ -1,4 +1,5 @@
 /** The form that starts a training run. */
+
 import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
@@ -8,6 +9,7 @@ import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -90,7 +92,7 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
   const bodyOf = (values: Readonly<Record<string, string>>): StartTrainingBody => {
     const options = optionsOf(specs, values);
     const [model, parent, name] = ['base_model_slug', 'parent_checkpoint_id', 'display_name'].map(field =>
-      values[field]?.trim(),
+      own(values, field)?.trim(),
     );
     return {
       bench_id: benchId,
