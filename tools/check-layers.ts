@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   local: ['text', 'contract'],
   queries: ['text', 'contract', 'config', 'service'],
   'ui/keys': ['text'],
-  'ui/widgets': ['text', 'ui/keys'],
+  'ui/widgets': ['text', 'contract', 'ui/keys'],
   'ui/navigation': ['text', 'ui/keys', 'ui/widgets'],
   'ui/app': ['text', 'config', 'contract', 'queries', 'ui/keys', 'ui/widgets', 'ui/navigation'],
   'ui/views': ['text', 'config', 'contract', 'queries', 'ui/keys', 'ui/widgets', 'ui/navigation', 'ui/app'],

@@ -5,6 +5,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { faultOf, faultWords } from '../queries/fault.ts';
+import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ListSource } from '../queries/use-list.ts';
 import { isOver, lookAt } from '../queries/watch.ts';
 import type { Service } from '../queries/workbench.tsx';
@@ -97,6 +98,7 @@ class Lines {
       signal: AbortSignal.timeout(60_000),
       memory: remembered,
     });
+    rememberRows(remembered, source, page.items);
     this.#shown = { resource, rows: page.items };
     this.#find = '';
     this.#print();

@@ -17,7 +17,7 @@ import { FrameTitle } from './frame-title.tsx';
 import { FreshnessStore } from './freshness-store.ts';
 import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
-import { type NoticeKind, useNotices } from './notices.tsx';
+import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -95,7 +95,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   const tell = useCallback((shown: Toast) => setToast(shown), []);
-  const running = useNotices(notices, terminal, tell);
+  useNotices(notices, terminal, tell);
   const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
   const location = currentLocation(state);
   const closeOverlay = useCallback(
@@ -170,11 +170,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   return (
     <KeyScope bindings={bindings}>
+      <BackgroundWatch />
       {layout && view ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider value={{ ...shell, layout, focus: state.focus, canGoBack: canLeave(state.history) }}>
             <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-              <FrameTitle columns={columns} freshness={freshness} running={running} />
+              <FrameTitle columns={columns} freshness={freshness} />
               <Box height={rows - frameLines} flexShrink={0}>
                 <Separator height={rows - frameLines} />
                 {layout.panes.sections ? (

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { statusMeaning } from '../../../src/contract/status.ts';
 import { histogram } from '../../../src/text/statistics.ts';
 import { bar, histogramLines, progressBar, sparkline } from '../../../src/ui/widgets/bars.ts';
-import { statusMeaning, statusText } from '../../../src/ui/widgets/status.ts';
+import { statusText } from '../../../src/ui/widgets/status.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');

@@ -6,9 +6,9 @@ import {
   modelSlug,
   type StartDeploymentBody,
 } from '../../../contract/deployments.ts';
-import { deploymentKeys } from '../../../queries/deployments.ts';
+import { deploymentKeys, observeDeployment } from '../../../queries/deployments.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -46,6 +46,7 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
 
 function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const idempotencyKey = useIdempotencyKey();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     { kind: 'text', name: 'model_slug', label: 'Slug it serves under', initial: slugOf(name), check: checkSlug },
@@ -77,9 +78,14 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
       title={`Deploy ${name}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/deploy', body: bodyOf(values) })}
-      work={(service, values, signal) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        return service.deployments.start(body, { signal, idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        const deployment = await service.deployments.start(body, {
+          signal,
+          idempotencyKey: idempotencyKey(JSON.stringify(body)),
+        });
+        workbench.started(observeDeployment(deployment));
+        return deployment;
       }}
       touches={[deploymentKeys.all]}
       onClose={onClose}

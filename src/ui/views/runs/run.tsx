@@ -2,12 +2,12 @@
 import { Box } from 'ink';
 import { useMemo } from 'react';
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
+import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   evalProgressQuery,
   evalRunQuery,
   evaluationKeys,
-  hasEnded,
   rolloutStatisticsQuery,
   trajectoryRewardsQuery,
 } from '../../../queries/evaluations.ts';

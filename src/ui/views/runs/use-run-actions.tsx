@@ -1,7 +1,8 @@
 /** The actions of evaluation runs, wherever they are shown. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { evaluationKeys, hasEnded } from '../../../queries/evaluations.ts';
+import { evaluationKeys } from '../../../queries/evaluations.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
-import { trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
+import { observeTraining, trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
@@ -64,6 +64,7 @@ interface TrainFormProps {
 
 function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const idempotencyKey = useIdempotencyKey();
   // The fields are made once: what is asked anew meanwhile must not take away what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
@@ -107,9 +108,14 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
       title={`Train on ${label}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/train', body: bodyOf(values) })}
-      work={(service, values, signal) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        return service.training.start(body, { signal, idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        const run = await service.training.start(body, {
+          signal,
+          idempotencyKey: idempotencyKey(JSON.stringify(body)),
+        });
+        workbench.started(observeTraining(run));
+        return run;
       }}
       touches={[trainingKeys.all]}
       onClose={onClose}

@@ -1,7 +1,7 @@
 /** One training run: how far it is, its curves, and its checkpoints. */
 import { useMemo } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
-import { hasEnded } from '../../../queries/evaluations.ts';
 import { checkpointList, trainingKeys, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';

@@ -1,7 +1,7 @@
 /** The curves of a training run and of one that is laid over it, with the keys that look at them. */
 import { useEffect, useReducer, useState } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
-import { hasEnded } from '../../../queries/evaluations.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';

@@ -1,6 +1,7 @@
 /** The actions of training runs, wherever they are shown. */
+
+import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
-import { hasEnded } from '../../../queries/evaluations.ts';
 import { trainingKeys } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
