@@ -63,6 +63,14 @@ describe('lineView', () => {
     expect(lineView({ ...editStateOf('abcdef'), cursor: 0 }, 4)).toEqual({ lines: ['abcd'], cursor: { x: 0, y: 0 } });
   });
 
+  it('shows a very long paste at once, wherever the cursor is in it', { timeout: 20_000 }, () => {
+    const state = insert(editStateOf('start '), 'pasted '.repeat(30_000), one);
+    expect(lineView(state, 10)).toEqual({ lines: ['d pasted  '], cursor: { x: 9, y: 0 } });
+    expect(lineView({ ...state, cursor: 0 }, 10)).toEqual({ lines: ['start past'], cursor: { x: 0, y: 0 } });
+    const typed = Array.from('typed after it').reduce((before, letter) => insert(before, letter, one), state);
+    expect(lineView(typed, 10).lines).toEqual([' after it ']);
+  });
+
   it('masks what must not be read', () => {
     expect(lineView(editStateOf('key'), 6, true).lines).toEqual(['•••   ']);
   });

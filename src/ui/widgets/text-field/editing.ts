@@ -2,7 +2,6 @@
  * A text being typed. Pure; positions count graphemes, so a cursor never stands inside what the reader takes for one
  * character.
  */
-import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -31,10 +30,11 @@ export interface EditOptions {
 export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
   const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });
   const added = graphemes(clean);
-  // Joined anew around the seam: a combining mark typed after a letter belongs to it.
-  const before = [...state.characters.slice(0, state.cursor), ...added];
-  const joined = graphemes(before.join(''));
-  return { characters: [...joined, ...state.characters.slice(state.cursor)], cursor: joined.length };
+  // Joined with the character before the cursor: a combining mark typed after a letter belongs to it.
+  const seam = Math.max(0, state.cursor - 1);
+  const joined = graphemes([...state.characters.slice(seam, state.cursor), ...added].join(''));
+  const before = [...state.characters.slice(0, seam), ...joined];
+  return { characters: [...before, ...state.characters.slice(state.cursor)], cursor: before.length };
 }
 
 /** What each key does in a field; a key that is not here and writes nothing is left to others. */
@@ -76,7 +76,7 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
     if (press.name === 'ctrl-j' || press.name === 'alt-enter' || press.name === 'shift-enter')
       return insert(state, '\n', options);
   }
-  return own(edits, press.name)?.(state, options);
+  return edits[press.name]?.(state, options);
 }
 
 function moveTo(state: EditState, cursor: number): EditState {

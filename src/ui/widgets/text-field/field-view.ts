@@ -12,13 +12,27 @@ export interface FieldView {
 /** One line of `width` cells around the cursor. */
 export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
   const shown = mask ? characters.map(() => '•') : characters;
-  let start = 0;
-  // The cell behind the last character belongs to the cursor.
-  while (displayWidth(shown.slice(start, cursor).join('')) > width - 1) start += 1;
+  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cell behind the last
+  // character belongs to the cursor.
+  let start = cursor;
+  let cells = 0;
+  while (start > 0) {
+    const size = displayWidth(shown[start - 1] ?? '');
+    if (cells + size > width - 1) break;
+    cells += size;
+    start -= 1;
+  }
   return {
-    lines: [fitCells(shown.slice(start).join(''), width, 'left', { ellipsis: '' })],
-    cursor: { x: displayWidth(shown.slice(start, cursor).join('')), y: 0 },
+    lines: [fitCells(firstCells(shown, start, width), width, 'left', { ellipsis: '' })],
+    cursor: { x: cells, y: 0 },
   };
+}
+
+/** The characters from `start` on that may fit into `width` cells, and the one after them. */
+function firstCells(characters: readonly string[], start: number, width: number): string {
+  let end = start;
+  for (let cells = 0; end < characters.length && cells <= width; end += 1) cells += displayWidth(characters[end] ?? '');
+  return characters.slice(start, end).join('');
 }
 
 /** At most `height` lines of `width` cells, the cursor's among them. */
