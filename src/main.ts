@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import module from 'node:module';
 /** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
-import { own } from './text/own.ts';
+import module from 'node:module';
 
 /** The first Node with SQLite in it; package.json says so too. */
 const oldestNode = [22, 13] as const;
@@ -45,7 +44,7 @@ async function run(): Promise<number> {
   const [first = '', ...rest] = words;
   const asksForHelp = first === 'help' || has('--help', '-h');
   const name = (first === 'help' ? rest[0] : first) ?? '';
-  const named = own(commands, name);
+  const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const isFlag = name === '' || name.startsWith('-');
   if (asksForHelp || (!named && !isFlag)) {
     const { showHelp } = await import('./commands/help.ts');

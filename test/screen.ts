@@ -45,6 +45,8 @@ export function bytesOf(key: string): string {
 export interface ScreenOptions {
   readonly columns?: number;
   readonly rows?: number;
+  /** Hears everything that is written to the terminal. */
+  readonly onBytes?: (bytes: string) => void;
 }
 
 const limitMs = 30_000;
@@ -65,6 +67,8 @@ export interface Screen {
   readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
   /** Sequences that drew nothing: copies, notices. */
   readonly raw: () => readonly string[];
+  /** What ended the drawing, where something was thrown in it. */
+  readonly failure: () => unknown;
   readonly close: () => void;
 }
 
@@ -82,15 +86,17 @@ class Input extends PassThrough {
 }
 
 /** Renders into a terminal of `columns` by `rows`. */
-export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenOptions = {}): Screen {
+export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }: ScreenOptions = {}): Screen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  terminal.write('\u001b[?7l');
+  // The alternate screen, as the program has it: nothing is wrapped again when the size changes.
+  terminal.write('\u001b[?1049h\u001b[?7l');
   let sent = 0;
   const raw: string[] = [];
   const painter = new Painter(
     {
       write: bytes => {
         sent += Buffer.byteLength(bytes);
+        onBytes?.(bytes);
         terminal.write(bytes);
       },
       isBlocked: () => false,
@@ -109,6 +115,10 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenO
     interactive: true,
     exitOnCtrlC: false,
     patchConsole: false,
+  });
+  let failure: unknown;
+  instance.waitUntilExit().catch((error: unknown) => {
+    failure = error;
   });
 
   /** Resolves when the emulator has taken in everything written so far. */
@@ -166,6 +176,7 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24 }: ScreenO
       }
     },
     raw: () => raw,
+    failure: () => failure,
     close: () => {
       painter.close();
       instance.unmount();

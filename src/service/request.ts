@@ -41,9 +41,7 @@ export function prepareRequest(
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(operation, body))),
     namesThing:
-      pattern.includes('{') ||
-      body !== undefined ||
-      Object.keys(query).some(name => !Object.hasOwn(listQuery.shape, name)),
+      pattern.includes('{') || body !== undefined || Object.keys(query).some(name => !(name in listQuery.shape)),
   };
 }
 

@@ -50,7 +50,6 @@ class FileChanged extends Error {}
 
 export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
-    caller.requireWrites(operation);
     const { clock, budget, connection } = caller;
     const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);

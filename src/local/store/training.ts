@@ -1,6 +1,5 @@
 /** Training runs with their curves, rollouts and checkpoints. */
-import { hasEnded } from '../../contract/status.ts';
-import { type TrainingStatus, trainingStatuses } from '../../contract/training.ts';
+import type { TrainingStatus } from '../../contract/training.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -32,10 +31,12 @@ export interface HeldOut {
   readonly failed_samples: number;
 }
 
-const unended = `status in (${trainingStatuses
-  .filter(status => !hasEnded(status))
-  .map(status => `'${status}'`)
-  .join(', ')})`;
+const ended = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly TrainingStatus[];
+const unended = "status not in ('succeeded', 'failed', 'cancelled')";
+
+export function hasEnded(status: TrainingStatus): boolean {
+  return (ended as readonly TrainingStatus[]).includes(status);
+}
 
 export class TrainingStore {
   readonly #database: Database;

@@ -6,18 +6,16 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
-import { canLeave, type HistoryAction, startAt } from '../navigation/history.ts';
+import { type HistoryAction, startAt } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
-import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
-import { useFailures } from './failures.ts';
 import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
 import { FreshnessStore } from './freshness-store.ts';
 import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
-import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
+import { type NoticeKind, useNotices } from './notices.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -80,29 +78,16 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     if (warning !== undefined) setToast({ kind: 'warning', text: sanitiseLine(warning) });
   }, [connection.warnings, remembered]);
 
-  const failures = useFailures();
-  useEffect(
-    () =>
-      failures.subscribe(({ words, report }) =>
-        setToast({
-          kind: 'danger',
-          text: sanitiseLine(`Failed: ${words}.`),
-          tail: ` ${report === undefined ? 'No report could be written' : `Report: ${sanitiseLine(report)}`}`,
-        }),
-      ),
-    [failures],
-  );
-
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   const tell = useCallback((shown: Toast) => setToast(shown), []);
-  useNotices(notices, terminal, tell);
+  const running = useNotices(notices, terminal, tell);
   const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
   const location = currentLocation(state);
   const closeOverlay = useCallback(
     (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
     [],
   );
-  const shell = useMemo<Omit<Shell, 'layout' | 'focus' | 'canGoBack'>>(
+  const shell = useMemo<Omit<Shell, 'layout' | 'focus'>>(
     () => ({
       navigate,
       open: target => navigate({ kind: 'open', location: target }),
@@ -170,12 +155,11 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   return (
     <KeyScope bindings={bindings}>
-      <BackgroundWatch />
       {layout && view ? (
-        <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
-          <ShellProvider value={{ ...shell, layout, focus: state.focus, canGoBack: canLeave(state.history) }}>
+        <MouseProvider source={terminal.mouse} blocked={overlays.length > 0}>
+          <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
             <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-              <FrameTitle columns={columns} freshness={freshness} />
+              <FrameTitle columns={columns} freshness={freshness} running={running} />
               <Box height={rows - frameLines} flexShrink={0}>
                 <Separator height={rows - frameLines} />
                 {layout.panes.sections ? (
@@ -189,9 +173,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                   />
                 ) : null}
                 <MemoryProvider memory={memory.current} place={locationKey(location)}>
-                  <ViewBoundary key={locationKey(location)}>
-                    <view.component location={location} />
-                  </ViewBoundary>
+                  <view.component key={locationKey(location)} location={location} />
                 </MemoryProvider>
                 <Separator height={rows - frameLines} />
               </Box>
@@ -206,7 +188,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                 justifyContent="center"
                 alignItems="center"
               >
-                <WindowBoundary overlay={overlay} onClose={closeOverlay} />
+                {overlay.render(() => closeOverlay(overlay.id))}
               </Box>
             ))}
           </ShellProvider>

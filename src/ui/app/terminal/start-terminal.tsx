@@ -7,8 +7,6 @@ import { writeSync } from 'node:fs';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
 import type { MouseEvent } from '../../keys/mouse.ts';
-import { ProgramBoundary } from '../failure-boundary.tsx';
-import { Failures } from '../failures.ts';
 import { PaintStream } from '../painter/paint-stream.ts';
 import { Painter } from '../painter/painter.ts';
 import type { TerminalPort } from '../terminal-port.ts';
@@ -71,11 +69,6 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     }
   };
 
-  const failures = new Failures({
-    write: (error, details) => writeCrashReport(options.crashFolder, error, options.redact, details),
-    redact: options.redact,
-  });
-
   const end = (code: number): void => {
     if (ended) return;
     ended = true;
@@ -95,9 +88,10 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const fail = (error: unknown): void => {
     if (ended) return;
     end(1);
-    const { words, report } = failures.record(error);
+    const report = writeCrashReport(options.crashFolder, error, options.redact);
+    const message = options.redact(error instanceof Error ? error.message : String(error));
     process.stderr.write(
-      `benchtop failed: ${words}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
+      `benchtop failed: ${message}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
     );
     process.exit(1);
   };
@@ -144,7 +138,6 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     suspend: () => void suspend(),
     quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
     repaint: () => painter.repaint(),
-    failures,
     ...(options.mouse && {
       mouse: {
         subscribe: (listener: (event: MouseEvent) => void) => {
@@ -166,12 +159,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   process.on('warning', warning => {
     if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);
   });
-  /** What a timer, a listener or a promise of a view throws costs a line on the screen, not the program. */
-  const survive = (error: unknown): void => {
-    if (!failures.announce(error)) fail(error);
-  };
-  process.on('uncaughtException', survive);
-  process.on('unhandledRejection', survive);
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
   process.on('exit', leave);
   stdout.on('resize', () => stream.resize(stdout.columns, stdout.rows));
   stdout.on('drain', () => painter.resume());
@@ -182,12 +171,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   // Before anything is asked of the terminal: what it answers must not be echoed.
   input.setRawMode(true);
   stdout.write(enter());
-  const screen = (
-    <ProgramBoundary failures={failures} onQuit={port.quit}>
-      {draw(port)}
-    </ProgramBoundary>
-  );
-  const instance = render(screen, {
+  const instance = render(draw(port), {
     stdout: stream as unknown as NodeJS.WriteStream,
     stdin: input as unknown as NodeJS.ReadStream,
     debug: true,

@@ -1,0 +1,30 @@
+/** A share of `npm run torture` with fixed seeds: the whole program on mutated answers, under random keys. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { breadthSession } from '../../tools/torture/breadth.ts';
+import { makeWorld, type World } from '../../tools/torture/world.ts';
+import { breadthSeeds } from './seeds.ts';
+
+const keys = 250;
+/** As many as the sessions had in which the faults were found. */
+const keysOfFaults = 600;
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+});
+afterAll(() => world.remove());
+
+describe('random keys on mutated answers', () => {
+  it.each(['one', 'three', 'four', 'six', 'seven', 'ten'])('leave the program whole: %s', async seed => {
+    const session = await breadthSession({ world, seed, keys });
+    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.keys).toBeGreaterThanOrEqual(keys);
+    expect(session.mutated).toBeGreaterThan(0);
+  });
+});
+
+describe('seeds of faults that were found', () => {
+  it.each(breadthSeeds)('%s: %s', async seed => {
+    const { faults } = await breadthSession({ world, seed, keys: keysOfFaults });
+    expect(faults.map(({ what }) => what)).toEqual([]);
+  });
+});

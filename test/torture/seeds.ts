@@ -1,0 +1,4 @@
+/** Sessions that once showed a fault, each with what it was: none of them may show one again. */
+export const breadthSeeds: readonly (readonly [seed: string, was: string])[] = [
+  ['s1', 'a paste of 20,000 characters into a filter took ten seconds, and every key after it three'],
+];

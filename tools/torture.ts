@@ -1,0 +1,66 @@
+/**
+ * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and fails with
+ * the seed where something happened that never should. `npm run torture -- breadth` runs one part; `--seed N` another chance,
+ * `--keys N` and `--answers N` more or less of it.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { runBreadth } from './torture/breadth-run.ts';
+import type { Fault } from './torture/judge.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    keys: { type: 'string', default: '300000' },
+    answers: { type: 'string', default: '20000' },
+    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+  },
+});
+
+type Row = readonly [what: string, count: number | string];
+const rows: Row[] = [];
+const faults: Fault[] = [];
+
+function onFault(fault: Fault): void {
+  faults.push(fault);
+  process.stdout.write(`\nfault, seed ${fault.seed}: ${fault.what}\n${fault.screen}\n`);
+}
+
+async function breadth(): Promise<void> {
+  const keys = Number(values.keys);
+  let told = 0;
+  const counts = await runBreadth({
+    seed: values.seed,
+    keys,
+    answers: Number(values.answers),
+    workers: Number(values.workers),
+    onFault,
+    onProgress: so => {
+      if (so.keys - told < keys / 20) return;
+      told = so.keys;
+      process.stderr.write(`${so.keys} keys, ${so.mutated} mutated answers, ${so.faults} faults\n`);
+    },
+  });
+  rows.push(
+    ['in process: sessions', counts.sessions],
+    ['keys', counts.keys],
+    ['answers', counts.answers],
+    ['mutated answers', counts.mutated],
+  );
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { breadth };
+const [named] = positionals;
+const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
+if (chosen.length === 0) {
+  process.stderr.write(`There is no part ${named}; there are ${Object.keys(parts).join(', ')}.\n`);
+  process.exit(2);
+}
+for (const part of chosen) await part?.();
+
+rows.push(['faults', faults.length], ['seed', values.seed]);
+const width = Math.max(...rows.map(([what]) => what.length));
+for (const [what, count] of rows) process.stdout.write(`${what.padEnd(width)}  ${String(count).padStart(9)}\n`);
+for (const fault of faults) process.stdout.write(`fault, seed ${fault.seed}: ${fault.what.split('\n')[0]}\n`);
+process.exit(faults.length > 0 ? 1 : 0);

@@ -1,0 +1,96 @@
+/** Runs sessions in breadth in processes of their own until enough keys and answers have been tried. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { SessionCounts } from './breadth.ts';
+import type { SessionOrder } from './breadth-worker.ts';
+import type { Fault } from './judge.ts';
+
+export interface BreadthGoal {
+  readonly seed: string;
+  readonly keys: number;
+  /** Mutated answers. */
+  readonly answers: number;
+  readonly workers: number;
+  readonly onFault: (fault: Fault) => void;
+  readonly onProgress: (counts: BreadthCounts) => void;
+}
+
+export interface BreadthCounts {
+  sessions: number;
+  keys: number;
+  answers: number;
+  mutated: number;
+  faults: number;
+}
+
+const keysOfSession = 1_200;
+/** A session that takes longer hangs. */
+const hangMs = 300_000;
+const workerPath = fileURLToPath(new URL('breadth-worker.ts', import.meta.url));
+
+/** The next message of a worker; rejects where it ends, or says nothing for too long. */
+function hear(worker: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      worker.off('message', heard).off('exit', ended);
+    };
+    const heard = (message: unknown): void => {
+      done();
+      resolve(message);
+    };
+    const ended = (code: number | null, signal: string | null): void => {
+      done();
+      reject(new Error(`the process ended with ${signal ?? code}`));
+    };
+    const timer = setTimeout(() => {
+      done();
+      worker.kill('SIGKILL');
+      reject(new Error('the process hangs'));
+    }, hangMs);
+    worker.on('message', heard).on('exit', ended);
+  });
+}
+
+/** React as it is shipped, and as it is developed with: the one is faster, the other complains of more. */
+const kinds = ['production', 'development'] as const;
+
+async function start(index: number): Promise<ChildProcess> {
+  const env = { ...process.env, NODE_ENV: kinds[index % kinds.length] };
+  const worker = fork(workerPath, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  await hear(worker);
+  return worker;
+}
+
+export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
+  const counts: BreadthCounts = { sessions: 0, keys: 0, answers: 0, mutated: 0, faults: 0 };
+  const isDone = (): boolean => counts.keys >= goal.keys && counts.mutated >= goal.answers;
+  let begun = 0;
+  const add = ({ keys, answers, mutated, faults }: SessionCounts): void => {
+    counts.sessions += 1;
+    counts.keys += keys;
+    counts.answers += answers;
+    counts.mutated += mutated;
+    counts.faults += faults.length;
+    for (const fault of faults) goal.onFault(fault);
+    goal.onProgress(counts);
+  };
+  const work = async (_: unknown, index: number): Promise<void> => {
+    let worker = await start(index);
+    while (!isDone()) {
+      begun += 1;
+      const order: SessionOrder = { seed: `${goal.seed}-${begun}`, keys: Math.min(keysOfSession, goal.keys) };
+      worker.send(order);
+      try {
+        add((await hear(worker)) as SessionCounts);
+      } catch (error) {
+        const what = error instanceof Error ? error.message : String(error);
+        add({ keys: 0, answers: 0, mutated: 0, faults: [{ seed: order.seed, what, screen: '' }] });
+        worker = await start(index);
+      }
+    }
+    worker.disconnect();
+  };
+  await Promise.all(Array.from({ length: goal.workers }).map(work));
+  return counts;
+}

@@ -1,0 +1,38 @@
+/** What is wrong with a screen, whatever it shows. Pure. */
+import { smallest } from '../../src/ui/app/layout.ts';
+
+/** One thing that should not have happened, with what is needed to see it again. */
+export interface Fault {
+  readonly seed: string;
+  readonly what: string;
+  /** The last screen, or what else shows it. */
+  readonly screen: string;
+}
+
+const deceptive =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u;
+const corners = /^┌.*┐$/;
+const bottom = /^└─+┘$/;
+
+/** Words that only a bug writes. */
+const slips = /\bundefined\b|\[object Object\]|\bNaN\b|Infinity|\bfunction \(/;
+
+/** Faults of a frame of `columns` by `rows` cells, each in words. */
+export function frameFaults(text: string, columns: number, rows: number): string[] {
+  const lines = text.split('\n');
+  const faults: string[] = [];
+  if (deceptive.test(text)) faults.push('a control or bidi character is on the screen');
+  if (columns < smallest.columns || rows < smallest.rows) return faults;
+  if (lines.length !== rows) faults.push(`the frame has ${lines.length} lines instead of ${rows}`);
+  if (!corners.test(lines[0] ?? '')) faults.push('the top border is broken');
+  if (!bottom.test(lines.at(-1) ?? '')) faults.push('the bottom border is broken');
+  const open = lines.findIndex((line, row) => row > 0 && row < rows - 1 && !/^[│├].*[│┤]$/u.test(line));
+  if (open >= 0) faults.push(`the border is broken at line ${open + 1}`);
+  return faults;
+}
+
+/** A word on the screen that only a bug writes, and that the service did not send. */
+export function slipOn(text: string, sent: string): string | undefined {
+  const found = slips.exec(text)?.[0];
+  return found !== undefined && !sent.includes(found) ? found : undefined;
+}

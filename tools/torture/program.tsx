@@ -1,0 +1,121 @@
+/** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
+import { Workbench } from '../../src/queries/workbench.tsx';
+import { createService } from '../../src/service/index.ts';
+import { Program } from '../../src/ui/app/program.tsx';
+import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
+import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts';
+import { registry } from '../../src/ui/views/registry.ts';
+import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+import { openScreen, type Screen } from '../../test/screen.ts';
+import { type Input, mouseBytes } from './inputs.ts';
+import { SequenceReader } from './sequences.ts';
+
+export interface ProgramOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly columns: number;
+  readonly rows: number;
+  readonly readOnly: boolean;
+  /** Waits of the program are this many times shorter. */
+  readonly haste: number;
+  /** Hears of what the program writes and does not mean to. */
+  readonly onUnmeant: (what: string) => void;
+}
+
+export interface RunningProgram {
+  readonly screen: Screen;
+  readonly size: () => { readonly columns: number; readonly rows: number };
+  readonly give: (input: Input) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const usualTimeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };
+const usualIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
+
+function hurried<Times extends Record<string, number>>(times: Times, haste: number): Times {
+  return Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.ceil(ms / haste)])) as Times;
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise(resolve => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}
+
+export function openProgram(options: ProgramOptions): RunningProgram {
+  const { baseUrl, apiKey, haste, onUnmeant } = options;
+  let { columns, rows } = options;
+  const key = async (): Promise<string> => apiKey;
+  const service = createService({
+    baseUrl,
+    apiKey: key,
+    inferenceToken: key,
+    userAgent: 'torture',
+    timeouts: hurried(usualTimeouts, haste),
+    clock: { now: Date.now, random: Math.random, sleep: (ms, signal) => sleep(ms / haste, signal) },
+  });
+  const workbench = new Workbench({
+    service: async () => service,
+    profile: 'torture',
+    readOnly: options.readOnly,
+    poll: hurried(usualIntervals, haste),
+  });
+  const reader = new SequenceReader(onUnmeant);
+  const mice = new Set<(event: MouseEvent) => void>();
+  const decoder = createMouseDecoder();
+  const terminal: TerminalPort = {
+    writeRaw: sequence => reader.take(sequence),
+    runExternal: async () => 0,
+    suspend: () => {},
+    quit: () => {},
+    repaint: () => {},
+    mouse: {
+      subscribe: listener => {
+        mice.add(listener);
+        return () => mice.delete(listener);
+      },
+    },
+  };
+  const screen = openScreen(
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={terminal}
+      start={{ view: 'benchmarks', params: {} }}
+      notices="desktop"
+    />,
+    { columns, rows, onBytes: bytes => reader.take(bytes) },
+  );
+
+  const give = async (input: Input): Promise<void> => {
+    switch (input.kind) {
+      case 'bytes':
+        return screen.type(input.bytes);
+      case 'mouse': {
+        for (const event of decoder.feed(mouseBytes(input)).events) for (const listener of mice) listener(event);
+        return screen.type('');
+      }
+      case 'resize':
+        ({ columns, rows } = input);
+        return screen.resize(columns, rows);
+    }
+  };
+  return {
+    screen,
+    size: () => ({ columns, rows }),
+    give,
+    close: async () => {
+      screen.close();
+      workbench.close();
+      await service.close();
+    },
+  };
+}

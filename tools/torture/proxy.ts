@@ -1,0 +1,222 @@
+/**
+ * Stands between the program and a real local service, and makes the answers worse: in their JSON, in their HTTP, in
+ * their TCP. What happens to an answer hangs on the seed, on what was asked and on how often, and on nothing else, so that
+ * a seed gives the same answers in whatever order they are asked for.
+ */
+import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Mutated, mutateJson } from './mutate.ts';
+import type { Random } from './random.ts';
+import { httpFaults, type Meant, mutateEvent, type Surroundings, tcpFaults } from './transport.ts';
+
+/** One request and what was sent for it. */
+export interface Exchange {
+  /** When it came, by `performance.now()`. */
+  readonly at: number;
+  readonly method: string;
+  /** Path with the query. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  requestBody: string;
+  status: number;
+  /** What was sent in place of the answer, or the answer. Empty where it was broken below JSON, or streamed. */
+  sent: string;
+  /** What was done to it. Empty for an answer that is as the service gave it. */
+  done: readonly string[];
+}
+
+/** Shares of the answers, each between 0 and 1. */
+export interface Shares {
+  readonly json: number;
+  readonly http: number;
+  readonly tcp: number;
+}
+
+export const calm: Shares = { json: 0, http: 0, tcp: 0 };
+
+export interface ProxyOptions {
+  /** The real service. */
+  readonly target: string;
+  readonly random: Random;
+  readonly shares: Shares;
+  /** Requests that start work (runs, training, deployments) and are passed on; the others are refused with a 429. */
+  readonly mostStarts: number;
+  readonly stallMs: number;
+  /** Exchanges that are kept, the newest. */
+  readonly keeps?: number;
+  /** Mutates a JSON answer; by chance where it is not given. */
+  readonly mutate?: (text: string, random: Random, exchange: Exchange) => Mutated;
+}
+
+export interface FaultyProxy {
+  readonly baseUrl: string;
+  /** The newest exchanges, the oldest first. */
+  readonly exchanges: readonly Exchange[];
+  /** Requests that came to the other origin: there is to be none. */
+  readonly strayed: readonly Exchange[];
+  readonly counts: { answers: number; mutated: number };
+  /** Requests that are being answered. */
+  readonly open: () => number;
+  readonly setShares: (shares: Shares) => void;
+  readonly setTarget: (target: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+const startsWork = /^\/api\/v1\/(?:train|deploy|eval\/[^/]+\/start|benchmarks\/[^/]+\/(?:build|ingest))/;
+
+/** What was asked without what differs between two services: their ids. */
+export function patternOf(method: string, url: string): string {
+  return `${method} ${url.replace(/\?.*$/, '').replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}')}`;
+}
+
+function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    message.on('data', (part: Buffer) => parts.push(part));
+    message.on('end', () => resolve(Buffer.concat(parts)));
+    message.on('error', reject);
+  });
+}
+
+const credentialsOf = ({ headers }: Exchange): string[] =>
+  [headers['x-api-key'], headers.authorization?.replace(/^Bearer /, '')].filter(value => typeof value === 'string');
+
+const refused = { error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Too much has been started.' } };
+
+export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
+  const { random, stallMs, keeps = 2_000, mutate = mutateJson } = options;
+  let { shares, target, mostStarts } = options;
+  const agent = new Agent({ keepAlive: true });
+  const exchanges: Exchange[] = [];
+  const strayed: Exchange[] = [];
+  const counts = { answers: 0, mutated: 0 };
+  const asked = new Map<string, number>();
+  let open = 0;
+
+  const record = (incoming: IncomingMessage, list: Exchange[]): Exchange => {
+    const { method = '', url = '', headers } = incoming;
+    const exchange: Exchange = {
+      at: performance.now(),
+      method,
+      url,
+      headers,
+      requestBody: '',
+      status: 0,
+      sent: '',
+      done: [],
+    };
+    list.push(exchange);
+    if (list.length > keeps) list.shift();
+    return exchange;
+  };
+
+  const elsewhere = createServer((incoming, response) => {
+    record(incoming, strayed);
+    response.end('{}');
+  });
+
+  /** Passes a request on. Rejects where the service is not there. */
+  const forward = (exchange: Exchange, body: Buffer): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const { method, url, headers } = exchange;
+      const outgoing = sendRequest(new URL(url, target), { method, headers, agent }, resolve);
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+
+  const stream = async (answer: IncomingMessage, response: ServerResponse, chance: Random, bad: boolean) => {
+    response.writeHead(answer.statusCode ?? 200, answer.headers);
+    response.on('close', () => answer.destroy());
+    for await (const part of answer) {
+      const text = String(part);
+      response.write(bad && chance.chance(0.2) ? mutateEvent(text, chance) : text);
+      if (bad && chance.chance(0.02)) return void response.socket?.resetAndDestroy();
+    }
+    response.end();
+  };
+
+  const answerWith = async (exchange: Exchange, answer: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const pattern = patternOf(exchange.method, exchange.url);
+    const count = (asked.get(pattern) ?? 0) + 1;
+    asked.set(pattern, count);
+    const chance = random.fork(`${pattern} ${count}`);
+    const status = answer.statusCode ?? 200;
+    const contentType = String(answer.headers['content-type'] ?? '');
+    const lot = chance.next();
+    const streams = contentType.startsWith('text/event-stream');
+    exchange.status = status;
+    counts.answers += 1;
+    const isBad = lot < shares.tcp + shares.http + shares.json;
+    if (isBad) counts.mutated += 1;
+    if (streams) {
+      exchange.done = isBad ? ['events'] : [];
+      return stream(answer, response, chance, isBad);
+    }
+    const meant: Meant = { status, contentType, body: await bodyOf(answer) };
+    const around: Surroundings = { elsewhere: addressOf(elsewhere), credentials: credentialsOf(exchange), stallMs };
+    if (lot < shares.tcp + shares.http) {
+      const [name, deliver] = chance.pick(Object.entries(lot < shares.tcp ? tcpFaults : httpFaults));
+      exchange.done = [name];
+      return deliver({ response, meant, random: chance, around });
+    }
+    const text = meant.body.toString('utf8');
+    const mutated = isBad ? mutate(text, chance, exchange) : { text, done: [] };
+    exchange.sent = mutated.text;
+    exchange.done = mutated.done;
+    const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = answer.headers;
+    response.writeHead(status, headers);
+    response.end(mutated.text);
+  };
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const exchange = record(incoming, exchanges);
+    const body = await bodyOf(incoming);
+    exchange.requestBody = body.toString('utf8');
+    if (exchange.method === 'POST' && startsWork.test(exchange.url)) {
+      mostStarts -= 1;
+      if (mostStarts < 0) {
+        response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' });
+        response.end(JSON.stringify(refused));
+        return;
+      }
+    }
+    await answerWith(exchange, await forward(exchange, body), response);
+  };
+
+  const server = createServer((incoming, response) => {
+    open += 1;
+    response.once('close', () => {
+      open -= 1;
+    });
+    response.on('error', () => {});
+    // The service may be gone, and the program may hang up: neither is a fault of the proxy.
+    handle(incoming, response).catch(() => void response.socket?.destroy());
+  });
+  server.on('clientError', (_error, socket) => socket.destroy());
+  for (const each of [server, elsewhere]) await new Promise<void>(resolve => each.listen(0, '127.0.0.1', resolve));
+
+  return {
+    baseUrl: addressOf(server),
+    exchanges,
+    strayed,
+    counts,
+    open: () => open,
+    setShares: next => {
+      shares = next;
+    },
+    setTarget: next => {
+      target = next;
+    },
+    close: async () => {
+      for (const each of [server, elsewhere]) {
+        each.closeAllConnections();
+        await new Promise(resolve => each.close(resolve));
+      }
+      agent.destroy();
+    },
+  };
+}
+
+function addressOf(server: ReturnType<typeof createServer>): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

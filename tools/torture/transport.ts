@@ -1,0 +1,250 @@
+/** Ways to deliver an answer badly, at the level of HTTP and of TCP. Each ends the answer, or leaves it open for a while. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Random } from './random.ts';
+import { hostileText } from './texts.ts';
+
+/** An answer as it was meant. */
+export interface Meant {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+export interface Surroundings {
+  /** Another origin, to which a redirect leads. */
+  readonly elsewhere: string;
+  /** Credentials of the request: a careless service repeats them in what it says of an error. */
+  readonly credentials: readonly string[];
+  /** Milliseconds for which an answer hangs at most. */
+  readonly stallMs: number;
+}
+
+export interface Delivery {
+  readonly response: ServerResponse;
+  readonly meant: Meant;
+  readonly random: Random;
+  readonly around: Surroundings;
+}
+
+type Deliver = (delivery: Delivery) => void | Promise<void>;
+
+const json = 'application/json';
+const statuses = [
+  100, 199, 201, 206, 226, 299, 304, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 413, 415, 418, 422,
+];
+const laterStatuses = [423, 425, 428, 431, 451, 500, 501, 502, 503, 504, 507, 511, 520, 522, 599, 600, 999];
+const waits = [
+  '0',
+  '1',
+  '-1',
+  '0.001',
+  '1e9',
+  '99999999999999',
+  'soon',
+  '',
+  'Wed, 21 Oct 2099 07:28:00 GMT',
+  'Thu, 01 Jan 1970 00:00:00 GMT',
+  '1, 2',
+];
+
+function answer({ response }: Delivery, status: number, headers: Record<string, string>, body: string | Buffer): void {
+  response.writeHead(status, headers);
+  response.end(status === 204 || status === 304 ? undefined : body);
+}
+
+/** The bytes of an HTTP answer, written past what Node would refuse to write. */
+function raw({ response }: Delivery, head: readonly string[], body: string | Buffer = ''): Promise<void> {
+  return new Promise(resolve => {
+    const { socket } = response;
+    if (!socket) return resolve();
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.write(body, () => resolve());
+  });
+}
+
+const closed = ({ response }: Delivery): void => void response.socket?.destroySoon();
+
+function page(status: number): string {
+  return `<!doctype html><html><head><title>${status} Bad Gateway</title></head><body><h1>${status}</h1>\u001b[31m${'<p>nginx</p>'.repeat(40)}</body></html>`;
+}
+
+function refusal({ random, around }: Delivery): unknown {
+  const secret = around.credentials.length > 0 && random.chance(0.5) ? random.pick(around.credentials) : 'none';
+  const message = `refused for key ${secret}: ${hostileText(random)}`;
+  return random.pick<unknown>([
+    { error: { type: 'rate_limit_error', code: 'rate_limited', message, param: null } },
+    {
+      error: {
+        type: '__proto__',
+        code: 'constructor',
+        message,
+        param: hostileText(random),
+        context: { [secret]: secret },
+      },
+    },
+    { error: message },
+    { error: { message: { nested: message } } },
+    { error: null },
+    { detail: message },
+    { detail: [{ loc: ['body', 'x', 1], msg: message, type: 'missing' }] },
+    { message },
+    [message],
+    message,
+  ]);
+}
+
+export const httpFaults: Readonly<Record<string, Deliver>> = {
+  'other status': d => {
+    const status = d.random.pick([...statuses, ...laterStatuses]);
+    if (status >= 200) return answer(d, status, { 'content-type': d.meant.contentType }, d.meant.body);
+    return raw(d, [`HTTP/1.1 ${status} Early`], '').then(() => closed(d));
+  },
+  refusal: d => {
+    const status = d.random.pick([400, 401, 403, 404, 409, 422, 429, 500, 502, 503]);
+    const hint = d.random.chance(0.5) ? { 'retry-after': d.random.pick(waits) } : {};
+    return answer(d, status, { 'content-type': json, ...hint }, JSON.stringify(refusal(d)));
+  },
+  'retry later': d =>
+    answer(d, d.random.pick([429, 503]), { 'content-type': json, 'retry-after': d.random.pick(waits) }, '{}'),
+  'page of a gateway': d => {
+    const status = d.random.pick([200, 403, 502, 503, 504]);
+    return answer(d, status, { 'content-type': 'text/html' }, page(status));
+  },
+  'other content type': d =>
+    answer(
+      d,
+      d.meant.status,
+      { 'content-type': d.random.pick(['text/plain', 'image/png', '', 'a;b;c', 'text/event-stream']) },
+      d.meant.body,
+    ),
+  'strange headers': d =>
+    raw(
+      d,
+      [
+        `HTTP/1.1 ${d.meant.status} OK`,
+        `content-type: ${d.meant.contentType}`,
+        'connection: close',
+        ...d.random.pick([
+          [`x-request-id: ${'r'.repeat(6_000)}`],
+          [`x-request-id: \u009b31m${'\u0001'}`],
+          [`x-long: ${'h'.repeat(30_000)}`],
+          Array.from({ length: 1_500 }, (_, index) => `x-${index}: 1`),
+          ['content-length: 5', 'content-length: 7'],
+          ['set-cookie: a=1', 'set-cookie: b=2', '__proto__: x', 'x-request-id: one', 'x-request-id: two'],
+          ['no colon here'],
+        ]),
+      ],
+      d.meant.body,
+    ).then(() => closed(d)),
+  redirect: d =>
+    answer(
+      d,
+      d.random.pick([301, 302, 303, 307, 308]),
+      { location: d.random.pick([`${d.around.elsewhere}/taken`, '//', 'http://[', '/', 'javascript:alert(1)', '']) },
+      'moved',
+    ),
+  empty: d => answer(d, d.random.pick([200, 204]), { 'content-type': json }, ''),
+  'early hints': async d => {
+    await raw(d, ['HTTP/1.1 103 Early Hints', 'link: </style.css>; rel=preload']);
+    await raw(d, [`HTTP/1.1 ${d.meant.status} OK`, `content-type: ${json}`, 'connection: close'], d.meant.body);
+    closed(d);
+  },
+  compressed: d =>
+    answer(d, d.meant.status, { 'content-type': json, 'content-encoding': 'gzip' }, gzipSync(d.meant.body)),
+  'compressed garbage': d => {
+    const packed = gzipSync(d.meant.body);
+    const body = d.random.pick([d.meant.body, packed.subarray(0, packed.length >> 1), Buffer.from('\u001f\u008bxx')]);
+    return answer(
+      d,
+      d.meant.status,
+      { 'content-type': json, 'content-encoding': d.random.pick(['gzip', 'br', 'zstd', 'x']) },
+      body,
+    );
+  },
+  'not UTF-8': d =>
+    answer(
+      d,
+      d.meant.status,
+      { 'content-type': json },
+      Buffer.concat([d.meant.body.subarray(0, 20), Buffer.from([0xff, 0xfe, 0xc0, 0x80]), d.meant.body.subarray(20)]),
+    ),
+  'longer than it says': d =>
+    raw(
+      d,
+      [`HTTP/1.1 200 OK`, `content-type: ${json}`, `content-length: ${d.meant.body.length >> 1}`],
+      d.meant.body,
+    ).then(() => closed(d)),
+  'shorter than it says': d =>
+    raw(
+      d,
+      [`HTTP/1.1 200 OK`, `content-type: ${json}`, `content-length: ${d.meant.body.length * 2 + 9}`],
+      d.meant.body,
+    ).then(() => closed(d)),
+  'broken chunks': d =>
+    raw(
+      d,
+      [`HTTP/1.1 200 OK`, `content-type: ${json}`, 'transfer-encoding: chunked'],
+      `5\r\n{"ite\r\n${d.random.pick(['zz', '-1', 'fffffffff', ''])}\r\nms":\r\n`,
+    ).then(() => closed(d)),
+  'slow drip': async d => {
+    d.response.writeHead(d.meant.status, { 'content-type': d.meant.contentType });
+    const part = Math.max(1, Math.ceil(d.meant.body.length / 20));
+    for (let at = 0; at < d.meant.body.length && !d.response.destroyed; at += part) {
+      d.response.write(d.meant.body.subarray(at, at + part));
+      await wait(d.around.stallMs / 40);
+    }
+    d.response.end();
+  },
+};
+
+export const tcpFaults: Readonly<Record<string, Deliver>> = {
+  'reset before': d => void d.response.socket?.resetAndDestroy(),
+  'closed before': d => void d.response.socket?.end(),
+  'reset within the head': d =>
+    raw(d, ['HTTP/1.1 200 OK\r\ncontent-ty']).then(() => void d.response.socket?.resetAndDestroy()),
+  'reset within': d =>
+    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30)).then(
+      () => void d.response.socket?.resetAndDestroy(),
+    ),
+  'reset after': d =>
+    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, `content-length: ${d.meant.body.length}`], d.meant.body).then(
+      () => void d.response.socket?.resetAndDestroy(),
+    ),
+  'half closed': d =>
+    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`], d.meant.body.subarray(0, 10)).then(() => closed(d)),
+  'garbage before': d =>
+    raw(d, [`\u0000\u0001${hostileText(d.random)}`, 'HTTP/1.1 200 OK', `content-type: ${json}`], d.meant.body).then(
+      () => closed(d),
+    ),
+  'another protocol': d => raw(d, ['SSH-2.0-OpenSSH_9.6', '']).then(() => closed(d)),
+  'stalls before': async d => {
+    await wait(d.around.stallMs);
+    d.response.socket?.destroy();
+  },
+  'stalls within': async d => {
+    await raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30));
+    await wait(d.around.stallMs);
+    d.response.socket?.destroy();
+  },
+};
+
+/** Breaks a stream of server-sent events; `event` is one whole event with its blank line. */
+export function mutateEvent(event: string, random: Random): string {
+  return random.pick([
+    event.replace(/^data: ?\{/m, 'data: {{'),
+    event.slice(0, -1),
+    `${event}${event}`,
+    event.replaceAll('\n', '\r'),
+    `: a comment\nretry: -1\nid: \u0000\n${event}`,
+    event.replace('data:', 'date:'),
+    `data: ${JSON.stringify({ choices: [{ delta: { content: hostileText(random) } }] })}\n\n`,
+    `data: ${JSON.stringify({ choices: random.pick<unknown>([null, [], {}, [null], [{}], [{ delta: null }]]) })}\n\n`,
+    `data: ${JSON.stringify({ usage: { completion_tokens: random.pick<unknown>([-1, 1e308, 'x', null]) } })}\n\n`,
+    `data: ${JSON.stringify({ error: { message: hostileText(random) } })}\n\n`,
+    `event: error\ndata: ${hostileText(random)}\n\n`,
+    'data: [DONE]\n\n',
+    `data: ${'x'.repeat(100_000)}\n\n`,
+  ]);
+}
