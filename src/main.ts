@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-/** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
 import module from 'node:module';
+/** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
+import { own } from './text/own.ts';
 
 /** The first Node with SQLite in it; package.json says so too. */
 const oldestNode = [22, 13] as const;
@@ -44,7 +45,7 @@ async function run(): Promise<number> {
   const [first = '', ...rest] = words;
   const asksForHelp = first === 'help' || has('--help', '-h');
   const name = (first === 'help' ? rest[0] : first) ?? '';
-  const named = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const named = own(commands, name);
   const isFlag = name === '' || name.startsWith('-');
   if (asksForHelp || (!named && !isFlag)) {
     const { showHelp } = await import('./commands/help.ts');

@@ -1,4 +1,5 @@
 /** `benchtop api`: any operation of the contract, by its name or its path. */
+
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
@@ -7,11 +8,12 @@ import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { muchData, slowAnswer } from '../service/options.ts';
+import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
-import { refuseReadOnly, withService } from './with-service.ts';
+import { withService } from './with-service.ts';
 
 export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
 benchtop api METHOD PATH [NAME=VALUE…] [options]
@@ -71,8 +73,9 @@ function targetOfPath(method: string, address: string): Target {
   const params = Object.fromEntries(
     Object.entries(found.groups).map(([name, value]) => [name, decodeURIComponent(value)]),
   );
-  const query: Record<string, unknown> = {};
-  for (const [name, value] of searchParams) query[name] = valueFor(found.endpoint.query, name, value);
+  const query = Object.fromEntries(
+    [...searchParams].map(([name, value]) => [name, valueFor(found.endpoint.query, name, value)]),
+  );
   return { endpoint: found.endpoint, params, query };
 }
 
@@ -87,7 +90,7 @@ function targetOf(words: readonly string[]): { target: Target; rest: readonly st
 
 /** A value as its field wants it: the text itself, or what the text is as JSON. The service layer checks what comes out. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
-  const field = shapeOf(schema)[name];
+  const field = own(shapeOf(schema), name);
   if (!field || field.safeParse(text).success) return text;
   try {
     return JSON.parse(text);
@@ -106,23 +109,38 @@ async function wholeBody(given: string, io: CommandIo): Promise<unknown> {
   }
 }
 
+/** What is sent: what the path and the query say, and the body. */
+interface Filled extends Pick<Target, 'params' | 'query'> {
+  readonly body: object | undefined;
+}
+
 /** Puts every `name=value` where the endpoint has the name: into the path, the query, or else the body. */
-function fill({ endpoint, params, query }: Target, pairs: readonly string[], given: unknown): unknown {
-  const inBody: Record<string, unknown> = {};
+function fill({ endpoint, params, query }: Target, pairs: readonly string[], given: unknown): Filled {
+  const fields = {
+    path: new Map<string, string>(),
+    query: new Map<string, unknown>(),
+    body: new Map<string, unknown>(),
+  };
   const inPath = pathNames(endpoint.path);
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     if (at < 1) throw new CommandError(`${pair} is not NAME=VALUE.`);
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-    if (inPath.includes(name)) params[name] = value;
-    else if (name in shapeOf(endpoint.query)) query[name] = valueFor(endpoint.query, name, value);
-    else if (endpoint.body) inBody[name] = valueFor(endpoint.body, name, value);
+    if (inPath.includes(name)) fields.path.set(name, value);
+    else if (Object.hasOwn(shapeOf(endpoint.query), name))
+      fields.query.set(name, valueFor(endpoint.query, name, value));
+    else if (endpoint.body) fields.body.set(name, valueFor(endpoint.body, name, value));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);
   }
-  const missing = inPath.find(name => !params[name]);
+  const filled = {
+    params: { ...params, ...Object.fromEntries(fields.path) },
+    query: { ...query, ...Object.fromEntries(fields.query) },
+  };
+  const missing = inPath.find(name => !own(filled.params, name));
   if (missing) throw new CommandError(`${endpoint.operation} needs ${missing}=….`);
-  if (!endpoint.body) return undefined;
-  return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given, ...inBody } : inBody;
+  if (!endpoint.body) return { ...filled, body: undefined };
+  const base = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+  return { ...filled, body: { ...base, ...Object.fromEntries(fields.body) } };
 }
 
 export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
@@ -143,19 +161,16 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     return exitCodes.done;
   }
   const { target, rest } = targetOf(positionals);
-  const { endpoint, params, query } = target;
+  const { endpoint } = target;
   const given = values.body === undefined ? undefined : await wholeBody(values.body, io);
-  const body = fill(target, rest, given);
-  if ((body as { stream?: unknown } | undefined)?.stream) {
+  const { params, query, body } = fill(target, rest, given);
+  if (body && 'stream' in body && body.stream) {
     throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
   }
   const tokenName = values['token-env'];
-  const token = tokenName === undefined ? undefined : io.environment[tokenName];
+  const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
-  return withService(configFlags(values), io, async context => {
-    const { service, signal } = context;
-    // A completion changes nothing.
-    if (endpoint.method !== 'GET' && endpoint.auth !== 'inferenceToken') refuseReadOnly(context);
+  return withService(configFlags(values), io, async ({ service, signal }) => {
     const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
     const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
     const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);

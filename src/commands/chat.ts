@@ -1,4 +1,5 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and writes the answer as it comes. */
+
 import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -6,6 +7,7 @@ import type { ChatMessage } from '../contract/inference.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import type { Service } from '../service/index.ts';
 import { cleanStream } from '../text/clean-stream.ts';
+import { own } from '../text/own.ts';
 import { CommandError, describeFailure, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
@@ -34,7 +36,7 @@ const options = {
 } as const;
 
 function numberOf(values: Readonly<Record<string, unknown>>, flag: string): number | undefined {
-  const value = values[flag];
+  const value = own(values, flag);
   if (value === undefined) return undefined;
   const number = value === '' ? Number.NaN : Number(value);
   if (Number.isNaN(number)) throw new CommandError(`--${flag} takes a number.`);

@@ -42,7 +42,7 @@ export function serviceOf(config: Config): () => Promise<Service> {
     // Loading what talks to the service holds the thread: the first frame goes before it.
     await new Promise(setImmediate);
     const [{ createService }, options] = await Promise.all([import('../service/index.ts'), optionsOf(config)]);
-    return createService(options);
+    return createService({ ...options, readOnly: config.profile.readOnly.value });
   };
   return () => {
     connected ??= connect().catch((error: unknown) => {

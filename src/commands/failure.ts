@@ -47,6 +47,7 @@ export function exitCodeOf(error: unknown): ExitCode {
       case 'not_found':
         return exitCodes.notFound;
       case 'request':
+      case 'read_only':
         return exitCodes.usage;
       case 'cancelled':
         return exitCodes.interrupted;

@@ -1,4 +1,5 @@
 /** Rows of resources by what a user types: an id, or a name. */
+import { rememberRows } from '../queries/remembered/listing.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { type Resource, resourceNamed, resources, type Scope } from './resources.ts';
 import type { CommandContext } from './with-service.ts';
@@ -24,6 +25,7 @@ export async function* pagesOf(
     const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
     const page = await source.readPage({ service, query, signal, memory });
     const unreadable = page.dropped === 0 ? [] : [`${page.dropped} rows could not be read`];
+    rememberRows(memory, source, page.items);
     yield { rows: page.items, notes: [...unreadable, ...(page.note ? [page.note] : [])] };
     cursor = page.has_more ? (page.next_cursor ?? undefined) : undefined;
   } while (cursor !== undefined);
@@ -49,7 +51,12 @@ export async function findOne(
 ): Promise<object> {
   const { names, one, idPattern, label } = resource;
   const { service, signal, memory } = context;
-  const byId = async (id: string): Promise<object | undefined> => one?.(id).read({ service, signal, memory });
+  const byId = async (id: string): Promise<object | undefined> => {
+    const query = one?.(id);
+    const row = await query?.read({ service, signal, memory });
+    if (query && row) rememberRows(memory, query, [row]);
+    return row;
+  };
   const missing = (): never => {
     throw new CommandError(`There is no ${names[1]} ${word}.`, exitCodes.notFound);
   };

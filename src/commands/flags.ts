@@ -1,6 +1,8 @@
 /** Flags of the command line that every command takes: which service, with which credentials. */
+
 import type { ParseArgsConfig } from 'node:util';
 import type { ConfigFlags } from '../config/load.ts';
+import { own } from '../text/own.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -29,7 +31,7 @@ export const configOptions = {
 /** What was parsed by `configOptions`, by the names of the configuration. */
 export function configFlags(values: Readonly<Record<string, unknown>>): ConfigFlags {
   const entries = Object.keys(configOptions)
-    .filter(name => values[name] !== undefined)
-    .map(name => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), values[name]]);
+    .filter(name => own(values, name) !== undefined)
+    .map(name => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), own(values, name)]);
   return Object.fromEntries(entries) as ConfigFlags;
 }

@@ -1,9 +1,11 @@
 /** What the line mode can do with a row; it asks for what it needs. */
+
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { ThingKind } from '../queries/remembered/store.ts';
 import type { Service } from '../queries/workbench.tsx';
+import { own } from '../text/own.ts';
 import { slugOf } from '../ui/views/deployments/slug.ts';
 
 export type Ask = (question: string, usual?: string) => Promise<string>;
@@ -56,5 +58,5 @@ const actions: Partial<Record<ThingKind, Readonly<Record<string, Act<never>>>>> 
 export const verbs: readonly string[] = ['evaluate', 'train', 'deploy', 'cancel'];
 
 export function actionOf(kind: ThingKind | undefined, verb: string): Act<never> | undefined {
-  return kind && actions[kind]?.[verb];
+  return kind && own(actions[kind], verb);
 }

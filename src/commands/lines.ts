@@ -5,6 +5,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { faultOf, faultWords } from '../queries/fault.ts';
+import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ListSource } from '../queries/use-list.ts';
 import { isOver, lookAt } from '../queries/watch.ts';
 import type { Service } from '../queries/workbench.tsx';
@@ -21,18 +22,21 @@ import { wordsOf } from './watch.ts';
 /** What is listed within something else is not a list that one asks for. */
 const listed = resources.filter(({ needs }) => !needs);
 
-const help = `Say what you want to hear:
+const reading = `Say what you want to hear:
   ${listed.map(({ names: [name] }) => name).join(', ')}
                        a list; each line begins with its number
   3                    everything about number 3 of the list
   find WORDS           the rows of the list that hold the words; find alone shows all again
   follow 3             tells each change of a run, a training run or a deployment until it ends; enter stops
+  chat MODEL           talk with a model; an empty line ends it`;
+
+const writing = `
   evaluate 3           on a benchmark: asks for model and name, and starts
   train 3              on a benchmark: asks for model and name, and starts
   deploy 3             a training run's last checkpoint: asks for the slug, and starts
-  cancel 3             a run or a training run
-  chat MODEL           talk with a model; an empty line ends it
-  help, quit`;
+  cancel 3             a run or a training run`;
+
+const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writing}\n  help, quit`;
 
 /** How often what is followed is asked for. */
 const followMs = 2_000;
@@ -78,7 +82,7 @@ class Lines {
     else if (/^\d+$/.test(first)) this.#tell(Number(first));
     else if (first === 'follow') await this.#follow(Number(words));
     else if (first === 'chat') await this.#chat(words);
-    else if (first === 'help') this.say(help);
+    else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
     else if (verbs.includes(first)) await this.#act(first, Number(words));
     else this.say(`There is no ${first}. Say help to hear what there is.`);
     return true;
@@ -94,6 +98,7 @@ class Lines {
       signal: AbortSignal.timeout(60_000),
       memory: remembered,
     });
+    rememberRows(remembered, source, page.items);
     this.#shown = { resource, rows: page.items };
     this.#find = '';
     this.#print();
@@ -163,10 +168,9 @@ class Lines {
   }
 
   async #act(verb: string, number: number): Promise<void> {
-    if (this.#session.workbench.readOnly) {
-      this.say('The program was started read-only.');
-      return;
-    }
+    const service = await this.#service();
+    // Before it asks for anything.
+    service.requireWrites();
     const row = this.#row(number);
     if (!row) return;
     const act = actionOf(this.#shown?.resource.kind, verb);
@@ -174,7 +178,7 @@ class Lines {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;
     }
-    this.say(await act(row as never, await this.#service(), (question, usual) => this.#ask(question, usual)));
+    this.say(await act(row as never, service, (question, usual) => this.#ask(question, usual)));
   }
 
   async #chat(model: string): Promise<void> {

@@ -1,5 +1,7 @@
 /** Results as text: tables for people, JSON and its like for programs. */
+
 import { exportFormats, exportRows } from '../text/export.ts';
+import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
@@ -86,7 +88,7 @@ export function recordText(record: unknown, field?: string): string {
   for (const name of field.split('.')) {
     const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
     if (!Object.hasOwn(fields, name)) throw new CommandError(`There is no field ${field} in it.`, exitCodes.failed);
-    value = fields[name];
+    value = own(fields, name);
   }
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }

@@ -15,6 +15,7 @@ import { evalRunQuery, everyRun, runsOfBenchmark } from '../queries/evaluations.
 import { modelList } from '../queries/models.ts';
 import type { PinnedThing, ThingKind } from '../queries/remembered/store.ts';
 import { secretList } from '../queries/secrets.ts';
+import type { Observation } from '../queries/statuses/store.ts';
 import { checkpointList, everyTrainingRun, trainingRunQuery, trainingRunsOf } from '../queries/training.ts';
 import { trajectoryList, trajectoryQuery } from '../queries/trajectories.ts';
 import type { ListSource } from '../queries/use-list.ts';
@@ -54,6 +55,8 @@ export type ScopeName = keyof Scope;
 /** Reads one thing. */
 interface Reading<Row> {
   readonly read: (asking: Asking) => Promise<Row | undefined>;
+  /** What it says of its resource, for what is remembered. */
+  readonly observes?: ((row: Row) => Observation) | undefined;
 }
 
 interface ResourceOf<Row> {

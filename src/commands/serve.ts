@@ -1,9 +1,11 @@
 /** `benchtop serve`: the local service in the foreground, its status, its end. */
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import { own } from '../text/own.ts';
 import { configFlags, configOptions } from './flags.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
@@ -13,7 +15,7 @@ const idleMs = 5 * 60_000;
 async function givenKey(values: Readonly<Record<string, unknown>>): Promise<string | undefined> {
   const { 'api-key-env': variable, 'api-key-file': path } = values;
   if (typeof variable === 'string') {
-    const key = process.env[variable]?.trim();
+    const key = own(process.env, variable)?.trim();
     if (!key) throw new Error(`--api-key-env names ${variable}, which is not set.`);
     return key;
   }
@@ -22,7 +24,7 @@ async function givenKey(values: Readonly<Record<string, unknown>>): Promise<stri
 
 async function upstreamOf(values: Readonly<Record<string, unknown>>) {
   const { upstream, upstreamKeyEnv, upstreamKeyFile } = configFlags(values);
-  const keyEnv = upstreamKeyEnv !== undefined && process.env[upstreamKeyEnv] === '' ? undefined : upstreamKeyEnv;
+  const keyEnv = upstreamKeyEnv !== undefined && own(process.env, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
   const flags = { profile: 'local', upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile };
   const { profile } = loadConfig(flags, process.env);
   if (profile.service.kind !== 'local' || !profile.service.upstream) return undefined;

@@ -1,8 +1,10 @@
 /** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
+
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import type { ProfileSettings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
+import { own } from '../text/own.ts';
 import type { Connection, NewProfile } from '../ui/app/connection.ts';
 import { openRemembered, originsOf, serviceOf } from './connect.ts';
 
@@ -114,11 +116,13 @@ export class Session {
 
   readonly #setUp = async (profile: NewProfile): Promise<void> => {
     const { settingsPath } = this.#config;
-    const before = readSettings(settingsPath).settings.profiles?.[profile.name];
+    const before = own(readSettings(settingsPath).settings.profiles, profile.name);
     const keep = (settings: ProfileSettings | undefined): Promise<void> =>
       changeSettings(settingsPath, all => {
-        const { [profile.name]: _, ...others } = all.profiles ?? {};
-        all.profiles = settings ? { ...others, [profile.name]: settings } : others;
+        const profiles = new Map(Object.entries(all.profiles ?? {}));
+        if (settings) profiles.set(profile.name, settings);
+        else profiles.delete(profile.name);
+        all.profiles = Object.fromEntries(profiles);
       });
     await keep({ baseUrl: profile.baseUrl, ...keySettings(profile) });
     try {

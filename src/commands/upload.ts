@@ -13,7 +13,7 @@ import { CommandError, type ExitCode, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
-import { type CommandContext, refuseReadOnly, withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
 export const help = `benchtop upload FOLDER [options]
 benchtop upload FILE --dataset NAME [options]
@@ -67,14 +67,20 @@ async function uploadBenchmark(folder: string, asJson: boolean, { service, memor
   const plan = await planUpload(folder);
   for (const note of plan.notes) io.note(note);
   const job = new BenchmarkUpload(plan.folder, plan, memory);
-  await finish(job, job.run(service), io, () => {
-    const { phase, sent, files } = job.state;
-    const whole = files.filter(({ state }) => state === 'sent').length;
-    return phaseWords[phase] ?? `${whole} of ${files.length} files, ${bytes(sent)} of ${bytes(plan.bytes)}`;
-  });
+  await finish(
+    job,
+    job.run(async () => service),
+    io,
+    () => {
+      const { phase, sent, files } = job.state;
+      const whole = files.filter(({ state }) => state === 'sent').length;
+      return phaseWords[phase] ?? `${whole} of ${files.length} files, ${bytes(sent)} of ${bytes(plan.bytes)}`;
+    },
+  );
   const { phase, benchId, files, fault } = job.state;
   for (const { file, fault: reason } of files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
   const code = tellEnd(phase, fault, io);
+  if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   if (code === exitCodes.done || asJson) {
     const result = { bench_id: benchId ?? null, name: plan.name, files: files.length, bytes: plan.bytes, phase };
     await io.print(asJson ? recordText(result) : `${benchId}\n`);
@@ -90,7 +96,12 @@ async function uploadTrajectories(
   io: CommandIo,
 ) {
   const job = new TrajectoryUpload(path, path, dataset);
-  await finish(job, job.run(service), io, () => `${job.state.outcomes.length} of ${job.state.total}`);
+  await finish(
+    job,
+    job.run(async () => service),
+    io,
+    () => `${job.state.outcomes.length} of ${job.state.total}`,
+  );
   const { phase, outcomes, fault } = job.state;
   const of = (status: string): typeof outcomes => outcomes.filter(each => each.status === status);
   const failed = of('failed');
@@ -131,7 +142,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     throw new CommandError('A file holds trajectories: say --dataset NAME.');
   }
   return withService(configFlags(values), io, async context => {
-    refuseReadOnly(context);
+    context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, json, context, io);
     return uploadTrajectories(path, dataset, { json, failures }, context, io);
   });

@@ -3,7 +3,6 @@ import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
 import { openRemembered, serviceOf } from './connect.ts';
-import { CommandError } from './failure.ts';
 import type { CommandIo } from './io.ts';
 
 export interface CommandContext {
@@ -34,9 +33,4 @@ export async function withService<Result>(
     memory.close();
     await service.close();
   }
-}
-
-/** Before anything is written. @throws CommandError where the settings allow no writing */
-export function refuseReadOnly({ config }: CommandContext): void {
-  if (config.profile.readOnly.value) throw new CommandError('Nothing was sent: benchtop is read-only here.');
 }

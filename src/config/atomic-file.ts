@@ -1,5 +1,6 @@
 import { open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { own } from '../text/own.ts';
 import { makePrivateFolder } from './paths.ts';
 
 /** A file that could not be written. The message says what became of the file and what to do. */
@@ -54,7 +55,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
   } catch (error) {
     await unlink(temporary).catch(() => {});
     const code = codeOf(error);
-    const reason = reasons[code] ?? `the system says ${code || 'nothing more'}`;
+    const reason = own(reasons, code) ?? `the system says ${code || 'nothing more'}`;
     throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}.`, path, code);
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { own } from '../text/own.ts';
 import { codeOf } from './atomic-file.ts';
 import { ConfigError, describeOrigin, type Origin } from './origin.ts';
 import type { Environment } from './paths.ts';
@@ -60,7 +61,7 @@ export function credentialAt(
   const variable = settings[`${name}Env`];
   const path = settings[`${name}File`];
   const command = settings[`${name}Command`];
-  const known = literal ?? (variable === undefined ? undefined : context.environment[variable]);
+  const known = literal ?? (variable === undefined ? undefined : own(context.environment, variable));
   if (known) context.secrets.add(known.trim());
   const fetch = async (): Promise<string> => {
     if (command !== undefined) return runCommand(command, origin);

@@ -1,4 +1,5 @@
 /** The places a profile's settings may come from, brought into one form. */
+import { own } from '../text/own.ts';
 import type { CredentialPlace } from './credentials.ts';
 import { ConfigError, type Origin } from './origin.ts';
 import type { Environment } from './paths.ts';
@@ -53,13 +54,13 @@ export function environmentLayer(environment: Environment): CredentialPlace {
   const settings: ProfileSettings = {};
   const names = new Map<string, string>();
   for (const [name, key] of Object.entries(texts)) {
-    const value = environment[name]?.trim();
+    const value = own(environment, name)?.trim();
     if (!value) continue;
     settings[key] = value;
     names.set(key, name);
   }
   for (const [name, key] of Object.entries(switches)) {
-    const value = readSwitch(name, environment[name]);
+    const value = readSwitch(name, own(environment, name));
     if (value === undefined) continue;
     settings[key] = value;
     names.set(key, name);

@@ -7,6 +7,7 @@
  * A credential is only sent to the addresses it was set for: the environment's key not to another profile's service,
  * a profile's key not to an address given by a flag. Settings that name no address go with any.
  */
+import { own } from '../text/own.ts';
 import { checkAddress } from './address.ts';
 import {
   type CredentialContext,
@@ -133,7 +134,7 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
   const choice = choices.find(candidate => candidate !== undefined) ?? byDefault('local');
   const byFlag = choice.origin.kind === 'flag';
   const name = choice.value;
-  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  const found = own(profiles, name);
   if (found) return { name, settings: found, byFlag };
   if (name === 'local') return { name, settings: {}, byFlag };
   const known = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');

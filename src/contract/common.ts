@@ -4,7 +4,9 @@
  * Reading is lenient: extra fields are kept, anything but an identity may be missing or null, an enum passes values
  * that are not known yet. Building a request is strict.
  */
+
 import * as z from 'zod/mini';
+import { own } from '../text/own.ts';
 
 /** An enum that stays open: known values are typed, others pass as they came. */
 export type OpenEnum<Known extends string> = Known | (string & {});
@@ -40,13 +42,12 @@ export function renamed<Schema extends z.ZodMiniType>(names: Record<string, read
   return z.pipe(
     z.transform((input: unknown) => {
       if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
-      const output: Record<string, unknown> = { ...input };
-      for (const [name, others] of Object.entries(names)) {
-        if (output[name] != null) continue;
-        const other = others.find(candidate => output[candidate] != null);
-        if (other !== undefined) output[name] = output[other];
-      }
-      return output;
+      const fields = input as Readonly<Record<string, unknown>>;
+      const standIns = Object.entries(names).flatMap(([name, others]) => {
+        const present = [name, ...others].find(candidate => own(fields, candidate) != null);
+        return present === undefined || present === name ? [] : [[name, own(fields, present)]];
+      });
+      return { ...fields, ...Object.fromEntries(standIns) };
     }),
     schema as z.ZodMiniType<z.output<Schema>, unknown>,
   );
@@ -140,6 +141,14 @@ export interface Endpoint<
   readonly repeatable?: boolean;
   /** Fields of the body whose values no error, log or history may repeat. */
   readonly sensitive?: readonly string[];
+}
+
+/**
+ * Whether a call changes something at the service. A chat completion is a POST that changes nothing: asked for twice, it
+ * is answered twice.
+ */
+export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): boolean {
+  return method !== 'GET' && auth !== 'inferenceToken';
 }
 
 /** Declares an endpoint and keeps the types of its schemas. */

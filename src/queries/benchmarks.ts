@@ -6,6 +6,7 @@ import type {
   BenchmarkRuntime,
   Readiness,
 } from '../contract/benchmarks.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -56,6 +57,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   return {
     key: benchmarkKeys.readiness(benchId),
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
+    observes: ({ ready }) => ({ kind: 'benchmark', id: benchId, status: ready ? 'ready' : 'not ready' }),
     read: ({ service, signal }) => service.benchmarks.readiness(benchId, { signal }),
   };
 }
@@ -83,6 +85,4 @@ export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
 }
 
 /** A missing status is not an end: builds may come without one at first. */
-function isBuilding(status: string | null | undefined): boolean {
-  return status == null || status === 'pending' || status === 'building';
-}
+const isBuilding = (status: string | null | undefined): boolean => !hasEnded(status);

@@ -1,7 +1,9 @@
 /** What the screens ask about deployments. */
 import type { Deployment } from '../contract/deployments.ts';
+import { isRunning } from '../contract/status.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
+import type { Observation } from './statuses/store.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -12,21 +14,24 @@ export const deploymentKeys = {
 } as const;
 
 /** A deployment on its way changes by itself; one that has arrived is changed by people only. */
-function isUnderWay(status: string | null | undefined): boolean {
-  return status !== 'DEPLOYED' && status !== 'FAILED';
-}
+const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'running' : 'open');
 
-const activityOf = (status: string | null | undefined): Activity => (isUnderWay(status) ? 'running' : 'open');
+/** What a record of a deployment says. */
+export function observeDeployment(deployment: Deployment): Observation {
+  return {
+    kind: 'deployment',
+    id: deployment.deployment_id,
+    label: deployment.model_slug,
+    status: deployment.status,
+    startedAt: deployment.created_at,
+    record: deployment,
+  };
+}
 
 const remembered = {
   kind: 'deployment',
   words: 'deployments',
-  describe: (row: Deployment) => ({
-    id: row.deployment_id,
-    label: row.model_slug ?? row.deployment_id,
-    status: row.status ?? undefined,
-    parent: undefined,
-  }),
+  observe: observeDeployment,
 } as const;
 
 export const deploymentList: ListSource<Deployment> = remembering(
@@ -34,12 +39,12 @@ export const deploymentList: ListSource<Deployment> = remembering(
     key: deploymentKeys.list,
     id: row => row.deployment_id,
     readPage: ({ service, query, signal }) => service.deployments.list(query, { signal }),
-    activity: rows => (rows.some(row => isUnderWay(row.status)) ? 'running' : 'open'),
+    activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   },
   remembered,
 );
 
-/** Those that have a status now. Nothing of it is remembered: it is a part of the list. */
+/** Those that have a status now. It does not fall back on what was remembered, which is of another time. */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,

@@ -1,8 +1,17 @@
 /** What the screens ask about evaluation runs. */
-import type { EvalProgress, EvalRun, RolloutStatistics, TrajectoryReward } from '../contract/evaluations.ts';
+
+import type {
+  EvalProgress,
+  EvalRun,
+  RolloutStatistics,
+  StartEvalResult,
+  TrajectoryReward,
+} from '../contract/evaluations.ts';
+import { isRunning } from '../contract/status.ts';
 import { readAcross } from './across.ts';
-import type { Activity } from './polling.ts';
+import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
+import type { Observation } from './statuses/store.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -16,34 +25,38 @@ export const evaluationKeys = {
   rewards: (runId: string) => ['evaluations', 'rewards', runId],
 } as const;
 
-const endedStatuses = new Set(['completed', 'succeeded', 'failed', 'cancelled']);
-
-/** Whether a run with this status will not change any more. An unknown status is not an end. */
-export function hasEnded(status: string | null | undefined): boolean {
-  return status != null && endedStatuses.has(status);
-}
-
-function activityOf(status: string | null | undefined): Activity {
-  return hasEnded(status) ? 'settled' : 'running';
-}
-
 function activityOfRuns(rows: readonly EvalRun[]): Activity {
-  return rows.some(row => !hasEnded(row.status)) ? 'running' : 'open';
+  return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
 function page<Row>(items: Row[]) {
   return { items, has_more: false, next_cursor: null, dropped: 0 };
 }
 
+/** What a record of a run says. */
+export function observeRun(run: EvalRun): Observation {
+  return {
+    kind: 'run',
+    id: run.eval_run_id,
+    label: run.display_name,
+    status: run.status,
+    mean: run.reward_mean,
+    startedAt: run.created_at,
+    parent: run.bench_id,
+    record: run,
+  };
+}
+
+/** What the answer to a start says: its run is pending until it is read. */
+export function observeStartedRun(benchId: string, { eval_run_id, display_name }: StartEvalResult): Observation {
+  const record = { eval_run_id, display_name, bench_id: benchId, status: 'pending' };
+  return { kind: 'run', id: eval_run_id, label: display_name, parent: benchId, record };
+}
+
 const rememberedRuns = {
   kind: 'run',
   words: 'runs',
-  describe: (run: EvalRun) => ({
-    id: run.eval_run_id,
-    label: run.display_name ?? run.eval_run_id,
-    status: run.status ?? undefined,
-    parent: run.bench_id ?? undefined,
-  }),
+  observe: observeRun,
 } as const;
 
 export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
@@ -77,7 +90,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
 export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   const asked: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
-    activity: run => activityOf(run?.status),
+    activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.evaluations.get(runId, { signal }),
   };
   return rememberingOne(asked, runId, rememberedRuns);
@@ -86,7 +99,16 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),
-    activity: progress => activityOf(progress?.status),
+    about: { kind: 'run', id: runId },
+    observes: ({ status, terminal_rollouts, total_rollouts, live }) => ({
+      kind: 'run',
+      id: runId,
+      status,
+      done: terminal_rollouts,
+      total: total_rollouts,
+      mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
+    }),
+    activity: progress => activityOfRun(progress?.status),
     read: ({ service, signal }) => service.evaluations.progress(runId, { signal }),
   };
 }

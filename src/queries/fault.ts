@@ -15,6 +15,8 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
   /** The service does not offer this at all: a quiet note, not an error. */
   readonly unlisted: boolean;
+  /** The service itself says that it has no such resource: asking again will not help. */
+  readonly gone: boolean;
   /** Nobody answered at the address. */
   readonly unreachable: boolean;
   /** The answer to a write was lost: it may have happened. */
@@ -33,6 +35,8 @@ export function faultOf(error: unknown): Fault {
       context: error.context,
       retryAfterMs: error.retryAfterMs,
       unlisted: error.kind === 'capability_missing',
+      // A 404 without an envelope is a gateway's or a wrong address: it says nothing of the resource.
+      gone: error.kind === 'not_found' && (error.type ?? error.code) !== undefined,
       unreachable: error.kind === 'network' || error.kind === 'timeout',
       outcomeUnknown: error.outcomeUnknown,
     };
@@ -40,6 +44,7 @@ export function faultOf(error: unknown): Fault {
   return {
     message: error instanceof Error ? error.message : String(error),
     unlisted: false,
+    gone: false,
     unreachable: false,
     outcomeUnknown: false,
   };

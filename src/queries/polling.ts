@@ -2,6 +2,7 @@
  * When a thing is asked for again. One pure policy for every query: by what the thing is doing, by how much attention
  * it has on screen, and by how the last attempts went. All times are in milliseconds.
  */
+import { hasEnded, isRunning } from '../contract/status.ts';
 
 /** How much of the user's attention a query has. Nothing hidden is polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
@@ -11,6 +12,12 @@ export type Attention = 'focused' | 'visible' | 'hidden';
  * changed by others at any time (a list), `settled` will not change any more.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settled';
+
+/** What a run with this status is doing. One without a status, e.g. of long ago, may be changed by others only. */
+export function activityOfRun(status: string | null | undefined): Activity {
+  if (hasEnded(status)) return 'settled';
+  return isRunning(status) ? 'running' : 'open';
+}
 
 /** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
 export interface PollIntervals {

@@ -1,11 +1,12 @@
 /** What the screens ask about training runs. */
 
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { isRunning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { readAcross } from './across.ts';
-import { hasEnded } from './evaluations.ts';
-import type { Activity } from './polling.ts';
+import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
+import type { Observation } from './statuses/store.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -22,19 +23,26 @@ export const trainingKeys = {
   options: ['training', 'options'],
 } as const;
 
-const activityOf = (status: string | null | undefined): Activity => (hasEnded(status) ? 'settled' : 'running');
 const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
-  rows.some(row => !hasEnded(row.status)) ? 'running' : 'open';
+  rows.some(row => isRunning(row.status)) ? 'running' : 'open';
+
+/** What a record of a training run says. */
+export function observeTraining(run: TrainingRun): Observation {
+  return {
+    kind: 'training',
+    id: run.training_run_id,
+    label: run.display_name,
+    status: run.status,
+    startedAt: run.created_at,
+    parent: run.bench_id,
+    record: run,
+  };
+}
 
 const remembered = {
   kind: 'training',
   words: 'training runs',
-  describe: (run: TrainingRun) => ({
-    id: run.training_run_id,
-    label: run.display_name ?? run.training_run_id,
-    status: run.status ?? undefined,
-    parent: run.bench_id ?? undefined,
-  }),
+  observe: observeTraining,
 } as const;
 
 /** The training runs of every benchmark, newest first. */
@@ -67,22 +75,26 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
 export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   const asked: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
-    activity: run => activityOf(run?.status),
+    activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.training.get(runId, { signal }),
   };
   return rememberingOne(asked, runId, remembered);
 }
 
-/** How far a run is. Every answer is noted, so that there is a curve even where the service has none. */
+/** How far a run is. Every answer is reported, so that there is a curve even where the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),
-    activity: progress => activityOf(progress?.status),
-    read: async ({ service, signal, memory }) => {
-      const progress = await service.training.progress(runId, { signal });
-      if (typeof progress.completed_steps === 'number') memory.recordProgress(runId, progress.completed_steps);
-      return progress;
-    },
+    activity: progress => activityOfRun(progress?.status),
+    about: { kind: 'training', id: runId },
+    observes: ({ status, completed_steps, total_steps }) => ({
+      kind: 'training',
+      id: runId,
+      status,
+      done: completed_steps,
+      total: total_steps,
+    }),
+    read: ({ service, signal }) => service.training.progress(runId, { signal }),
   };
 }
 
@@ -103,6 +115,10 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
 export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrainerReward[]> {
   return {
     key: trainingKeys.trainerRewards(runId),
+    observes: rewards => {
+      const curve = rewards.flatMap(({ trainer_reward }) => trainer_reward ?? []);
+      return { kind: 'training', id: runId, curve, mean: curve.at(-1) };
+    },
     activity: () => (ended ? 'settled' : 'running'),
     read: async ({ service, signal }) => (await service.training.trainerRewards(runId, { signal })).trainer_rewards,
   };

@@ -1,6 +1,7 @@
 /** What the screens ask about trajectories. */
+
+import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { hasEnded } from './evaluations.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 

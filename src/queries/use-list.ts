@@ -4,6 +4,7 @@ import type { ListQuery } from '../contract/common.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { appendPage, type ListData, mergeFirstPage, type NotedPage, type RowId } from './list.ts';
 import type { Activity, Attention } from './polling.ts';
+import type { Observation } from './statuses/store.ts';
 import { type Asking, type Live, useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -14,6 +15,10 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
+  /** What a row says about its resource. */
+  readonly observes?: ((row: Row) => Observation) | undefined;
+  /** How many of the rows are reported, where they are too many to be remembered; all where it is missing. */
+  readonly observesFirst?: number;
   /** What the rows are doing; `open` where nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
@@ -39,6 +44,10 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
   const live = useLive<ListData<Row>>(
     {
       key: source.key,
+      reports: {
+        observes: source.observes,
+        rows: (data: ListData<object>) => data.rows.slice(0, source.observesFirst),
+      },
       activity: data => source.activity?.(data?.rows ?? []) ?? 'open',
       read: async asking => {
         const page = await source.readPage({ ...asking, query: { limit: pageSize } });

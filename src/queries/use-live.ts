@@ -1,4 +1,4 @@
-/** One thing, kept live: asked for as often as it deserves, with its age and what went wrong. */
+/** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { Service } from '../service/index.ts';
@@ -6,6 +6,8 @@ import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
 import type { RememberedStore } from './remembered/store.ts';
+import type { AnswerMeta, Subject } from './statuses/observe.ts';
+import type { Observation } from './statuses/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 
 /** What a query is given to ask with. */
@@ -23,6 +25,12 @@ export interface LiveQuery<Data> {
   /** Joins an answer with what is known when it comes. */
   readonly merge?: (known: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
+  /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
+  readonly observes?: ((data: Data) => Observation) | undefined;
+  /** The same of each row, where the data holds rows. */
+  readonly reports?: AnswerMeta | undefined;
+  /** The resource that the whole query is about: where it is gone, so is all of this. */
+  readonly about?: Subject | undefined;
 }
 
 export interface Live<Data> {
@@ -33,8 +41,8 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
-/** The interval as it is meant; `chance` away from the middle spreads it. */
-const meant = 0.5;
+/** The share of the jitter that leaves the interval as it is. */
+const noJitter = 0.5;
 
 function delayOf<Data>(
   workbench: Workbench,
@@ -60,19 +68,13 @@ function chanceFor({ queryHash, state }: Query): number {
   return chanceOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
-/** Keeps the answer to `query` live while the caller is on screen. */
-export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
-  const workbench = useWorkbench();
-  const paused = usePaused();
-  const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
+/** How react-query asks for it: the same for every caller, so that identical requests in flight are one. */
+export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>) {
+  return {
     queryKey: query.key,
-    enabled: attention !== 'hidden',
     structuralSharing: true,
-    refetchInterval: asked => {
-      const polled = asked as unknown as Query;
-      return delayOf(workbench, query, attention, polled, chanceFor(polled)) ?? false;
-    },
-    queryFn: async ({ signal, queryKey }) => {
+    meta: query.reports ?? { observes: query.observes, about: query.about },
+    queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = JSON.stringify(queryKey);
       try {
         await workbench.rest.over(signal);
@@ -88,12 +90,26 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
         throw failure;
       }
     },
+  };
+}
+
+/** Keeps the answer to `query` live while the caller is on screen. */
+export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
+  const workbench = useWorkbench();
+  const paused = usePaused();
+  const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
+    ...queryOptions(workbench, query),
+    enabled: attention !== 'hidden',
+    refetchInterval: asked => {
+      const polled = asked as unknown as Query;
+      return delayOf(workbench, query, attention, polled, chanceFor(polled)) ?? false;
+    },
   });
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
   const freshness = freshnessOf({
     dataAt: dataUpdatedAt || undefined,
     failedAt: error ? errorUpdatedAt : undefined,
-    intervalMs: asked && delayOf(workbench, query, attention, asked, meant),
+    intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,
   });
   const refresh = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);

@@ -3,11 +3,13 @@
  * does, kept live while Watch is on screen; what runs is looked at in the background too, so that its end can be told.
  */
 import type { Operation } from '../contract/endpoints.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Service } from '../service/index.ts';
 import { deploymentList } from './deployments.ts';
-import { everyRun, hasEnded } from './evaluations.ts';
+import { everyRun } from './evaluations.ts';
 import { paceOf, paceWords } from './pace.ts';
 import type { PinnedThing, RememberedStore, ThingKind } from './remembered/store.ts';
+import type { Observation } from './statuses/store.ts';
 import { everyTrainingRun } from './training.ts';
 import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
@@ -35,11 +37,9 @@ export interface WatchedThing {
 
 export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
-const ended = new Set(['DEPLOYED', 'FAILED', 'ready']);
-
 /** Whether what has this status will not change any more by itself. */
 export function isOver({ status }: { readonly status: string | undefined }): boolean {
-  return status !== undefined && (hasEnded(status) || ended.has(status));
+  return hasEnded(status);
 }
 
 type Seen = Omit<WatchedThing, 'kind' | 'id' | 'label' | 'pinned' | 'fault'> & { readonly label?: string };
@@ -98,7 +98,6 @@ const looks: Readonly<Record<ThingKind, Look>> = {
       orNothing(service, 'getTrainerRewards', () => service.training.trainerRewards(id, { signal })),
     ]);
     const rewards = (curve?.trainer_rewards ?? []).flatMap(({ trainer_reward }) => trainer_reward ?? []);
-    if (progress.completed_steps != null) memory.recordProgress(id, progress.completed_steps);
     const over = isOver({ status: text(progress.status) });
     const pace = over
       ? ''
@@ -163,7 +162,7 @@ async function listedRunning(service: Service, signal: AbortSignal, memory: Reme
         label: run.display_name ?? run.training_run_id,
       })),
     ...deployments.items
-      .filter(each => each.status !== 'DEPLOYED' && each.status !== 'FAILED')
+      .filter(each => !hasEnded(each.status))
       .map(each => ({
         kind: 'deployment' as const,
         id: each.deployment_id,
@@ -190,8 +189,8 @@ async function readWatched(
   signal: AbortSignal,
   memory: RememberedStore,
   running: readonly PinnedThing[],
+  pins: readonly PinnedThing[],
 ): Promise<WatchedThing[]> {
-  const pins = memory.pinned();
   const isPinned = (thing: PinnedThing): boolean => pins.some(({ kind, id }) => kind === thing.kind && id === thing.id);
   const others = running.filter(thing => !isPinned(thing));
   const waiting = [...pins, ...others].map((thing, index) => ({ thing, index }));
@@ -217,15 +216,18 @@ async function readWatched(
   return rows;
 }
 
+const observeWatched = ({ pinned: _, fault: __, ...said }: WatchedThing): Observation => said;
+
 export const watchList: ListSource<WatchedThing> = {
   key: watchKeys.list,
   id: row => `${row.kind} ${row.id}`,
   readPage: async ({ service, signal, memory }) => ({
-    items: await readWatched(service, signal, memory, await listedRunning(service, signal, memory)),
+    items: await readWatched(service, signal, memory, await listedRunning(service, signal, memory), memory.pinned()),
     has_more: false,
     next_cursor: null,
     dropped: 0,
   }),
+  observes: observeWatched,
   activity: rows => (rows.some(row => !isOver(row)) ? 'running' : 'open'),
 };
 
@@ -250,6 +252,7 @@ function seenRunning(memory: RememberedStore, now: number): PinnedThing[] {
 export const backgroundWatch: LiveQuery<readonly WatchedThing[]> = {
   key: watchKeys.background,
   activity: () => 'open',
+  reports: { observes: observeWatched, rows: (rows: readonly WatchedThing[]) => rows },
   read: async ({ service, signal, memory }) => {
     const running = seenRunning(memory, Date.now());
     const pins = memory.pinned().filter(({ kind, id }) => {
@@ -257,14 +260,7 @@ export const backgroundWatch: LiveQuery<readonly WatchedThing[]> = {
       return (runnable as readonly ThingKind[]).includes(kind) && (!seen || !isOver(seen));
     });
     if (running.length === 0 && pins.length === 0) return [];
-    const rows = await readWatched(service, signal, memory, running);
-    memory.see(
-      rows.flatMap(({ kind, id, label, status, fault }) => {
-        const seen = memory.find(kind, id);
-        if (fault !== undefined) return [];
-        return [{ kind, id, label, status, parent: seen?.parent, record: { ...seen?.record, status } }];
-      }),
-    );
+    const rows = await readWatched(service, signal, memory, running, pins);
     return rows.filter(row => (runnable as readonly ThingKind[]).includes(row.kind));
   },
 };

@@ -3,8 +3,11 @@ import { environmentManager, focusManager, QueryClient, QueryClientProvider } fr
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
 import { HostRest } from './host-rest.ts';
+import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
+import { observeAnswers, type Subject } from './statuses/observe.ts';
+import { type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
 import type { Job } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
@@ -52,8 +55,12 @@ export class Workbench {
   readonly rest = new HostRest();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
+  /** What is known of everything that has a status. */
+  readonly statuses = new StatusStore();
+  readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<unknown>>();
+  readonly #stopObserving: () => void;
   #paused = false;
   readonly #listeners = new Set<() => void>();
 
@@ -68,6 +75,37 @@ export class Workbench {
     this.service = service;
     this.profile = profile;
     this.readOnly = readOnly;
+    this.pins = new Pins(() => this.remembered);
+    this.#stopObserving = observeAnswers(this.cache, {
+      statuses: this.statuses,
+      onObserved: (observations, { at }) => this.#remember(observations, at),
+      onGone: ({ kind, id }) => {
+        this.pins.remove(kind, id);
+        this.remembered.forget(kind, id);
+      },
+    });
+  }
+
+  /** Keeps what was read for the next start. It is written later, by the store. */
+  #remember(observations: readonly Observation[], at: number): void {
+    const kept = observations.filter(({ kind, record }) => record !== undefined || runnableKinds.has(kind));
+    this.remembered.see(kept, at);
+    for (const { kind, id, done } of kept) {
+      if (kind === 'training' && done != null) this.remembered.recordProgress(id, done, at);
+    }
+  }
+
+  /** Takes in what this program has just started. */
+  started(observation: Observation, at = Date.now()): void {
+    this.statuses.started(observation, at);
+    this.#remember([{ status: 'pending', ...observation }], at);
+  }
+
+  /** Drops what this program has just deleted. */
+  deleted({ kind, id }: Subject): void {
+    this.statuses.forget({ kind, id });
+    this.pins.remove(kind, id);
+    this.remembered.forget(kind, id);
   }
 
   /** What was seen on this service; opened when it is first asked for, which the first frame does not. */
@@ -98,6 +136,7 @@ export class Workbench {
 
   /** Lets the process end. */
   close(): void {
+    this.#stopObserving();
     this.cache.clear();
     for (const job of this.jobs.values()) job.cancel();
     this.#remembered?.close();

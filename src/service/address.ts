@@ -1,5 +1,7 @@
 /** Addresses: where a service is, which connections may go in the clear, and how a path is filled in. */
+
 import { isLoopback } from '../config/address.ts';
+import { own } from '../text/own.ts';
 import { RequestError } from './errors.ts';
 
 /**
@@ -49,7 +51,7 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
  */
 export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const id = params[name] ?? '';
+    const id = own(params, name) ?? '';
     if (id === '' || id === '.' || id === '..') {
       throw new RequestError(id === '' ? `${name} is missing. Nothing was sent.` : `“${id}” cannot be a ${name}.`, {
         code: 'invalid_request',

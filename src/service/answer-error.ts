@@ -1,7 +1,9 @@
 /** Makes an error of an answer that is not a success: envelope first, status only where the body is none. */
+
 import { STATUS_CODES } from 'node:http';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
+import { own } from '../text/own.ts';
 import {
   ApiError,
   AuthenticationError,
@@ -86,11 +88,11 @@ const classOfStatus: Readonly<Record<number, AnsweredClass>> = {
 function classOf(envelope: Envelope | undefined, status: number): AnsweredClass {
   const { code, type } = envelope ?? {};
   if (code !== undefined) {
-    const known = Object.hasOwn(classOfCode, code) ? classOfCode[code] : undefined;
+    const known = own(classOfCode, code);
     if (known) return known;
     if (/(^|_)not_found$/.test(code)) return NotFoundError;
   }
-  const known = type !== undefined && Object.hasOwn(classOfType, type) ? classOfType[type] : undefined;
+  const known = type === undefined ? undefined : own(classOfType, type);
   return known ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 

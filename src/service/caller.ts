@@ -1,7 +1,9 @@
 /** Calls endpoints of the contract: checked input, the right credential, retries, a checked answer. */
+
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
-import type { Endpoint } from '../contract/common.ts';
+import { type Endpoint, isWrite } from '../contract/common.ts';
+import { own } from '../text/own.ts';
 import { Agents } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
@@ -10,7 +12,7 @@ import { BodyTooLarge, parseJson, readBody, readErrorBody } from './body.ts';
 import { Capabilities } from './capabilities.ts';
 import { Connection, type Place } from './connection.ts';
 import { credentialFor } from './credentials.ts';
-import { RequestError, ServiceError } from './errors.ts';
+import { ReadOnlyError, RequestError, ServiceError } from './errors.ts';
 import type { CallFacts } from './facts.ts';
 import { exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import {
@@ -38,7 +40,6 @@ interface Call {
   readonly params: Readonly<Record<string, string>>;
   readonly request: PreparedRequest;
   readonly timeouts: Timeouts;
-  readonly isWrite: boolean;
   /** What no error may repeat of the body. */
   readonly sensitive: readonly string[];
   readonly idempotencyKey: string | undefined;
@@ -145,6 +146,11 @@ export class Caller {
     }
   }
 
+  /** @throws ReadOnlyError where the service may only be read */
+  requireWrites(operation?: string): void {
+    if (this.#options.readOnly) throw new ReadOnlyError(operation);
+  }
+
   /** Closes every connection without making one. */
   async close(): Promise<void> {
     this.#closings += 1;
@@ -152,8 +158,9 @@ export class Caller {
   }
 
   #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallExtras): Call {
+    const { auth, operation } = endpoint;
+    if (isWrite(endpoint)) this.requireWrites(operation);
     this.capabilities.require(endpoint);
-    const { auth, method, operation } = endpoint;
     const { idempotencyKey, token } = options;
     if (auth === 'trajectoryToken' && token === undefined && !this.assumptions.is('rewardsWithApiKey')) {
       throw new RequestError('Nothing was sent: this service takes rewards only with the token of the trajectory.', {
@@ -166,8 +173,6 @@ export class Caller {
       params: input.params ?? {},
       request: prepareRequest(endpoint, input, this.assumptions),
       timeouts: timeoutsOf(this.#options.timeouts, options),
-      // A completion changes nothing: asked for twice, it is merely answered twice.
-      isWrite: method !== 'GET' && auth !== 'inferenceToken',
       sensitive: sensitiveValues(endpoint, input.body),
       idempotencyKey,
       token,
@@ -180,13 +185,14 @@ export class Caller {
     uncompressed: boolean,
     read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>,
   ): Promise<Value> {
-    const { endpoint, request, isWrite, idempotencyKey } = call;
+    const { endpoint, request, idempotencyKey } = call;
     const { auth, method, operation } = endpoint;
+    const writes = isWrite(endpoint);
     const { clock, budget, connection } = this;
     let mayHaveHappened = false;
     const factsOf = (url: URL, attempts: number): CallFacts => ({
       method,
-      isWrite,
+      isWrite: writes,
       path: url.pathname,
       host: url.host,
       auth,
@@ -211,13 +217,13 @@ export class Caller {
       const wire = { method, url: route.url, headers, body: request.body, agent, ...call.timeouts };
       const facts = factsOf(route.url, attempt);
       const result = await this.#attempt(call, facts, { ...wire, uncompressed, signal: time.signal }, read);
-      if (!result.ok && isWrite) mayHaveHappened ||= mayHaveWorked(result.outcome);
+      if (!result.ok && writes) mayHaveHappened ||= mayHaveWorked(result.outcome);
       return result;
     };
     return withRetries({
       operation,
       method,
-      isWrite,
+      isWrite: writes,
       repeatable: endpoint.repeatable === true || (endpoint.idempotencyKey === true && idempotencyKey !== undefined),
       time,
       budget,
@@ -297,5 +303,5 @@ export class Caller {
 /** What of a body no error may repeat. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
-  return sensitive.flatMap(name => (typeof fields[name] === 'string' ? [fields[name]] : []));
+  return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');
 }

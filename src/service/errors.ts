@@ -19,6 +19,7 @@ export type ErrorKind =
   | 'request'
   | 'upload_url'
   | 'cancelled'
+  | 'read_only'
   | 'capability_missing';
 
 /** Written out, because a bundler may shorten the names of classes. */
@@ -37,6 +38,7 @@ const errorNames: Record<ErrorKind, string> = {
   request: 'RequestError',
   upload_url: 'UploadUrlError',
   cancelled: 'CancelledError',
+  read_only: 'ReadOnlyError',
   capability_missing: 'CapabilityMissingError',
 };
 
@@ -227,6 +229,16 @@ export class UploadUrlError extends ServiceError {
 export class CancelledError extends ServiceError {
   constructor(message: string, details: ErrorDetails = {}) {
     super('cancelled', message, details);
+  }
+}
+
+/** The call would change something, and the program is read-only: nothing was sent. */
+export class ReadOnlyError extends ServiceError {
+  constructor(operation?: string) {
+    super('read_only', 'Nothing was sent: benchtop is read-only, by --read-only or by the settings.', {
+      code: 'read_only',
+      operation,
+    });
   }
 }
 

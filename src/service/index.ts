@@ -35,6 +35,12 @@ export interface Service {
    * @throws ServiceError
    */
   readonly call: (operation: Operation, input: CallInput<unknown, unknown>, options?: CallExtras) => Promise<unknown>;
+  /**
+   * For work that does much before it writes. Every single write is refused as well, before anything is sent.
+   *
+   * @throws ReadOnlyError where the service may only be read
+   */
+  readonly requireWrites: () => void;
   /** The request that an operation would send with this input, which may be incomplete: without credentials. */
   readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
   /** Which endpoints beyond the document this service has shown to lack. */
@@ -66,6 +72,7 @@ export function createService(options: ServiceOptions): Service {
     chat: new Chat(caller),
     putUpload: uploader(caller, options),
     call: (operation, input, extras) => caller.call(endpoints[operation] as Endpoint, input, extras),
+    requireWrites: () => caller.requireWrites(),
     preview: (operation, input) =>
       describeRequest(endpoints[operation] as Endpoint, input, caller.assumptions, caller.connection.base),
     capabilities: caller.capabilities,

@@ -42,7 +42,7 @@ export interface Supervisor {
 }
 
 export interface ServiceOptions {
-  /** Refuses every call that writes, before anything is sent. */
+  /** Refuses every call that writes, before a credential is read or anything is sent. */
   readonly readOnly?: boolean | undefined;
   /** Where the service is, for one that may move. `baseUrl` is what it is called then, and is not asked. */
   readonly supervisor?: Supervisor | undefined;

@@ -41,7 +41,9 @@ export function prepareRequest(
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(operation, body))),
     namesThing:
-      pattern.includes('{') || body !== undefined || Object.keys(query).some(name => !(name in listQuery.shape)),
+      pattern.includes('{') ||
+      body !== undefined ||
+      Object.keys(query).some(name => !Object.hasOwn(listQuery.shape, name)),
   };
 }
 

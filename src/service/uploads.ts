@@ -50,6 +50,7 @@ class FileChanged extends Error {}
 
 export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
+    caller.requireWrites(operation);
     const { clock, budget, connection } = caller;
     const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);

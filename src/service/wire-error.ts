@@ -1,4 +1,5 @@
 /** Makes an error of a connection that failed: by its code, never by the words of a library. */
+import { own } from '../text/own.ts';
 import {
   CancelledError,
   type ErrorDetails,
@@ -101,7 +102,7 @@ export function errorOfFailure(
     );
   }
   if (!sent) {
-    const what = Object.hasOwn(unreached, code) ? unreached[code] : 'cannot be reached';
+    const what = own(unreached, code) ?? 'cannot be reached';
     return new NetworkError(
       `${host} ${what} (${code}). ${after} Check the network, the proxy settings and the base URL.`,
       details,

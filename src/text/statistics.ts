@@ -1,4 +1,5 @@
-/** The statistics that views show. Values that are not finite numbers are left out; say `n of total` beside them. */
+/** The statistics that views show. Values that are not finite numbers are left out; say `n of total` with them. */
+import { multipleOf, roundStep } from './scale.ts';
 
 export interface Summary {
   readonly count: number;
@@ -53,45 +54,52 @@ export function summarise(values: readonly number[]): Summary | undefined {
 
 export interface Bin {
   readonly low: number;
-  /** Exclusive, but for the last bin. */
+  /** Exclusive, except in the last bin and in one without width. */
   readonly high: number;
   readonly count: number;
 }
 
-export interface HistogramOptions {
-  /** A fixed number of bins, instead of Freedman and Diaconis's. */
-  readonly bins?: number;
-  /** At most so many bins; 40 by default. */
-  readonly maximumBins?: number;
-  /** The span of the bins; that of the values by default. Values outside are counted in the outer bins. */
-  readonly range?: readonly [low: number, high: number];
-}
+/** So few different values, such as 0 and 1, are told apart better by a bin for each. */
+const fewValues = 4;
 
 /**
- * Bins of equal width. Their width is 2 IQR / n^(1/3) (D. Freedman and P. Diaconis, "On the histogram as a density
- * estimator: L2 theory", 1981); where the quartiles coincide, there are log2(n) + 1 bins (Sturges 1926). Equal values
- * share one bin without width. Empty of nothing.
+ * At most `most` (2 or more) bins of equal width that begin and end at round numbers; a bin without width for each value where there
+ * are few different ones. Every finite value is in one bin. Empty of nothing.
  */
-export function histogram(values: readonly number[], options: HistogramOptions = {}): Bin[] {
+export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
-  const [low, high] = options.range ?? [sorted[0], sorted.at(-1)];
-  if (sorted.length === 0 || low === undefined || high === undefined) return [];
-  if (high <= low) return [{ low, high, count: sorted.length }];
-  const wanted = options.bins ?? binCount(sorted, high - low);
-  const bins = Math.max(1, Math.min(options.bins ?? options.maximumBins ?? 40, Math.floor(wanted)));
-  const counts = new Array<number>(bins).fill(0);
-  for (const value of sorted) {
-    const index = Math.min(bins - 1, Math.max(0, Math.floor(((value - low) / (high - low)) * bins)));
-    counts[index] = (counts[index] ?? 0) + 1;
+  const [low, high] = [sorted[0], sorted.at(-1)];
+  if (low === undefined || high === undefined) return [];
+  // 0 is a multiple of every step: values on both sides of it need a bin on each.
+  const allowed = Math.max(2, most);
+  const different = new Set(sorted);
+  if (different.size <= Math.min(fewValues, allowed)) {
+    return [...different].map(value => ({
+      low: value,
+      high: value,
+      count: sorted.filter(each => each === value).length,
+    }));
   }
-  const edge = (index: number): number => (index === bins ? high : low + ((high - low) * index) / bins);
-  return counts.map((count, index) => ({ low: edge(index), high: edge(index + 1), count }));
+  let step = roundStep((high - low) / allowed);
+  // Round ends may need a bin more than the span alone.
+  while (binsBetween(low, high, step).count > allowed) step = roundStep(step * 1.5);
+  const { first, count } = binsBetween(low, high, step);
+  const edges = Array.from({ length: count + 1 }, (_, index) => multipleOf(step, first + index));
+  const counts = new Array<number>(count).fill(0);
+  let bin = 0;
+  for (const value of sorted) {
+    while (bin < count - 1 && value >= (edges[bin + 1] ?? Number.POSITIVE_INFINITY)) bin += 1;
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return counts.map((each, index) => ({ low: edges[index] ?? low, high: edges[index + 1] ?? high, count: each }));
 }
 
-function binCount(sorted: Float64Array, span: number): number {
-  const spread = (quantileOf(sorted, 0.75) ?? 0) - (quantileOf(sorted, 0.25) ?? 0);
-  if (spread === 0) return Math.ceil(Math.log2(sorted.length)) + 1;
-  return Math.ceil(span / ((2 * spread) / Math.cbrt(sorted.length)));
+/** Whole steps from a multiple of `step` at or below `low` to one at or above `high`. */
+function binsBetween(low: number, high: number, step: number): { readonly first: number; readonly count: number } {
+  // A bound that is a multiple of the step but for rounding is one.
+  const first = Math.floor(low / step + 1e-9);
+  const last = Math.ceil(high / step - 1e-9);
+  return { first, count: Math.max(1, last - first) };
 }
 
 export interface PairedDifference {

@@ -43,16 +43,47 @@ describe('what was seen', () => {
 
   it('is written again only when it has changed, or after a while', () => {
     const store = RememberedStore.open(path, 'prod');
+    const written = () => store.list('run')[0];
     store.see([run('a')], 1_000);
+    expect(written()?.seenAt).toBe(1_000);
     store.see([run('a')], 2_000);
-    expect(store.find('run', 'a')?.seenAt).toBe(1_000);
+    expect(written()?.seenAt).toBe(1_000);
     store.see([run('a', { status: 'completed' })], 3_000);
-    expect(store.find('run', 'a')).toMatchObject({ seenAt: 3_000, status: 'completed' });
+    expect(written()).toMatchObject({ seenAt: 3_000, status: 'completed' });
     store.see([run('a', { status: 'completed' })], 100_000);
-    expect(store.find('run', 'a')?.seenAt).toBe(100_000);
+    expect(written()?.seenAt).toBe(100_000);
     store.forget('run', 'a');
     expect(store.find('run', 'a')).toBeUndefined();
     store.close();
+  });
+
+  it('is joined with what is seen of it in part', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('a')], 1_000);
+    store.see([{ kind: 'run', id: 'a', status: 'completed' }], 2_000);
+    expect(store.find('run', 'a')).toEqual({
+      ...run('a'),
+      status: 'completed',
+      record: { eval_run_id: 'a', status: 'completed' },
+      seenAt: 2_000,
+    });
+    store.see([{ kind: 'run', id: 'b', status: 'running' }], 3_000);
+    expect(store.find('run', 'b')).toMatchObject({ label: 'b', record: { eval_run_id: 'b', status: 'running' } });
+    store.close();
+  });
+
+  it('is written when the store is closed, without waiting', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('a')], 1_000);
+    store.recordProgress('t', 3, 1_000);
+    const other = RememberedStore.open(path, 'prod');
+    expect([other.list('run'), other.progressOf('t')]).toEqual([[], []]);
+    store.close();
+    expect(other.list('run')).toHaveLength(1);
+    other.close();
+    const later = RememberedStore.open(path, 'prod');
+    expect(later.progressOf('t')).toEqual([{ at: 1_000, completed_steps: 3 }]);
+    later.close();
   });
 
   it('is forgotten after a long time', () => {
@@ -69,6 +100,8 @@ describe('what was seen', () => {
     const two = RememberedStore.open(path, 'prod');
     one.see([run('a')], 1);
     two.see([run('b')], 2);
+    one.flush();
+    two.flush();
     expect([one.list('run').length, two.list('run').length]).toEqual([2, 2]);
     one.close();
     two.close();

@@ -1,7 +1,8 @@
 /** Lists of services that do not list: what was seen here stands in, and is said to do so. */
 import { describe, expect, it } from 'vitest';
-import { rememberedAt, remembering, rememberingOne } from '../../src/queries/remembered/listing.ts';
+import { rememberedAt, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import type { Observation } from '../../src/queries/statuses/store.ts';
 import type { ListSource } from '../../src/queries/use-list.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
@@ -14,8 +15,15 @@ interface Run {
 
 const service = {} as Service;
 const { signal } = new AbortController();
-const describeRun = (run: Run) => ({ id: run.id, label: `run ${run.id}`, status: run.status, parent: 'b1' });
-const about = { kind: 'run', words: 'runs', describe: describeRun } as const;
+const observe = (run: Run): Observation => ({
+  kind: 'run',
+  id: run.id,
+  label: `run ${run.id}`,
+  status: run.status,
+  parent: 'b1',
+  record: { ...run },
+});
+const about = { kind: 'run', words: 'runs', observe } as const;
 
 function listOf(answer: () => Run[]): ListSource<Run> {
   const listed: ListSource<Run> = {
@@ -31,7 +39,7 @@ const missing = (): never => {
 };
 
 describe('a list', () => {
-  it('remembers what it showed, and shows that where the service lists nothing', async () => {
+  it('writes nothing while it reads; what was seen is shown where the service lists nothing', async () => {
     const memory = RememberedStore.inMemory('test');
     const runs = [
       { id: 'a', status: 'completed' },
@@ -39,6 +47,12 @@ describe('a list', () => {
     ];
     const whole = await listOf(() => runs).readPage({ service, query: {}, signal, memory });
     expect([whole.items, whole.note]).toEqual([runs, undefined]);
+    expect(memory.list('run')).toEqual([]);
+    rememberRows(
+      memory,
+      listOf(() => runs),
+      whole.items,
+    );
     const remembered = await listOf(missing).readPage({ service, query: {}, signal, memory });
     expect(remembered.items.map(({ id, status }) => [id, status])).toEqual([
       ['a', 'completed'],
@@ -46,11 +60,14 @@ describe('a list', () => {
     ]);
     expect(remembered.note).toContain('does not list runs');
     expect(remembered.items.every(row => rememberedAt(row) !== undefined)).toBe(true);
+    const [before] = memory.list('run');
+    rememberRows(memory, listOf(missing), remembered.items);
+    expect(memory.list('run')[0]?.seenAt).toBe(before?.seenAt);
   });
 
   it('does not hide a failure behind what was seen', async () => {
     const memory = RememberedStore.inMemory('test');
-    await listOf(() => [{ id: 'a', status: 'completed' }]).readPage({ service, query: {}, signal, memory });
+    memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
     const failing = listOf(() => {
       throw new RequestError('no', { code: 'x' });
     });
@@ -65,7 +82,8 @@ describe('a record', () => {
   it('is remembered, and what was remembered stands in where the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
-    await queryOf(async () => run).read({ service, signal, memory });
+    const read = await queryOf(async () => run).read({ service, signal, memory });
+    rememberRows(memory, queryOf(missing), [read]);
     expect(memory.find('run', 'a')?.label).toBe('run a');
     expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
     await expect(

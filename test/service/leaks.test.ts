@@ -122,6 +122,7 @@ it('nor does what is refused, cancelled or out of time here', async () => {
   expectNoLeak(await errorOf(service.secrets.create({ name: 'n', value, extra: value } as never)));
   expectNoLeak(await errorOf(service.benchmarks.list({}, { signal: AbortSignal.abort(apiKey) })));
   expectNoLeak(await errorOf(service.benchmarks.list({}, { deadlineMs: 30 })));
+  expectNoLeak(await errorOf(serviceAt(server.url, { readOnly: true }).service.secrets.create({ name: 'n', value })));
   expectNoLeak(
     await errorOf(serviceAt(server.url, { apiKey: async () => `${apiKey}\u0000` }).service.benchmarks.list()),
   );
@@ -151,6 +152,7 @@ afterAll(() => {
     request: true,
     upload_url: true,
     cancelled: true,
+    read_only: true,
     capability_missing: true,
   };
   expect([...kindsSeen].sort()).toEqual(Object.keys(kinds).sort());

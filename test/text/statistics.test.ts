@@ -26,31 +26,44 @@ describe('mean and quantile', () => {
 });
 
 describe('histogram', () => {
-  it('counts every value once', () => {
+  const edges = (values: readonly number[], most = 10) => {
+    const bins = histogram(values, most);
+    return [...bins.map(({ low }) => low), bins.at(-1)?.high];
+  };
+
+  it('counts every value once, in bins that begin and end at round numbers', () => {
     const values = Array.from({ length: 1_000 }, (_, i) => (i * 7_919) % 997);
-    const bins = histogram(values);
+    const bins = histogram(values, 10);
     expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(1_000);
-    expect(bins[0]?.low).toBe(0);
-    expect(bins.at(-1)?.high).toBe(996);
-    // Uniform over 996: IQR ≈ 498, width 2 · 498 / 10 ≈ 99.6.
-    expect(bins.length).toBeGreaterThanOrEqual(10);
-    expect(bins.length).toBeLessThanOrEqual(11);
+    expect(edges(values)).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
+    expect(edges([0, 1 / 7, 2 / 7, 3 / 7, 4 / 7])).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+    expect(edges([-0.31, 0.02, 0.11, 0.2, 0.47])).toEqual([-0.4, -0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4, 0.5]);
+    expect(edges([1.05, 1.06, 1.11, 1.12, 1.2, 1.95], 3)).toEqual([1, 1.5, 2]);
   });
 
-  it('is capped, and takes a fixed number of bins and a range', () => {
-    const heavy = [...Array.from({ length: 100 }, (_, i) => i / 100), 1e6];
-    expect(histogram(heavy)).toHaveLength(40);
-    expect(histogram([0, 0.5, 1, 2], { bins: 2, range: [0, 1] })).toEqual([
-      { low: 0, high: 0.5, count: 1 },
-      { low: 0.5, high: 1, count: 3 },
+  it('puts a value at an edge in the bin that begins there, and the greatest in the last', () => {
+    const values = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
+    expect(histogram(values, 10).map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+  });
+
+  it('gives few different values a bin each', () => {
+    expect(histogram([0, 1, 1, 0.5, 1], 10)).toEqual([
+      { low: 0, high: 0, count: 1 },
+      { low: 0.5, high: 0.5, count: 1 },
+      { low: 1, high: 1, count: 3 },
     ]);
-    expect(histogram([1, 2], { bins: 50 })).toHaveLength(50);
+    expect(histogram([0.5, 0.5], 10)).toEqual([{ low: 0.5, high: 0.5, count: 2 }]);
+    expect(histogram([Number.NaN], 10)).toEqual([]);
   });
 
-  it('takes equal values, coinciding quartiles and nothing', () => {
-    expect(histogram([0.5, 0.5])).toEqual([{ low: 0.5, high: 0.5, count: 2 }]);
-    expect(histogram([0, 1, 1, 1, 1, 1, 1, 1])).toHaveLength(4);
-    expect(histogram([])).toEqual([]);
+  it.each([2, 3, 7, 40])('never has more than %i bins', most => {
+    for (const scale of [1e-7, 0.3, 1, 17, 1e9]) {
+      const values = Array.from({ length: 50 }, (_, index) => Math.sin(index) * scale);
+      const bins = histogram(values, most);
+      expect(bins.length).toBeLessThanOrEqual(most);
+      expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(50);
+      for (const { low, high } of bins) expect(high).toBeGreaterThan(low);
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 /** Why work failed, in the words of the contract. */
+import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
 /** What failures mean by their codes; what is not here is a fault of the service. */
@@ -28,5 +29,5 @@ export function failureOf(
 ): Failure {
   const said = error instanceof Error ? error.message : String(error);
   const message = code === 'disk_full' ? 'The disk of this machine is full; free some room and start again.' : said;
-  return { type: types[code] ?? 'api_error', code, message, context };
+  return { type: own(types, code) ?? 'api_error', code, message, context };
 }

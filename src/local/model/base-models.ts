@@ -1,4 +1,5 @@
 /** The base models: which text each has read, how far back it looks, and how large its trainable part is. */
+import { own } from '../../text/own.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { exercises } from '../samples/corpus/exercises.ts';
 import { fables } from '../samples/corpus/fables.ts';
@@ -58,7 +59,7 @@ const lines = (text: string): string[] => text.split('\n').filter(line => line.t
 
 /** What a model reads, passage by passage, with the tokens of the chat template where somebody asks and answers. */
 function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][] {
-  const role = (name: string): number => vocabulary.token(roleTokens[name] ?? '');
+  const role = (name: string): number => vocabulary.token(own(roleTokens, name) ?? '');
   const end = vocabulary.token(endToken);
   const prose = (text: string): number[][] =>
     lines(text).map(line => [role('assistant'), ...vocabulary.encode(line), end]);

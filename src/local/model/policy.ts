@@ -1,4 +1,5 @@
 /** A language model: its words, what it counted in its training text, and the weights that training here moves. */
+import { own } from '../../text/own.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
@@ -70,7 +71,7 @@ export class PolicyModel {
   /** A conversation as tokens: each turn behind the token of its role, then the token that asks for the answer. */
   encode(turns: readonly ChatTurn[]): number[] {
     const tokens = turns.flatMap(({ role, content }) => [
-      this.vocabulary.token(roleTokens[role] ?? roleTokens['user'] ?? ''),
+      this.vocabulary.token(own(roleTokens, role) ?? roleTokens['user'] ?? ''),
       ...this.vocabulary.encode(content),
     ]);
     return [...tokens, this.vocabulary.token(roleTokens['assistant'] ?? '')];

@@ -1,7 +1,9 @@
 /** Pages of a list: by a cursor that holds the place, so that rows which come or go shift nothing. */
+
 import type { SQLInputValue } from 'node:sqlite';
 import type { ListQuery, SortOrder } from '../../contract/common.ts';
 import { pageLimit, sortOrders } from '../../contract/common.ts';
+import { own } from '../../text/own.ts';
 import type { Database } from './database.ts';
 
 /** What was asked for cannot be: which field, and why. */
@@ -63,7 +65,7 @@ export function readPage<Row extends Record<string, unknown>>(
   const { table, columns = '*', id, sorts, searches } = definition;
   const place = query.cursor ? decodePlace(query.cursor) : undefined;
   const sort = query.sort ?? place?.sort ?? Object.keys(sorts)[0] ?? id;
-  const expression = Object.hasOwn(sorts, sort) ? sorts[sort] : undefined;
+  const expression = own(sorts, sort);
   if (expression === undefined)
     throw new ListQueryError('sort', `This list sorts by ${Object.keys(sorts).join(', ')}; not by ${sort}.`);
   const order = query.order ?? place?.order ?? 'desc';
@@ -91,7 +93,7 @@ export function readPage<Row extends Record<string, unknown>>(
   const last = page.at(-1);
   const has_more = rows.length > limit;
   const next_cursor =
-    has_more && last ? encodePlace({ sort, order, value: last.sorted_by, id: String(last[id]) }) : null;
+    has_more && last ? encodePlace({ sort, order, value: last.sorted_by, id: String(own(last, id)) }) : null;
   const items = page.map(({ sorted_by: _, ...row }) => row as unknown as Row);
   return { items, has_more, next_cursor };
 }

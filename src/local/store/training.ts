@@ -1,5 +1,6 @@
 /** Training runs with their curves, rollouts and checkpoints. */
-import type { TrainingStatus } from '../../contract/training.ts';
+import { hasEnded } from '../../contract/status.ts';
+import { type TrainingStatus, trainingStatuses } from '../../contract/training.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -31,12 +32,10 @@ export interface HeldOut {
   readonly failed_samples: number;
 }
 
-const ended = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly TrainingStatus[];
-const unended = "status not in ('succeeded', 'failed', 'cancelled')";
-
-export function hasEnded(status: TrainingStatus): boolean {
-  return (ended as readonly TrainingStatus[]).includes(status);
-}
+const unended = `status in (${trainingStatuses
+  .filter(status => !hasEnded(status))
+  .map(status => `'${status}'`)
+  .join(', ')})`;
 
 export class TrainingStore {
   readonly #database: Database;

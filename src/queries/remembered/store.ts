@@ -3,27 +3,12 @@
  * the ones seen here, pins outlive the program, and so do the commands of the palette and the layout of tables. One SQLite
  * file, apart by profile; several programs may use it at once. Losing it loses nothing on any service.
  */
-import { openTables, type Row, type Tables, tablesInMemory } from './tables.ts';
+import { type ProgressPoint, ProgressPoints } from './progress.ts';
+import { type RememberedThing, type SeenThing, SeenThings, type ThingKind } from './seen.ts';
+import { openTables, type Tables, tablesInMemory } from './tables.ts';
 
-export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
-export type ThingKind = (typeof thingKinds)[number];
-
-/** A thing as it was when it was last seen. */
-export interface SeenThing {
-  readonly kind: ThingKind;
-  readonly id: string;
-  readonly label: string;
-  readonly status: string | undefined;
-  /** Id of what it belongs to, e.g. the benchmark of a run. */
-  readonly parent: string | undefined;
-  /** The record itself, as the service sent it. */
-  readonly record: Readonly<Record<string, unknown>>;
-}
-
-export interface RememberedThing extends SeenThing {
-  /** Epoch milliseconds. */
-  readonly seenAt: number;
-}
+export type { ProgressPoint } from './progress.ts';
+export type { RememberedThing, SeenThing, ThingKind } from './seen.ts';
 
 export interface PinnedThing {
   readonly kind: ThingKind;
@@ -41,29 +26,24 @@ export interface KeptChat {
   readonly talk: unknown;
 }
 
-/** How far a training run was, and when. */
-export interface ProgressPoint {
-  readonly at: number;
-  readonly completed_steps: number;
-}
-
-/** A thing that has not changed is written again only after this long: its age is shown in minutes at the finest. */
-const touchMs = 60_000;
+/** How long what was seen waits to be written together with what is seen next. */
+const writeAfterMs = 250;
 const keptMs = 90 * 24 * 60 * 60_000;
-const keptOfKind = 5_000;
-const keptPoints = 2_000;
 const keptCommands = 100;
 const keptChats = 200;
 
 export class RememberedStore {
   readonly #tables: Tables;
   readonly #profile: string;
-  /** When each thing was last written by this program, and how. */
-  readonly #written = new Map<string, { readonly at: number; readonly text: string }>();
+  readonly #seen: SeenThings;
+  readonly #progress: ProgressPoints;
+  #timer: NodeJS.Timeout | undefined;
 
   private constructor(tables: Tables) {
     this.#tables = tables;
     this.#profile = tables.profile;
+    this.#seen = new SeenThings(tables);
+    this.#progress = new ProgressPoints(tables);
   }
 
   /**
@@ -83,46 +63,41 @@ export class RememberedStore {
     return this.#tables.problem;
   }
 
-  /** Remembers things as they are now. */
+  /** Remembers what was seen. It is written a little later, with what is seen next: no answer waits for the disk. */
   see(things: readonly SeenThing[], now = Date.now()): void {
-    const fresh = things.flatMap(thing => {
-      const text = JSON.stringify([thing.label, thing.status, thing.parent, thing.record]);
-      const known = this.#written.get(`${thing.kind} ${thing.id}`);
-      return known && known.text === text && now - known.at < touchMs ? [] : [{ thing, text }];
-    });
-    if (fresh.length === 0) return;
-    const written = this.#tables.runAll(
-      'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
-      fresh.map(({ thing: { kind, id, label, status = null, parent = null, record } }) => {
-        return [this.#profile, kind, id, label, status, parent, JSON.stringify(record), now];
-      }),
-    );
-    if (!written) return;
-    for (const { thing, text } of fresh) this.#written.set(`${thing.kind} ${thing.id}`, { at: now, text });
+    this.#seen.see(things, now);
+    if (things.length > 0) this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
+  }
+
+  /** Writes what waits. Reading does so too. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#seen.flush();
+    this.#progress.flush();
   }
 
   /** Things of a kind, those seen last first; of one parent where it is given. */
   list(kind: ThingKind, parent?: string): RememberedThing[] {
-    const ofParent = parent === undefined ? '' : 'and parent = ?';
-    const values = [this.#profile, kind, ...(parent === undefined ? [] : [parent])];
-    const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
-    return this.#tables.all(sql, ...values).map(thingOf);
+    return this.#seen.list(kind, parent);
+  }
+
+  /** What was seen since then, without the records, those seen last first. */
+  seenSince(since: number): Omit<RememberedThing, 'record' | 'parent'>[] {
+    return this.#seen.since(since);
   }
 
   find(kind: ThingKind, id: string): RememberedThing | undefined {
-    const [row] = this.#tables.all(
-      'select * from seen where profile = ? and kind = ? and id = ?',
-      this.#profile,
-      kind,
-      id,
-    );
-    return row && thingOf(row);
+    return this.#seen.find(kind, id);
   }
 
   /** Forgets a thing that is gone from the service. */
   forget(kind: ThingKind, id: string): void {
-    this.#written.delete(`${kind} ${id}`);
-    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    this.#seen.forget(kind, id);
     this.unpin(kind, id);
   }
 
@@ -144,25 +119,12 @@ export class RememberedStore {
 
   /** Notes how far a training run is, where that has changed. */
   recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
-    const points = this.progressOf(runId);
-    if (points.at(-1)?.completed_steps === completed_steps) return;
-    if (points.length >= keptPoints) {
-      // The old half is thinned: its shape stays, and there is room for what comes.
-      const thinned = points.slice(0, keptPoints / 2).filter((_, index) => index % 2 === 1);
-      for (const { at } of thinned) {
-        this.#tables.run('delete from progress where profile = ? and run_id = ? and at = ?', this.#profile, runId, at);
-      }
-    }
-    const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
-    this.#tables.run(sql, this.#profile, runId, now, completed_steps);
+    if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
   }
 
-  progressOf(runId: string): ProgressPoint[] {
-    const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
-    return this.#tables.all(sql, this.#profile, runId).map(({ at, completed_steps }) => ({
-      at: Number(at),
-      completed_steps: Number(completed_steps),
-    }));
+  /** How far a run was and when, oldest first; the same array until there is another point. */
+  progressOf(runId: string): readonly ProgressPoint[] {
+    return this.#progress.of(runId);
   }
 
   /** The commands of the palette, the one used last first. */
@@ -219,36 +181,15 @@ export class RememberedStore {
     this.#tables.run(sql, this.#profile, name, JSON.stringify(value ?? null));
   }
 
-  /** Forgets what nobody has seen for a long time. */
+  /** Forgets what has not been seen for 90 days, and what there is too much of. */
   prune(now = Date.now()): void {
-    this.#tables.run('delete from seen where seen_at < ?', now - keptMs);
-    this.#tables.run('delete from progress where at < ?', now - keptMs);
-    for (const kind of thingKinds) {
-      this.#tables.run(
-        `delete from seen where profile = ?1 and kind = ?2 and id not in (
-           select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
-         )`,
-        this.#profile,
-        kind,
-        keptOfKind,
-      );
-    }
+    this.flush();
+    this.#seen.prune(now - keptMs);
+    this.#progress.prune(now - keptMs);
   }
 
   close(): void {
+    this.flush();
     this.#tables.close();
   }
-}
-
-function thingOf(row: Row): RememberedThing {
-  const { kind, id, label, status, parent, record, seen_at } = row;
-  return {
-    kind: kind as ThingKind,
-    id: String(id),
-    label: String(label),
-    status: status === null ? undefined : String(status),
-    parent: parent === null ? undefined : String(parent),
-    record: JSON.parse(String(record)) as Record<string, unknown>,
-    seenAt: Number(seen_at),
-  };
 }

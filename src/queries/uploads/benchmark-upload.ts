@@ -8,8 +8,9 @@ import { ServiceError, UploadUrlError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { type Fault, faultOf } from '../fault.ts';
 import type { RememberedStore } from '../remembered/store.ts';
+import { orStopped } from '../stopped.ts';
 import type { LocalFile, UploadPlan } from './benchmark-plan.ts';
-import { Job } from './job.ts';
+import { type Connect, Job } from './job.ts';
 
 export type UploadPhase = 'waiting' | 'uploading' | 'ingesting' | 'building' | 'done' | 'failed' | 'cancelled';
 
@@ -73,10 +74,12 @@ export class BenchmarkUpload extends Job<UploadState> {
   }
 
   /** Uploads what has not been sent, ingests and builds. Never throws: what went wrong is in the state. */
-  async run(service: Service): Promise<void> {
+  override async run(connect: Connect): Promise<void> {
     if (this.busy) return;
+    this.begin();
     this.set({ phase: 'uploading', fault: undefined });
     try {
+      const service = await orStopped(connect(), this.signal);
       const benchId = await this.#upload(service);
       this.set({ phase: 'ingesting' });
       await this.#ingest(service, benchId);
@@ -109,18 +112,19 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #upload(service: Service): Promise<string> {
     const noted = this.#memory.setting(this.#noteName) as Noted | null | undefined;
     let benchId = noted?.benchId;
-    const sent: Record<string, string> = { ...noted?.sent };
+    const sent = new Map(Object.entries(noted?.sent ?? {}));
     for (const file of this.plan.files) {
-      if (sent[file.path] === markOf(file)) this.#change(file.path, { sent: file.size, state: 'sent' });
+      if (sent.get(file.path) === markOf(file)) this.#change(file.path, { sent: file.size, state: 'sent' });
     }
-    this.set({ began: { at: Date.now(), sent: this.state.sent } });
+    this.set({ benchId, began: { at: Date.now(), sent: this.state.sent } });
     const waiting = this.plan.files.filter(file => this.#states.get(file.path)?.state !== 'sent');
     // A benchmark without files still needs an id.
     if (waiting.length === 0 && benchId === undefined) {
       throw new Error('The folder has no files besides the manifest; the service gives an id only with a file.');
     }
     const note = (): void => {
-      if (benchId !== undefined) this.#memory.setSetting(this.#noteName, { benchId, sent } satisfies Noted);
+      if (benchId === undefined) return;
+      this.#memory.setSetting(this.#noteName, { benchId, sent: Object.fromEntries(sent) } satisfies Noted);
     };
     const failed: string[] = [];
     while (waiting.length > 0) {
@@ -148,7 +152,7 @@ export class BenchmarkUpload extends Job<UploadState> {
           this.signal.throwIfAborted();
           try {
             await this.#send(service, file, allocated);
-            sent[file.path] = markOf(file);
+            sent.set(file.path, markOf(file));
             note();
           } catch (error) {
             if (this.signal.aborted) throw error;

@@ -1,4 +1,9 @@
-/** Work that goes on whatever is on screen: uploads. What shows it is told of every change. */
+/** Work that continues whatever is on screen: uploads. Its listeners hear of every change. */
+import type { Service } from '../../service/index.ts';
+
+/** Gives the service, connecting first where that is needed. */
+export type Connect = () => Promise<Service>;
+
 /** Tells of changes at most this often: files come in thousands of pieces. */
 const tellEveryMs = 100;
 
@@ -9,7 +14,7 @@ export abstract class Job<State> {
   #state: State;
   readonly #listeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
 
   constructor(id: string, title: string, state: State) {
     this.id = id;
@@ -28,6 +33,11 @@ export abstract class Job<State> {
     return this.#stop.signal;
   }
 
+  /** Begins a run that a cancel before it does not stop. */
+  protected begin(): void {
+    if (this.#stop.signal.aborted) this.#stop = new AbortController();
+  }
+
   protected set(state: Partial<State>): void {
     this.#state = { ...this.#state, ...state };
     this.#timer ??= setTimeout(() => {
@@ -36,6 +46,10 @@ export abstract class Job<State> {
     }, tellEveryMs).unref();
   }
 
+  /** Works until it is done, has failed or is cancelled. Never rejects: what went wrong is in the state. */
+  abstract run(connect: Connect): Promise<void>;
+
+  /** Stops it. It can be run again. */
   cancel(): void {
     this.#stop.abort();
   }

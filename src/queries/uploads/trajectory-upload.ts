@@ -7,7 +7,8 @@ import { readFile } from 'node:fs/promises';
 import type { UploadedTrajectory } from '../../contract/trajectories.ts';
 import type { Service } from '../../service/index.ts';
 import { type Fault, faultOf } from '../fault.ts';
-import { Job } from './job.ts';
+import { orStopped } from '../stopped.ts';
+import { type Connect, Job } from './job.ts';
 
 export interface Outcome {
   /** Line of the file, or place in the array; from 1. */
@@ -99,8 +100,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Never throws: what went wrong is in the state. */
-  async run(service: Service): Promise<void> {
+  override async run(connect: Connect): Promise<void> {
+    this.begin();
     try {
+      const service = await orStopped(connect(), this.signal);
       const bytes = await readFile(this.path);
       if (bytes.length > largestFile) throw new Error('The file is too large to be read at once; split it.');
       const items = readItems(bytes.toString('utf8'));

@@ -30,10 +30,12 @@ export function Foot({ columns, layout, crumbs, toast }: FootProps) {
   );
 }
 
-function toastLine(columns: number, { kind, text }: Toast, { styles, glyphs }: Theme): string {
+function toastLine(columns: number, { kind, text, tail = '' }: Toast, { styles, glyphs }: Theme): string {
   const marks = { info: glyphs.bullet, success: glyphs.check, warning: glyphs.warning, danger: glyphs.cross } as const;
-  const shown = truncate(text, columns - 6);
-  const gap = ' '.repeat(Math.max(0, columns - 6 - displayWidth(shown)));
+  const room = columns - 6;
+  const end = truncate(tail, room - 2, { position: 'start' });
+  const shown = `${truncate(text, room - displayWidth(end))}${end}`;
+  const gap = ' '.repeat(Math.max(0, room - displayWidth(shown)));
   const border = styles.border(glyphs.vertical);
   return `${border} ${styles[kind](`${marks[kind]} ${shown}`)}${gap} ${border}`;
 }

@@ -7,17 +7,17 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import { freshnessMark, freshnessWords, titleLine } from './frame-lines.ts';
 import type { FreshnessStore } from './freshness-store.ts';
+import { useRunningCount } from './notices.tsx';
 
 export interface FrameTitleProps {
   readonly columns: number;
   readonly freshness: FreshnessStore;
-  /** Watched things that run. */
-  readonly running: number;
 }
 
-export function FrameTitle({ columns, freshness, running }: FrameTitleProps) {
+export function FrameTitle({ columns, freshness }: FrameTitleProps) {
   const { profile, readOnly } = useWorkbench();
   const theme = useTheme();
+  const running = useRunningCount();
   useSyncExternalStore(freshness.subscribe, freshness.told);
   const fresh = useTime(
     useCallback(now => (freshness.current ? freshnessWords(freshness.current, now) : ''), [freshness]),

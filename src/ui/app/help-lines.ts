@@ -5,6 +5,7 @@ import type { Command } from '../keys/command.ts';
 import {
   columnCommands,
   confirmCommands,
+  failureCommands,
   formCommands,
   globalCommands,
   listCommands,
@@ -43,6 +44,7 @@ const inWindows: readonly HelpSection[] = [
   { title: 'Choosing one of several', commands: Object.values(menuCommands) },
   { title: 'Choosing columns', commands: Object.values(columnCommands) },
   { title: 'Choosing files', commands: Object.values(pickerCommands) },
+  { title: 'After a failure', commands: Object.values(failureCommands) },
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 

@@ -1,14 +1,16 @@
-/** Tells that something watched has come to its end, wherever the user is. */
-import { useEffect, useRef } from 'react';
+/** Says that something has come to its end, wherever the user is: a line on the screen, and outside of it as configured. */
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { statusMeaning } from '../../contract/status.ts';
+import { runnableKinds, runningOf, type Transition } from '../../queries/statuses/store.ts';
 import { useLive } from '../../queries/use-live.ts';
-import { backgroundWatch, isOver, type WatchedThing } from '../../queries/watch.ts';
+import { backgroundWatch } from '../../queries/watch.ts';
+import { useWorkbench } from '../../queries/workbench.tsx';
 import { reward } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { statusMeaning } from '../widgets/status.ts';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-/** How an end is told beside the line on the screen. */
+/** How an end is announced besides the line on the screen. */
 export type NoticeKind = 'off' | 'bell' | 'desktop';
 
 export interface Notice {
@@ -17,24 +19,32 @@ export interface Notice {
   readonly words: string;
 }
 
-/** What ended between two looks. A thing that was over when it was first seen is no news. */
-export function endsBetween(before: readonly WatchedThing[], after: readonly WatchedThing[]): Notice[] {
-  const ran = new Set(
-    before.filter(row => row.status !== undefined && !isOver(row)).map(row => `${row.kind} ${row.id}`),
-  );
-  return after
-    .filter(row => ran.has(`${row.kind} ${row.id}`) && isOver(row))
-    .map(({ label, status = '', mean }) => {
-      const words = sanitiseLine(`${label} ${status}${mean === undefined ? '' : `, mean ${reward(mean)}`}`);
-      const kinds = { success: 'success', failure: 'danger' } as const;
-      const meaning = statusMeaning(status);
-      const kind = meaning === 'success' || meaning === 'failure' ? kinds[meaning] : 'info';
-      return { toast: { kind, text: words }, words };
-    });
+function wordsOf({ thing, to }: Transition): string {
+  if (thing.gone) return `${thing.label} is gone from the service`;
+  return `${thing.label} ${to}${thing.mean === undefined ? '' : `, mean ${reward(thing.mean)}`}`;
+}
+
+function toastKind({ thing, to }: Transition): Toast['kind'] {
+  if (thing.gone) return 'warning';
+  const meaning = statusMeaning(to);
+  if (meaning === 'failure') return 'danger';
+  return meaning === 'success' ? 'success' : 'info';
+}
+
+const severity = ['info', 'success', 'warning', 'danger'] as const;
+
+/** One notice for everything that ended with one answer; the worst of them gives it its colour. */
+export function noticeOf(ended: readonly Transition[]): Notice | undefined {
+  if (ended.length === 0) return undefined;
+  const parts = ended.map(wordsOf).join('; ');
+  const words = sanitiseLine(ended.length === 1 ? parts : `${ended.length} ended: ${parts}`);
+  const kinds = ended.map(toastKind);
+  const kind = severity.findLast(each => kinds.includes(each)) ?? 'info';
+  return { toast: { kind, text: words }, words };
 }
 
 /**
- * The bytes that tell it: the bell, or a desktop notice by OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777 (rxvt, foot,
+ * The bytes of a notice: the bell, or a desktop notice by OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777 (rxvt, foot,
  * VTE), and in either case the title of the window. Terminals leave out what they do not know.
  */
 export function noticeSequence(words: string, kind: NoticeKind): string {
@@ -46,18 +56,35 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
     : `\u001b]9;${plain}\u0007\u001b]777;notify;benchtop;${plain}\u0007${title}`;
 }
 
-/** Looks after what runs in the background; gives how many things still do. */
-export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): number {
-  const { data = [] } = useLive(backgroundWatch, 'visible');
-  const before = useRef<readonly WatchedThing[]>([]);
-  useEffect(() => {
-    const notices = endsBetween(before.current, data);
-    before.current = data;
-    for (const notice of notices) {
-      toast(notice.toast);
-      const sequence = noticeSequence(notice.words, kind);
-      if (sequence !== '') terminal.writeRaw(sequence);
-    }
-  }, [data, kind, terminal, toast]);
-  return data.filter(row => row.status !== undefined && !isOver(row)).length;
+/** Announces each end once, whichever part of the program read it first. What is not a run is announced where it is pinned. */
+export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): void {
+  const { statuses, pins } = useWorkbench();
+  useEffect(
+    () =>
+      statuses.onTransitions(transitions => {
+        const isNews = ({ thing, ended }: Transition): boolean =>
+          ended && (runnableKinds.has(thing.kind) || pins.has(thing.kind, thing.id));
+        const notice = noticeOf(transitions.filter(isNews));
+        if (!notice) return;
+        toast(notice.toast);
+        const sequence = noticeSequence(notice.words, kind);
+        if (sequence !== '') terminal.writeRaw(sequence);
+      }),
+    [statuses, pins, kind, terminal, toast],
+  );
+}
+
+/** Polls what is running while nothing on screen does; draws nothing. */
+export function BackgroundWatch() {
+  useLive(backgroundWatch, 'visible');
+  return null;
+}
+
+/** How many runs, training runs and deployments are running, as far as is known. */
+export function useRunningCount(): number {
+  const { statuses } = useWorkbench();
+  return useSyncExternalStore(
+    statuses.subscribe,
+    useCallback(() => runningOf(statuses).length, [statuses]),
+  );
 }

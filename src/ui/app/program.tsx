@@ -1,10 +1,11 @@
-/** Everything on screen, with what it stands on. */
+/** Everything on screen, with the contexts that it needs. */
 import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
 import type { KeyOverrides } from '../keys/command.ts';
 import { KeyRouter } from '../keys/router.tsx';
 import type { Location } from '../navigation/location.ts';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
 import { type Connection, ConnectionProvider, noConnection } from './connection.ts';
+import { FailuresProvider, useFailures } from './failures.ts';
 import type { NoticeKind } from './notices.tsx';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';
@@ -33,19 +34,23 @@ export function Program({
   notices,
   connection = noConnection,
 }: ProgramProps) {
+  const unreported = useFailures();
+  const failures = terminal.failures ?? unreported;
   return (
     <WorkbenchProvider workbench={workbench}>
       <ThemeProvider theme={theme}>
-        <KeyRouter overrides={overrides} readOnly={workbench.readOnly}>
-          <ConnectionProvider value={connection}>
-            <ShellScreen
-              registry={registry}
-              terminal={terminal}
-              {...(start && { start })}
-              {...(notices && { notices })}
-            />
-          </ConnectionProvider>
-        </KeyRouter>
+        <FailuresProvider value={failures}>
+          <KeyRouter overrides={overrides} readOnly={workbench.readOnly} onFailure={failures.announce}>
+            <ConnectionProvider value={connection}>
+              <ShellScreen
+                registry={registry}
+                terminal={terminal}
+                {...(start && { start })}
+                {...(notices && { notices })}
+              />
+            </ConnectionProvider>
+          </KeyRouter>
+        </FailuresProvider>
       </ThemeProvider>
     </WorkbenchProvider>
   );

@@ -12,6 +12,8 @@ export interface Toast {
   readonly kind: ToastKind;
   /** One line, already safe for a terminal. */
   readonly text: string;
+  /** Follows the text and is shown first where there is no room for both, e.g. a path. */
+  readonly tail?: string | undefined;
 }
 
 /** A window above the panes; it has the keys until it is closed. */
@@ -24,6 +26,8 @@ export interface Shell {
   readonly layout: Layout;
   readonly focus: PaneName;
   readonly navigate: (action: HistoryAction) => void;
+  /** Whether there is a place to go back to. */
+  readonly canGoBack: boolean;
   /** Opens something below what is shown. */
   readonly open: (location: Location) => void;
   readonly setFocus: (pane: PaneName) => void;

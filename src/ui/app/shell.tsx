@@ -6,16 +6,18 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
-import { type HistoryAction, startAt } from '../navigation/history.ts';
+import { canLeave, type HistoryAction, startAt } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
+import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
+import { useFailures } from './failures.ts';
 import { Foot } from './foot.tsx';
 import { FrameTitle } from './frame-title.tsx';
 import { FreshnessStore } from './freshness-store.ts';
 import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
-import { type NoticeKind, useNotices } from './notices.tsx';
+import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -78,16 +80,29 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     if (warning !== undefined) setToast({ kind: 'warning', text: sanitiseLine(warning) });
   }, [connection.warnings, remembered]);
 
+  const failures = useFailures();
+  useEffect(
+    () =>
+      failures.subscribe(({ words, report }) =>
+        setToast({
+          kind: 'danger',
+          text: sanitiseLine(`Failed: ${words}.`),
+          tail: ` ${report === undefined ? 'No report could be written' : `Report: ${sanitiseLine(report)}`}`,
+        }),
+      ),
+    [failures],
+  );
+
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   const tell = useCallback((shown: Toast) => setToast(shown), []);
-  const running = useNotices(notices, terminal, tell);
+  useNotices(notices, terminal, tell);
   const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
   const location = currentLocation(state);
   const closeOverlay = useCallback(
     (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
     [],
   );
-  const shell = useMemo<Omit<Shell, 'layout' | 'focus'>>(
+  const shell = useMemo<Omit<Shell, 'layout' | 'focus' | 'canGoBack'>>(
     () => ({
       navigate,
       open: target => navigate({ kind: 'open', location: target }),
@@ -155,11 +170,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   return (
     <KeyScope bindings={bindings}>
+      <BackgroundWatch />
       {layout && view ? (
-        <MouseProvider source={terminal.mouse} blocked={overlays.length > 0}>
-          <ShellProvider value={{ ...shell, layout, focus: state.focus }}>
+        <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
+          <ShellProvider value={{ ...shell, layout, focus: state.focus, canGoBack: canLeave(state.history) }}>
             <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-              <FrameTitle columns={columns} freshness={freshness} running={running} />
+              <FrameTitle columns={columns} freshness={freshness} />
               <Box height={rows - frameLines} flexShrink={0}>
                 <Separator height={rows - frameLines} />
                 {layout.panes.sections ? (
@@ -173,7 +189,9 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                   />
                 ) : null}
                 <MemoryProvider memory={memory.current} place={locationKey(location)}>
-                  <view.component key={locationKey(location)} location={location} />
+                  <ViewBoundary key={locationKey(location)}>
+                    <view.component location={location} />
+                  </ViewBoundary>
                 </MemoryProvider>
                 <Separator height={rows - frameLines} />
               </Box>
@@ -188,7 +206,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                 justifyContent="center"
                 alignItems="center"
               >
-                {overlay.render(() => closeOverlay(overlay.id))}
+                <WindowBoundary overlay={overlay} onClose={closeOverlay} />
               </Box>
             ))}
           </ShellProvider>

@@ -1,4 +1,5 @@
 import type { MouseSource } from '../keys/mouse-regions.tsx';
+import type { Failures } from './failures.ts';
 
 /** What the screens may ask of the terminal beyond drawing, so that they can be tested without one. */
 export interface TerminalPort {
@@ -12,6 +13,8 @@ export interface TerminalPort {
   readonly quit: (code?: number) => void;
   /** Reports of the mouse, where it is switched on. */
   readonly mouse?: MouseSource;
-  /** Draws everything anew. */
+  /** Draws the whole screen again. */
   readonly repaint: () => void;
+  /** Reports failures of the program; where it is missing they get no report. */
+  readonly failures?: Failures;
 }

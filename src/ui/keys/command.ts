@@ -2,6 +2,7 @@
  * Commands as data. The table is the one source for what a key does, what help says, what the hint line shows and what the
  * palette offers.
  */
+import { own } from '../../text/own.ts';
 import { isKeyName } from './key.ts';
 
 export interface Command {
@@ -43,9 +44,9 @@ export function overrideFaults(layers: readonly (readonly Command[])[], override
   for (const layer of layers) {
     const owners = new Map<string, string>();
     for (const command of layer) {
-      for (const key of overrides[command.id] ?? command.keys) {
+      for (const key of own(overrides, command.id) ?? command.keys) {
         const owner = owners.get(key);
-        if (owner !== undefined && owner !== command.id && (overrides[command.id] || overrides[owner])) {
+        if (owner !== undefined && owner !== command.id && (own(overrides, command.id) || own(overrides, owner))) {
           faults.push(`keys.${command.id}: “${key}” already means ${owner}`);
         }
         owners.set(key, owner ?? command.id);

@@ -85,7 +85,7 @@ export const globalCommands = {
     group: 'Program',
   },
   pause: { id: 'app.pause', title: 'stop or continue polling', keys: ['P'], group: 'Program' },
-  repaint: { id: 'app.repaint', title: 'draw the screen anew', keys: ['ctrl-l'], group: 'Program' },
+  repaint: { id: 'app.repaint', title: 'redraw the screen', keys: ['ctrl-l'], group: 'Program' },
   suspend: { id: 'app.suspend', title: 'suspend to the shell', keys: ['ctrl-z'], group: 'Program' },
   quit: { id: 'app.quit', title: 'quit', keys: ['q', 'ctrl-c'], group: 'Program' },
 } as const satisfies CommandTable;
@@ -155,6 +155,13 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
+const failure = { group: 'Failure', palette: false } as const;
+
+export const failureCommands = {
+  again: { id: 'failure.again', title: 'try again', keys: ['r', 'enter'], hint: 'try again', ...failure },
+  back: { id: 'failure.back', title: 'back', keys: ['esc'], hint: 'back', ...failure },
+} as const satisfies CommandTable;
+
 export const menuCommands = {
   up: { id: 'menu.up', title: 'the choice above', ...move, keys: ['up', 'k'] },
   down: { id: 'menu.down', title: 'the choice below', ...move, keys: ['down', 'j'] },
@@ -195,4 +202,5 @@ export const generalLayers: readonly CommandTable[] = [
   columnCommands,
   menuCommands,
   pickerCommands,
+  failureCommands,
 ];

@@ -2,7 +2,9 @@
  * Keys as the key map writes them: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`, `space`,
  * `alt-x`, `f1`. Terminals deliver everything typed within one read as one text, so a text is many presses.
  */
+
 import type { Key } from 'ink';
+import { own } from '../../text/own.ts';
 import { graphemes } from '../../text/width.ts';
 
 export interface KeyPress {
@@ -53,10 +55,10 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   // One wants to get out: whatever came just before, ctrl-c is ctrl-c.
   if (key.ctrl && key.meta && input === 'c') return [esc, { name: 'ctrl-c', text: '' }];
   if (key.ctrl || key.meta) {
-    return [{ name: withModifiers(namedCharacters[input] ?? input, key, false), text: '' }];
+    return [{ name: withModifiers(own(namedCharacters, input) ?? input, key, false), text: '' }];
   }
   return graphemes(input).map(character => {
-    const name = namedCharacters[character] ?? controlName(character) ?? character;
+    const name = own(namedCharacters, character) ?? controlName(character) ?? character;
     return { name, text: name === 'space' || name === character ? character : '' };
   });
 }
@@ -80,7 +82,7 @@ const glyphNames: Readonly<Record<string, string>> = {
 
 /** A key as help and hints show it. */
 export function keyLabel(name: string): string {
-  return glyphNames[name] ?? name;
+  return own(glyphNames, name) ?? name;
 }
 
 const keyPattern =

@@ -53,15 +53,17 @@ export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
   /** While a window stands above the screen. */
   readonly blocked: boolean;
+  /** Called with what a handler threw; where it is missing, it is thrown. */
+  readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }
 
-export function MouseProvider({ source, blocked, children }: MouseProviderProps) {
+export function MouseProvider({ source, blocked, onFailure, children }: MouseProviderProps) {
   const regions = useMemo(() => new Regions(), []);
   const clicks = useMemo(() => createClicks(Date.now), []);
   useEffect(() => {
     if (blocked) return undefined;
-    return source?.subscribe(event => {
+    const handle = (event: MouseEvent): void => {
       const hits = regions.at(event);
       const lines = event.kind === 'wheel-up' ? -notch : event.kind === 'wheel-down' ? notch : 0;
       if (lines !== 0) hits.find(({ handlers }) => handlers.onWheel)?.handlers.onWheel?.(lines);
@@ -69,8 +71,16 @@ export function MouseProvider({ source, blocked, children }: MouseProviderProps)
       const times = clicks.press(event);
       // From the outside in: a click on a row is one on its pane first.
       for (const { handlers, line } of hits.toReversed()) handlers.onClick?.(line, times);
+    };
+    return source?.subscribe(event => {
+      try {
+        handle(event);
+      } catch (error) {
+        if (!onFailure) throw error;
+        onFailure(error);
+      }
     });
-  }, [source, blocked, regions, clicks]);
+  }, [source, blocked, regions, clicks, onFailure]);
   return <RegionsContext value={regions}>{children}</RegionsContext>;
 }
 

@@ -24,6 +24,8 @@ export type HistoryAction =
   | { readonly kind: 'replace'; readonly location: Location }
   /** One crumb up. */
   | { readonly kind: 'up' }
+  /** Out of a place that cannot be shown: one crumb up, or back where there is none. */
+  | { readonly kind: 'leave' }
   | { readonly kind: 'back' }
   | { readonly kind: 'forward' }
   /** To the view before this one, and by the same key back again. */
@@ -34,6 +36,11 @@ const depth = 100;
 
 export function startAt(...trail: [Location, ...Location[]]): History {
   return { past: [], present: { trail }, future: [] };
+}
+
+/** Whether there is a place to leave for. */
+export function canLeave({ present, past }: History): boolean {
+  return present.trail.length > 1 || past.length > 0;
 }
 
 /** What is shown now. */
@@ -71,6 +78,8 @@ export function historyReducer(history: History, action: HistoryAction): History
       return { past, present: { trail: [...present.trail.slice(0, -1), action.location] }, future };
     case 'up':
       return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
+    case 'leave':
+      return historyReducer(history, { kind: present.trail.length > 1 ? 'up' : 'back' });
     case 'back':
     case 'last': {
       const previous = past.at(-1);

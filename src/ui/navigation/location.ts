@@ -1,3 +1,5 @@
+import { own } from '../../text/own.ts';
+
 /** A place in the program: a view and what it shows. */
 export interface Location {
   /** Name of a view in the registry, e.g. `runs` or `run`. */
@@ -11,7 +13,7 @@ export function sameLocation(left: Location, right: Location): boolean {
   return (
     left.view === right.view &&
     names.length === Object.keys(right.params).length &&
-    names.every(name => left.params[name] === right.params[name])
+    names.every(name => own(left.params, name) === own(right.params, name))
   );
 }
 

@@ -1,34 +1,6 @@
-/** What a status word means, whichever resource it belongs to. A word that is not known is shown as it came. Pure. */
+/** How a status looks: its mark and its colour by what it means; the word is shown as it came. Pure. */
+import { type StatusMeaning, statusMeaning } from '../../contract/status.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
-
-export type StatusMeaning = 'success' | 'failure' | 'running' | 'waiting' | 'stopping' | 'stopped' | 'unknown';
-
-const meanings: Readonly<Record<string, StatusMeaning>> = {
-  completed: 'success',
-  succeeded: 'success',
-  ready: 'success',
-  deployed: 'success',
-  uploaded: 'success',
-  sent: 'success',
-  failed: 'failure',
-  error: 'failure',
-  running: 'running',
-  building: 'running',
-  sending: 'running',
-  merging: 'running',
-  deploying: 'running',
-  pending: 'waiting',
-  queued: 'waiting',
-  waiting: 'waiting',
-  cancel_signaled: 'stopping',
-  cancelling: 'stopping',
-  cancelled: 'stopped',
-  skipped: 'stopped',
-};
-
-export function statusMeaning(status: string): StatusMeaning {
-  return meanings[status.toLowerCase()] ?? 'unknown';
-}
 
 const looks: Readonly<
   Record<

@@ -92,10 +92,22 @@ describe('an upload', () => {
     put('data/a.txt', 'hello');
     for (let index = 0; index < 250; index += 1) put(`many/${index}.txt`, String(index));
     const upload = await uploadOf();
-    await upload.run(service);
+    await upload.run(async () => service);
     expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
     expect(upload.state.sent).toBe(upload.plan.bytes);
     expect((await service.benchmarks.get(upload.state.benchId ?? '')).label).toBe('mine');
+  });
+
+  it('says that nobody answers, never rejects, and can be run again', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    const upload = await uploadOf();
+    await expect(upload.run(() => Promise.reject(new Error('The local service did not start.')))).resolves.toBe(
+      undefined,
+    );
+    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'The local service did not start.' } });
+    await upload.run(async () => service);
+    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
   });
 
   it('asks for a new address where one has had its time', async () => {
@@ -111,7 +123,7 @@ describe('an upload', () => {
       },
     };
     const upload = await uploadOf();
-    await upload.run(late);
+    await upload.run(async () => late);
     expect([upload.state.phase, refused]).toEqual(['done', 2]);
   });
 
@@ -130,12 +142,12 @@ describe('an upload', () => {
       },
     });
     const first = await uploadOf(memory);
-    await first.run(failing('data/b.txt'));
+    await first.run(async () => failing('data/b.txt'));
     expect(first.state.phase).toBe('failed');
     expect(first.state.fault?.message).toContain('Not sent: data/b.txt');
     expect(first.state.files.map(({ state }) => state)).toEqual(['sent', 'failed']);
     const second = await uploadOf(memory);
-    await second.run(failing(undefined));
+    await second.run(async () => failing(undefined));
     expect([second.state.phase, sent]).toEqual(['done', ['data/a.txt', 'data/b.txt']]);
     expect(second.state.benchId).toBe(first.state.benchId);
   });
@@ -144,7 +156,7 @@ describe('an upload', () => {
     put('manifest.json', JSON.stringify({ name: 'bad', tasks: [{ ...task, split: 'dev' }] }));
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
-    await upload.run(service);
+    await upload.run(async () => service);
     expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].split' } });
     expect(upload.state.files[0]?.state).toBe('sent');
   });

@@ -27,7 +27,7 @@ async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUplo
   const path = join(folder, 'file.jsonl');
   writeFileSync(path, text);
   const upload = new TrajectoryUpload('job', path, dataset);
-  await upload.run(service);
+  await upload.run(async () => service);
   return upload;
 }
 
@@ -72,7 +72,7 @@ describe('a file', () => {
 
   it('that is not there is said so', async () => {
     const upload = new TrajectoryUpload('job', join(folder, 'nowhere'), 'x');
-    await upload.run(service);
+    await upload.run(async () => service);
     expect(upload.state.phase).toBe('failed');
     expect(upload.state.fault?.message).toContain('ENOENT');
   });

@@ -1,45 +1,38 @@
-/** What is told when something watched ends. Pure. */
+/** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/notices.test.tsx. */
 import { describe, expect, it } from 'vitest';
-import type { WatchedThing } from '../../../src/queries/watch.ts';
-import { endsBetween, noticeSequence } from '../../../src/ui/app/notices.tsx';
+import { knownFrom, type Observation, type Transition } from '../../../src/queries/statuses/store.ts';
+import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
 
-const thing = (status: string | undefined, more: Partial<WatchedThing> = {}): WatchedThing => ({
-  kind: 'training',
-  id: 'trn_1',
-  label: 't-words',
-  pinned: false,
-  status,
-  done: 1,
-  total: 2,
-  mean: 0.5,
-  curve: [],
-  pace: '',
-  startedAt: undefined,
-  fault: undefined,
-  ...more,
-});
+function ended(to: string, more: Partial<Observation> = {}, gone = false): Transition {
+  const said: Observation = { kind: 'training', id: 'trn_1', label: 't-words', status: to, mean: 0.5, ...more };
+  const thing = { ...knownFrom({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
+  return { thing, from: 'running', to, ended: true };
+}
 
-describe('an end', () => {
-  it('is news where it ran before', () => {
-    const [notice] = endsBetween([thing('running')], [thing('succeeded')]);
-    expect(notice).toEqual({
+describe('a notice', () => {
+  it('says what ended, how, and with what mean', () => {
+    expect(noticeOf([ended('succeeded')])).toEqual({
       toast: { kind: 'success', text: 't-words succeeded, mean 0.500' },
       words: 't-words succeeded, mean 0.500',
     });
-    expect(endsBetween([thing('running')], [thing('failed')])[0]?.toast.kind).toBe('danger');
-    expect(endsBetween([thing('running')], [thing('cancelled')])[0]?.toast.kind).toBe('info');
+    expect(noticeOf([ended('failed')])?.toast.kind).toBe('danger');
+    expect(noticeOf([ended('cancelled')])?.toast.kind).toBe('info');
+    expect(noticeOf([ended('gone', {}, true)])?.toast).toEqual({
+      kind: 'warning',
+      text: 't-words is gone from the service',
+    });
+    expect(noticeOf([])).toBeUndefined();
   });
 
-  it('is none where it goes on, was over before, or was never seen running', () => {
-    expect(endsBetween([thing('running')], [thing('cancelling')])).toEqual([]);
-    expect(endsBetween([thing('succeeded')], [thing('succeeded')])).toEqual([]);
-    expect(endsBetween([], [thing('succeeded')])).toEqual([]);
-    expect(endsBetween([thing(undefined)], [thing('succeeded')])).toEqual([]);
-    expect(endsBetween([thing('running')], [thing('a-new-status')])).toEqual([]);
+  it('is one for all that ended with one answer, with the colour of the worst', () => {
+    expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
+      kind: 'danger',
+      text: '2 ended: t-words succeeded, mean 0.500; two failed, mean 0.500',
+    });
   });
 
   it('cannot smuggle a sequence into the terminal', () => {
-    const [notice] = endsBetween([thing('running')], [thing('failed', { label: 'a\u001b]52;c;x\u0007;b' })]);
+    const notice = noticeOf([ended('failed', { label: 'a\u001b]52;c;x\u0007;b' })]);
     for (const kind of ['bell', 'desktop'] as const) {
       const bytes = noticeSequence(notice?.words ?? '', kind);
       expect(bytes).not.toContain('52;c');

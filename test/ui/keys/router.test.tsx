@@ -3,7 +3,8 @@ import { render } from 'ink-testing-library';
 import { useLayoutEffect, useReducer, useState } from 'react';
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/ui/keys/command.ts';
-import { type Binding, KeyRouter, KeyScope, Router, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
+import { Router } from '../../../src/ui/keys/key-router.ts';
+import { type Binding, KeyRouter, KeyScope, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
 import { eventually } from '../../eventually.ts';
 
 const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
@@ -42,6 +43,73 @@ describe('Router', () => {
     release();
     release();
     expect(ran).toEqual(['x', 'y']);
+  });
+
+  it('gives a paste to what the keys before it open, and the keys behind it to what it leaves', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const drawings: (() => void)[] = [];
+    const draw = (then: () => void): void => void drawings.push(then);
+    keys.set('root', undefined, true, false, {
+      bindings: [bind('open', ':')],
+      onPaste: () => {
+        ran.push('pasted below');
+        return true;
+      },
+    });
+    keys.send([press(':')], draw);
+    keys.sendPaste('runs', draw);
+    keys.send([press('x')], draw);
+    expect(ran).toEqual(['open']);
+    keys.set('palette', 'root', true, true, {
+      bindings: [bind('accept', 'x')],
+      onPaste: text => {
+        ran.push(`pasted ${text}`);
+        return true;
+      },
+    });
+    drawings.shift()?.();
+    expect(ran).toEqual(['open', 'pasted runs']);
+    drawings.shift()?.();
+    expect(ran).toEqual(['open', 'pasted runs', 'accept']);
+  });
+
+  it('lets a paste wait for what is on its way, as keys do', () => {
+    const keys = router();
+    const pasted: string[] = [];
+    const release = keys.hold();
+    keys.sendPaste('an id', then => then());
+    keys.set('view', undefined, true, false, { onPaste: text => pasted.push(text) > 0 });
+    expect(pasted).toEqual([]);
+    release();
+    expect(pasted).toEqual(['an id']);
+  });
+
+  it('reports a handler that fails, and gives its key to no other', async () => {
+    const { ran, bind } = recorder();
+    const failed: unknown[] = [];
+    const keys = new Router({ overrides: {}, readOnly: false, onFailure: error => failed.push(error) });
+    const fail = (): never => {
+      throw new Error('broken');
+    };
+    keys.set('root', undefined, true, false, { bindings: [bind('root.x', 'x'), bind('root.y', 'y')] });
+    keys.set('view', 'root', true, false, {
+      bindings: [bind('view.x', 'x', { run: fail }), bind('view.y', 'y', { run: async () => fail() })],
+      onPaste: fail,
+    });
+    expect([keys.press(press('x')), keys.press(press('y')), keys.paste('text')]).toEqual([true, true, true]);
+    await eventually(() => expect(failed).toHaveLength(3));
+    expect(ran).toEqual([]);
+  });
+
+  it('gives the keys to the inner of two windows, whichever came first', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    keys.set('inner', 'outer', true, true, { bindings: [bind('inner', 'x')] });
+    keys.set('outer', 'root', true, true, { bindings: [bind('outer', 'x'), bind('outer', 'y')] });
+    keys.set('root', undefined, true, false, {});
+    expect([keys.press(press('x')), keys.press(press('y'))]).toEqual([true, false]);
+    expect(ran).toEqual(['inner']);
   });
 
   it('passes an inactive scope and everything in it by', () => {

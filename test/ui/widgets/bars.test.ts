@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { statusMeaning } from '../../../src/contract/status.ts';
 import { histogram } from '../../../src/text/statistics.ts';
 import { bar, histogramLines, progressBar, sparkline } from '../../../src/ui/widgets/bars.ts';
-import { statusMeaning, statusText } from '../../../src/ui/widgets/status.ts';
+import { statusText } from '../../../src/ui/widgets/status.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');
@@ -21,9 +22,9 @@ describe('bars', () => {
   });
 
   it('draw a distribution with its ranges and counts', () => {
-    const lines = histogramLines(histogram([0, 0, 0, 1], { bins: 2 }), 30, String, theme);
+    const lines = histogramLines(histogram([0, 0.1, 0.2, 0.3, 1], 2), 30, String, theme);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^ *0–0\.5 █+ +3$/);
+    expect(lines[0]).toMatch(/^ *0–0\.5 █+ +4$/);
     expect(lines[1]).toMatch(/^0\.5–1 █+[▏▎▍▌▋▊▉]? +1$/);
   });
 

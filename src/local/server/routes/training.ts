@@ -1,10 +1,11 @@
 /** Training runs: start, read, curves, checkpoints, cancel, delete. */
+
+import { hasEnded } from '../../../contract/status.ts';
 import type { StartTrainingBody } from '../../../contract/training.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
 import { readTrainingOptions, TrainingOptionError, trainingOptionSpecs } from '../../engine/training-options.ts';
 import { once } from '../../store/idempotency.ts';
 import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
-import { hasEnded } from '../../store/training.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';

@@ -7,6 +7,8 @@ import { writeSync } from 'node:fs';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
 import type { MouseEvent } from '../../keys/mouse.ts';
+import { ProgramBoundary } from '../failure-boundary.tsx';
+import { Failures } from '../failures.ts';
 import { PaintStream } from '../painter/paint-stream.ts';
 import { Painter } from '../painter/painter.ts';
 import type { TerminalPort } from '../terminal-port.ts';
@@ -69,6 +71,11 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     }
   };
 
+  const failures = new Failures({
+    write: (error, details) => writeCrashReport(options.crashFolder, error, options.redact, details),
+    redact: options.redact,
+  });
+
   const end = (code: number): void => {
     if (ended) return;
     ended = true;
@@ -88,10 +95,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const fail = (error: unknown): void => {
     if (ended) return;
     end(1);
-    const report = writeCrashReport(options.crashFolder, error, options.redact);
-    const message = options.redact(error instanceof Error ? error.message : String(error));
+    const { words, report } = failures.record(error);
     process.stderr.write(
-      `benchtop failed: ${message}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
+      `benchtop failed: ${words}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
     );
     process.exit(1);
   };
@@ -138,6 +144,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     suspend: () => void suspend(),
     quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
     repaint: () => painter.repaint(),
+    failures,
     ...(options.mouse && {
       mouse: {
         subscribe: (listener: (event: MouseEvent) => void) => {
@@ -159,8 +166,12 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   process.on('warning', warning => {
     if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);
   });
-  process.on('uncaughtException', fail);
-  process.on('unhandledRejection', fail);
+  /** What a timer, a listener or a promise of a view throws costs a line on the screen, not the program. */
+  const survive = (error: unknown): void => {
+    if (!failures.announce(error)) fail(error);
+  };
+  process.on('uncaughtException', survive);
+  process.on('unhandledRejection', survive);
   process.on('exit', leave);
   stdout.on('resize', () => stream.resize(stdout.columns, stdout.rows));
   stdout.on('drain', () => painter.resume());
@@ -171,7 +182,12 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   // Before anything is asked of the terminal: what it answers must not be echoed.
   input.setRawMode(true);
   stdout.write(enter());
-  const instance = render(draw(port), {
+  const screen = (
+    <ProgramBoundary failures={failures} onQuit={port.quit}>
+      {draw(port)}
+    </ProgramBoundary>
+  );
+  const instance = render(screen, {
     stdout: stream as unknown as NodeJS.WriteStream,
     stdin: input as unknown as NodeJS.ReadStream,
     debug: true,

@@ -1,27 +1,31 @@
-/** Asks before the images of benchmarks are built anew. */
+/** Asks before the images of benchmarks are built. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { Confirm } from '../shared/windows.tsx';
 
 export interface BuildWindowProps {
   readonly benchmarks: readonly Benchmark[];
   readonly onClose: () => void;
 }
 
+const labelOf = (benchmark: Benchmark): string => benchmark.label ?? benchmark.bench_id;
+
 export function BuildWindow({ benchmarks, onClose }: BuildWindowProps) {
   const { toast } = useShell();
-  const labels = benchmarks.map(each => each.label ?? each.bench_id);
-  const names = namesOf(labels);
+  const names = namesOf(benchmarks.map(labelOf));
   return (
     <Confirm
       title={benchmarks.length === 1 ? 'Build its images?' : `Build the images of ${benchmarks.length} benchmarks?`}
       question={`${names}: what its tasks need is checked and built. It cannot be launched until that is done.`}
       verb="build"
-      things={labels}
-      requests={benchmarks.map(({ bench_id }) => `POST /api/v1/benchmarks/${bench_id}/images/build`)}
-      work={service => Promise.all(benchmarks.map(({ bench_id }) => service.benchmarks.buildImages(bench_id)))}
+      past="being built"
+      writes={benchmarks.map(each => ({
+        label: labelOf(each),
+        request: `POST /api/v1/benchmarks/${each.bench_id}/images/build`,
+        send: (service, signal) => service.benchmarks.buildImages(each.bench_id, { signal }),
+      }))}
       touches={[benchmarkKeys.all]}
       onDone={() => toast({ kind: 'success', text: `Building the images of ${names}` })}
       onClose={onClose}

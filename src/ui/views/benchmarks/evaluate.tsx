@@ -2,14 +2,16 @@
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength, type StartEvalResult } from '../../../contract/evaluations.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { evaluationKeys } from '../../../queries/evaluations.ts';
+import { evaluationKeys, observeStartedRun } from '../../../queries/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
   readonly benchmark: Benchmark;
@@ -31,6 +33,7 @@ function checkCheckpoint(value: string): string | undefined {
 
 export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const models = useList(modelList, 'visible');
   const idempotencyKey = useIdempotencyKey();
   if (!models.loaded && !models.fault && !checkpoint?.model) {
@@ -73,11 +76,14 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       title={`Evaluate on ${label}`}
       fields={fields}
       request={values => ({ method: 'POST', path: `/api/v1/eval/${benchmark.bench_id}/start`, body: bodyOf(values) })}
-      work={(service, values) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        return service.evaluations.start(benchmark.bench_id, body, {
+        const started = await service.evaluations.start(benchmark.bench_id, body, {
+          signal,
           idempotencyKey: idempotencyKey(JSON.stringify(body)),
         });
+        workbench.started(observeStartedRun(benchmark.bench_id, started));
+        return started;
       }}
       touches={[evaluationKeys.all, benchmarkKeys.all]}
       onClose={onClose}

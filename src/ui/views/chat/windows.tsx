@@ -11,7 +11,8 @@ import { Form } from '../../widgets/form/form.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { agoOf } from '../shared/ages.ts';
-import { ChoiceWindow, FormWindow } from '../shared/windows.tsx';
+import { FormWindow } from '../shared/form-window.tsx';
+import { ChoiceWindow } from '../shared/windows.tsx';
 
 interface FormInWindowProps {
   readonly title: string;
@@ -232,9 +233,12 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
       title="Save the conversation as a trajectory"
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/trajectories/upload', body: bodyOf(values) })}
-      work={async (service, values) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        const result = await service.trajectories.upload(body, { idempotencyKey: keyFor(JSON.stringify(body)) });
+        const result = await service.trajectories.upload(body, {
+          signal,
+          idempotencyKey: keyFor(JSON.stringify(body)),
+        });
         const failure = result.trajectories?.[0]?.failure ?? result.failures?.[0];
         if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
         return body.dataset;

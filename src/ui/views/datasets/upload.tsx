@@ -6,8 +6,8 @@ import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import { FormWindow } from '../shared/form-window.tsx';
 import { PathPicker } from '../shared/path-picker.tsx';
-import { FormWindow } from '../shared/windows.tsx';
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
@@ -44,11 +44,11 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
         path: '/api/v1/trajectories/upload',
         body: { dataset: values['dataset'], trajectories: ['…'] },
       })}
-      work={async (service, values) => {
+      work={async (_, values) => {
         const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');
         workbench.jobs.set(job.id, job);
-        // Goes on whatever is on screen; its view shows how.
-        void job.run(service);
+        // Continues whatever is on screen, and never rejects: its view shows how it ends.
+        void job.run(workbench.service);
         return job;
       }}
       touches={[]}

@@ -6,13 +6,14 @@ import {
   modelSlug,
   type StartDeploymentBody,
 } from '../../../contract/deployments.ts';
-import { deploymentKeys } from '../../../queries/deployments.ts';
+import { deploymentKeys, observeDeployment } from '../../../queries/deployments.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 import { deploymentPlace } from './facts.ts';
 import { slugOf } from './slug.ts';
 
@@ -45,6 +46,7 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
 
 function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const idempotencyKey = useIdempotencyKey();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     { kind: 'text', name: 'model_slug', label: 'Slug it serves under', initial: slugOf(name), check: checkSlug },
@@ -76,9 +78,14 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
       title={`Deploy ${name}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/deploy', body: bodyOf(values) })}
-      work={(service, values) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        return service.deployments.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        const deployment = await service.deployments.start(body, {
+          signal,
+          idempotencyKey: idempotencyKey(JSON.stringify(body)),
+        });
+        workbench.started(observeDeployment(deployment));
+        return deployment;
       }}
       touches={[deploymentKeys.all]}
       onClose={onClose}

@@ -3,11 +3,10 @@
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentKeys } from '../../../queries/deployments.ts';
-import type { Service } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { Confirm } from '../shared/windows.tsx';
 import { deploymentCommands } from './commands.ts';
 
 const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
@@ -42,8 +41,12 @@ export function useDeploymentActions({
             title="Let this deployment answer for its slug?"
             question={`${one ? labelOf(one) : ''}: whatever answers for the slug now stops doing so.`}
             verb="promote"
-            requests={[`POST /api/v1/deploy/${one?.deployment_id}/promote`]}
-            work={service => service.deployments.promote(one?.deployment_id ?? '')}
+            past="promoted"
+            writes={deployments.map(each => ({
+              label: labelOf(each),
+              request: `POST /api/v1/deploy/${each.deployment_id}/promote`,
+              send: (service, signal) => service.deployments.promote(each.deployment_id, { signal }),
+            }))}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
             onClose={close}
@@ -58,8 +61,12 @@ export function useDeploymentActions({
             title="Let this deployment answer no more?"
             question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
             verb="unpromote"
-            requests={[`POST /api/v1/deploy/${one?.deployment_id}/unpromote`]}
-            work={service => service.deployments.unpromote(one?.deployment_id ?? '')}
+            past="unpromoted"
+            writes={deployments.map(each => ({
+              label: labelOf(each),
+              request: `POST /api/v1/deploy/${each.deployment_id}/unpromote`,
+              send: (service, signal) => service.deployments.unpromote(each.deployment_id, { signal }),
+            }))}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
             onClose={close}
@@ -74,11 +81,13 @@ export function useDeploymentActions({
             title={deployments.length === 1 ? 'Undeploy?' : `Undeploy ${deployments.length} deployments?`}
             question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
             verb="undeploy"
-            things={deployments.map(labelOf)}
-            requests={deployments.map(({ deployment_id }) => `DELETE /api/v1/deploy/${deployment_id}`)}
-            work={(service: Service) =>
-              Promise.all(deployments.map(({ deployment_id }) => service.deployments.undeploy(deployment_id)))
-            }
+            past="undeployed"
+            deletes
+            writes={deployments.map(each => ({
+              label: labelOf(each),
+              request: `DELETE /api/v1/deploy/${each.deployment_id}`,
+              send: (service, signal) => service.deployments.undeploy(each.deployment_id, { signal }),
+            }))}
             touches={[deploymentKeys.all]}
             onDone={() => {
               shell.toast({ kind: 'success', text: `Undeployed ${names}` });

@@ -2,12 +2,12 @@
 import { Box } from 'ink';
 import { useMemo } from 'react';
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
+import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   evalProgressQuery,
   evalRunQuery,
   evaluationKeys,
-  hasEnded,
   rolloutStatisticsQuery,
   trajectoryRewardsQuery,
 } from '../../../queries/evaluations.ts';
@@ -36,7 +36,7 @@ import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useRunActions } from './use-run-actions.tsx';
 
 const worstFirst = { column: 'reward', descending: false } as const;
-const histogramBins = 8;
+const histogramBins = 10;
 
 /** The lines above the trajectories: status, progress, the mean of how many of how many. */
 function summaryLines(
@@ -121,7 +121,7 @@ export function RunView({ location }: ViewProps) {
   // The record may be older than the progress: what has ended there has ended.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
   const summary = rewards.data && summariseRewards(rewards.data, progress.data?.total_rollouts);
-  const bins = summary && summary.values.length > 0 ? histogram(summary.values, { bins: histogramBins }) : [];
+  const bins = summary && summary.values.length > 0 ? histogram(summary.values, histogramBins) : [];
   const room = pane.width - 2;
   const faults = [run.fault, progress.fault].filter(fault => fault && !fault.unlisted).slice(0, 1);
   const lines = [

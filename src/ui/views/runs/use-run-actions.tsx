@@ -1,11 +1,12 @@
 /** The actions of evaluation runs, wherever they are shown. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { evaluationKeys, hasEnded } from '../../../queries/evaluations.ts';
+import { evaluationKeys } from '../../../queries/evaluations.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { Confirm } from '../shared/windows.tsx';
 import { runCommands } from './commands.ts';
 import { CompareWindow } from './compare-window.tsx';
 import { comparePlace } from './facts.ts';
@@ -61,9 +62,12 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
                 question={`${cancelled} stops where it is. The rollouts that have ended are kept.`}
                 verb="cancel"
-                things={running.map(labelOf)}
-                requests={running.map(run => `POST /api/v1/eval/${run.eval_run_id}/cancel`)}
-                work={service => Promise.all(running.map(run => service.evaluations.cancel(run.eval_run_id)))}
+                past="cancelled"
+                writes={running.map(run => ({
+                  label: labelOf(run),
+                  request: `POST /api/v1/eval/${run.eval_run_id}/cancel`,
+                  send: (service, signal) => service.evaluations.cancel(run.eval_run_id, { signal }),
+                }))}
                 touches={[evaluationKeys.all]}
                 onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` })}
                 onClose={close}
@@ -82,11 +86,13 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 title={runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`}
                 question={`${names}: the record, its rewards and statistics go. This cannot be undone.`}
                 verb="delete"
-                things={runs.map(labelOf)}
-                requests={deletable.map(run => `DELETE /api/v1/eval/${run.bench_id}/runs/${run.eval_run_id}`)}
-                work={service =>
-                  Promise.all(deletable.map(run => service.evaluations.delete(run.bench_id, run.eval_run_id)))
-                }
+                past="deleted"
+                deletes
+                writes={deletable.map(run => ({
+                  label: labelOf(run),
+                  request: `DELETE /api/v1/eval/${run.bench_id}/runs/${run.eval_run_id}`,
+                  send: (service, signal) => service.evaluations.delete(run.bench_id, run.eval_run_id, { signal }),
+                }))}
                 touches={[evaluationKeys.all, benchmarkKeys.all]}
                 onDone={() => {
                   shell.toast({ kind: 'success', text: `Deleted ${names}` });

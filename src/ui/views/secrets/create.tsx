@@ -5,7 +5,7 @@ import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { secretKeys } from '../../../queries/secrets.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { FormWindow } from '../shared/windows.tsx';
+import { FormWindow } from '../shared/form-window.tsx';
 
 export interface CreateSecretWindowProps {
   /** Name and description of the secret, where they are known. */
@@ -45,8 +45,8 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
       fields={fields}
       start={name === '' ? 0 : 1}
       request={values => ({ method: 'POST', path: '/api/v1/secrets', body: { ...known(values), value: '••••' } })}
-      work={async (service, values) =>
-        (await service.secrets.create({ ...known(values), value: values['value'] ?? '' })).secret
+      work={async (service, values, signal) =>
+        (await service.secrets.create({ ...known(values), value: values['value'] ?? '' }, { signal })).secret
       }
       touches={[secretKeys.all, benchmarkKeys.all]}
       onClose={onClose}

@@ -2,9 +2,9 @@
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { secretKeys, secretList } from '../../../queries/secrets.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { Confirm } from '../shared/windows.tsx';
 import { secretColumns } from './columns.ts';
 import { secretCommands } from './commands.ts';
 import { CreateSecretWindow } from './create.tsx';
@@ -55,9 +55,13 @@ export function SecretsView() {
                     title={rows.length === 1 ? 'Revoke this secret?' : `Revoke ${rows.length} secrets?`}
                     question={`${names}: tasks that need it cannot run until it is created again. This cannot be undone.`}
                     verb="revoke"
-                    things={rows.map(each => each.name ?? each.secret_id)}
-                    requests={rows.map(({ secret_id }) => `DELETE /api/v1/secrets/${secret_id}`)}
-                    work={service => Promise.all(rows.map(({ secret_id }) => service.secrets.delete(secret_id)))}
+                    past="revoked"
+                    deletes
+                    writes={rows.map(({ secret_id, name }) => ({
+                      label: name ?? secret_id,
+                      request: `DELETE /api/v1/secrets/${secret_id}`,
+                      send: (service, signal) => service.secrets.delete(secret_id, { signal }),
+                    }))}
                     touches={[secretKeys.all, benchmarkKeys.all]}
                     onDone={() => shell.toast({ kind: 'success', text: `Revoked ${names}` })}
                     onClose={close}

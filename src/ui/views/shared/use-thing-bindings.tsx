@@ -55,8 +55,14 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
   const asDocument = (): Document =>
     document?.() ?? { name: `${thing?.id ?? 'thing'}.json`, text: `${safeJson(thing?.json, 2)}\n` };
   const read = (reader: Reader) => async (): Promise<void> => {
-    const fault = await readOutside(asDocument(), reader, terminal);
-    if (fault) toast({ kind: 'warning', text: `The ${reader} could not be used: ${fault}` });
+    const warn = (reason: string): void =>
+      toast({ kind: 'warning', text: `The ${reader} could not be used: ${reason}` });
+    try {
+      const fault = await readOutside(asDocument(), reader, terminal);
+      if (fault) warn(fault);
+    } catch (error) {
+      warn(error instanceof Error ? error.message : String(error));
+    }
   };
   const saving = (save: () => string): void => {
     try {

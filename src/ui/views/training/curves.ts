@@ -1,9 +1,11 @@
 /** The curves of a training run as series of a chart, and what is read at the crosshair. Pure. */
 import type { HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
-import { reward } from '../../../text/numbers.ts';
+import { none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { type ChartSeries, readingAt, smooth } from '../../widgets/line-chart/chart.ts';
+import { displayWidth, truncate } from '../../../text/width.ts';
+import { sampleWidth, seriesSample } from '../../widgets/line-chart/plot.ts';
+import { type ChartSeries, readingAt, smooth } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface RunCurves {
@@ -20,12 +22,12 @@ function pointsOf(rows: readonly { readonly step: number; readonly y: number | n
 
 /** The series of a run; `name` tells it from others that are laid over it. Held-out means are never smoothed: they are few. */
 export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, name = ''): ChartSeries[] {
-  const label = name === '' ? '' : `${sanitiseLine(name)}: `;
+  const of = name === '' ? '' : ` of ${sanitiseLine(name)}`;
   const trained = pointsOf(trainer.map(({ step, trainer_reward }) => ({ step, y: trainer_reward })));
   const held = pointsOf(heldOut.map(({ step, held_out_reward }) => ({ step, y: held_out_reward })));
   return [
-    { name: `${label}held-out`, points: held },
-    { name: `${label}trainer`, points: smooth(trained, weight) },
+    { name: `held-out${of}`, points: held },
+    { name: `trainer${of}`, points: smooth(trained, weight) },
   ].filter(({ points }) => points.length > 0);
 }
 
@@ -55,16 +57,35 @@ export function xsOf(series: readonly ChartSeries[]): number[] {
   return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((left, right) => left - right);
 }
 
-/** A line that names each series in its colour, with its value at the crosshair, or its last. */
-export function legend(series: readonly ChartSeries[], crosshair: number | undefined, theme: Theme): string {
+/**
+ * Each series by its mark and colour, with its value at the crosshair or its last: in one line where that has room for all,
+ * else a line each, with the values first.
+ */
+export function legendLines(
+  series: readonly ChartSeries[],
+  crosshair: number | undefined,
+  width: number,
+  theme: Theme,
+): string[] {
   const readings = readingAt(series, crosshair ?? Number.POSITIVE_INFINITY);
-  const parts = series.map(({ name }, index) => {
-    const reading = readings[index];
-    return `${theme.series(index)(`${theme.glyphs.horizontal} ${name}`)} ${reading ? reward(reading.y) : ''}`;
+  const values = readings.map(reading => (reading ? reward(reading.y) : none));
+  const samples = series.map((_, index) => seriesSample(index, theme));
+  const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}  `;
+  const lead = at === '' ? '' : theme.styles.strong(at);
+  const texts = series.map(({ name }, index) => ` ${name} ${values[index] ?? none}`);
+  const length = texts.reduce((sum, text) => sum + sampleWidth + displayWidth(text) + gap.length, at.length);
+  if (length - gap.length <= width) {
+    return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
+  }
+  const longest = Math.max(...values.map(value => value.length));
+  const room = width - at.length - sampleWidth - 1 - longest - gap.length;
+  return series.map(({ name }, index) => {
+    const begin = index === 0 ? lead : ' '.repeat(at.length);
+    return `${begin}${samples[index] ?? ''} ${(values[index] ?? none).padStart(longest)}${gap}${truncate(name, room)}`;
   });
-  const at = crosshair === undefined ? '' : theme.styles.strong(`at ${Math.round(crosshair * 10) / 10}  `);
-  return at + parts.join('  ');
 }
+
+const gap = '  ';
 
 /** Why a held-out mean says less than it should: over fewer samples than were expected. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {

@@ -2,6 +2,7 @@
  * The options of a training run as fields of a form. A service that says what it may be told is asked for exactly that; for
  * others there are the options that were seen to be taken. Pure.
  */
+import { own } from '../../../text/own.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
 export interface OptionSpec {
@@ -79,7 +80,7 @@ export function optionsOf(
 ): Record<string, number> {
   return Object.fromEntries(
     specs.flatMap(({ name, field }) => {
-      const text = values[field.name]?.trim() ?? '';
+      const text = own(values, field.name)?.trim() ?? '';
       return text === '' ? [] : [[name, Number(text)]];
     }),
   );

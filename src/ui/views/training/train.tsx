@@ -1,18 +1,21 @@
 /** The form that starts a training run. */
+
 import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
-import { trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
+import { observeTraining, trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { FormWindow, NoticeWindow } from '../shared/windows.tsx';
+import { NoticeWindow } from '../shared/windows.tsx';
 import { trainingPlace } from './facts.ts';
 import { type OptionSpec, optionSpecs, optionsOf } from './options.ts';
 
@@ -61,6 +64,7 @@ interface TrainFormProps {
 
 function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
+  const workbench = useWorkbench();
   const idempotencyKey = useIdempotencyKey();
   // The fields are made once: what is asked anew meanwhile must not take away what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
@@ -89,7 +93,7 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
   const bodyOf = (values: Readonly<Record<string, string>>): StartTrainingBody => {
     const options = optionsOf(specs, values);
     const [model, parent, name] = ['base_model_slug', 'parent_checkpoint_id', 'display_name'].map(field =>
-      values[field]?.trim(),
+      own(values, field)?.trim(),
     );
     return {
       bench_id: benchId,
@@ -104,9 +108,14 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
       title={`Train on ${label}`}
       fields={fields}
       request={values => ({ method: 'POST', path: '/api/v1/train', body: bodyOf(values) })}
-      work={(service, values) => {
+      work={async (service, values, signal) => {
         const body = bodyOf(values);
-        return service.training.start(body, { idempotencyKey: idempotencyKey(JSON.stringify(body)) });
+        const run = await service.training.start(body, {
+          signal,
+          idempotencyKey: idempotencyKey(JSON.stringify(body)),
+        });
+        workbench.started(observeTraining(run));
+        return run;
       }}
       touches={[trainingKeys.all]}
       onClose={onClose}

@@ -1,13 +1,14 @@
 /** The actions of training runs, wherever they are shown. */
+
+import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
-import { hasEnded } from '../../../queries/evaluations.ts';
 import { trainingKeys } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
+import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { Confirm } from '../shared/windows.tsx';
 import { type checkpointCommands, trainingCommands } from './commands.ts';
 import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
 import { TrainWindow } from './train.tsx';
@@ -125,9 +126,12 @@ export function useTrainingActions({
                 title={running.length === 1 ? 'Cancel this training run?' : `Cancel ${running.length} training runs?`}
                 question={`${cancelled}: it ends after its step. Its checkpoints and curves are kept.`}
                 verb="cancel"
-                things={running.map(labelOf)}
-                requests={running.map(each => `POST /api/v1/train/${each.training_run_id}/cancel`)}
-                work={service => Promise.all(running.map(each => service.training.cancel(each.training_run_id)))}
+                past="asked to stop"
+                writes={running.map(each => ({
+                  label: labelOf(each),
+                  request: `POST /api/v1/train/${each.training_run_id}/cancel`,
+                  send: (service, signal) => service.training.cancel(each.training_run_id, { signal }),
+                }))}
                 touches={[trainingKeys.all]}
                 onDone={() => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` })}
                 onClose={close}
@@ -146,9 +150,13 @@ export function useTrainingActions({
                 title={runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`}
                 question={`${names}: its curves, rollouts and checkpoints go. What is deployed stays. This cannot be undone.`}
                 verb="delete"
-                things={runs.map(labelOf)}
-                requests={runs.map(each => `DELETE /api/v1/train/${each.training_run_id}`)}
-                work={service => Promise.all(runs.map(each => service.training.delete(each.training_run_id)))}
+                past="deleted"
+                deletes
+                writes={runs.map(each => ({
+                  label: labelOf(each),
+                  request: `DELETE /api/v1/train/${each.training_run_id}`,
+                  send: (service, signal) => service.training.delete(each.training_run_id, { signal }),
+                }))}
                 touches={[trainingKeys.all]}
                 onDone={() => {
                   shell.toast({ kind: 'success', text: `Deleted ${names}` });

@@ -5,7 +5,7 @@ import { type LogRewardBody, terminationReasons } from '../../../contract/trajec
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { FormWindow } from '../shared/windows.tsx';
+import { FormWindow } from '../shared/form-window.tsx';
 
 export interface RewardWindowProps {
   readonly trajectoryId: string;
@@ -76,7 +76,9 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
         path: `/api/v1/trajectories/${trajectoryId}/rewards`,
         body: bodyOf(values),
       })}
-      work={(service, values) => service.trajectories.logReward(trajectoryId, bodyOf(values), tokenOf(values))}
+      work={(service, values, signal) =>
+        service.trajectories.logReward(trajectoryId, bodyOf(values), { signal, ...tokenOf(values) })
+      }
       touches={[trajectoryKeys.all]}
       onClose={onClose}
       onDone={() => shell.toast({ kind: 'success', text: 'The reward is logged' })}
@@ -106,7 +108,9 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
         path: `/api/v1/trajectories/${trajectoryId}/complete`,
         body: { termination_reason: reasonOf(values) },
       })}
-      work={(service, values) => service.trajectories.complete(trajectoryId, reasonOf(values), tokenOf(values))}
+      work={(service, values, signal) =>
+        service.trajectories.complete(trajectoryId, reasonOf(values), { signal, ...tokenOf(values) })
+      }
       touches={[trajectoryKeys.all]}
       onClose={onClose}
       onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it takes no more rewards' })}

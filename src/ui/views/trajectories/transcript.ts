@@ -2,8 +2,10 @@
  * A trajectory as lines to read: what was said in each step, by whom, what it cost, what went wrong. Pure, and linear in
  * the length of the text, so that megabytes open at once; the screen shows a window of the lines.
  */
+
 import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../../../contract/trajectories.ts';
 import * as numbers from '../../../text/numbers.ts';
+import { own } from '../../../text/own.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 
@@ -123,7 +125,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage, options: Trans
   const role = sanitiseLine(message.role ?? 'unknown role');
   const facts = [...tokensOf(message)];
   if (message.finish_reason) facts.push(`finish ${sanitiseLine(message.finish_reason)}`);
-  writer.line(roleKinds[role] ?? 'role', facts.length > 0 ? `${role}  ·  ${facts.join('  ·  ')}` : role);
+  writer.line(own(roleKinds, role) ?? 'role', facts.length > 0 ? `${role}  ·  ${facts.join('  ·  ')}` : role);
   if (message.reasoning) {
     if (options.showReasoning) writer.paragraph('reasoning', message.reasoning);
     else writer.line('fold', `${indent}reasoning, ${numbers.count(message.reasoning.length)} characters folded`);

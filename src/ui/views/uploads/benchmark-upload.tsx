@@ -96,7 +96,7 @@ export function BenchmarkUploadView({ location }: ViewProps) {
     if (!job) return [];
     const { phase, benchId } = job.state;
     const run = async (): Promise<void> => {
-      await job.run(await workbench.service());
+      await job.run(workbench.service);
       void workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all });
     };
     return [

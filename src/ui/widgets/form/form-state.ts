@@ -1,4 +1,5 @@
 /** A form being filled in: what each field holds, which one has the keys, and what is wrong. Pure. */
+import { own } from '../../../text/own.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, insert, textOf } from '../text-field/editing.ts';
 
@@ -60,7 +61,7 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
 
 /** What a field holds. */
 export function fieldValue(state: FormState, field: FieldSpec): string {
-  const value = state.values[field.name];
+  const value = own(state.values, field.name);
   if (!value) return '';
   if (value.kind === 'text') return textOf(value.edit);
   return field.kind === 'choice' ? (field.options[value.index]?.value ?? '') : '';
@@ -82,7 +83,7 @@ export function formFaults(state: FormState, fields: readonly FieldSpec[]): Read
 
 export function formReducer(state: FormState, action: FormAction, fields: readonly FieldSpec[]): FormState {
   const field = fields[state.focus];
-  const value = field && state.values[field.name];
+  const value = field && own(state.values, field.name);
   const change = (next: FieldValue): FormState =>
     field
       ? {
@@ -117,11 +118,11 @@ export function formReducer(state: FormState, action: FormAction, fields: readon
 }
 
 export function editOf(state: FormState, field: FieldSpec): EditState {
-  const value = state.values[field.name];
+  const value = own(state.values, field.name);
   return value?.kind === 'text' ? value.edit : editStateOf('');
 }
 
 export function choiceOf(state: FormState, field: FieldSpec): number {
-  const value = state.values[field.name];
+  const value = own(state.values, field.name);
   return value?.kind === 'choice' ? value.index : -1;
 }

@@ -1,5 +1,5 @@
 /** How a chart is looked at: where the crosshair is, what is zoomed into, how much is smoothed. Pure. */
-import type { Range } from './chart.ts';
+import type { Range } from './axis.ts';
 
 export interface ChartState {
   /** An x at which values are read. */
@@ -30,8 +30,9 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
     case 'move': {
       const { xs, by } = action;
       if (xs.length === 0) return state;
-      const at = state.crosshair === undefined ? (by > 0 ? -1 : xs.length) : nearestIndex(xs, state.crosshair);
-      const crosshair = xs[Math.max(0, Math.min(xs.length - 1, at + by))];
+      // Whichever way it is first moved, it begins at the newest point.
+      const at = state.crosshair === undefined ? xs.length - 1 : nearestIndex(xs, state.crosshair) + by;
+      const crosshair = xs[Math.max(0, Math.min(xs.length - 1, at))];
       return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
     }
     case 'zoom': {

@@ -1,5 +1,7 @@
 /** Inline Markdown as stretches of text with styles, and such stretches as lines. */
+
 import type { MarkedToken, Tokens } from 'marked';
+import { own } from '../../../text/own.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate, walk } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -91,7 +93,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
-    if (name !== undefined) return namedCharacters[name] ?? whole;
+    if (name !== undefined) return own(namedCharacters, name) ?? whole;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number.parseInt(decimal, 10);
     // One at a time, so that several of them cannot make up a sequence that is then taken for text.
     return code > 0x10ffff ? '\ufffd' : sanitiseLine(String.fromCodePoint(code));

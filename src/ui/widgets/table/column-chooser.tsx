@@ -1,6 +1,8 @@
 /** The window in which the columns of a table are shown, hidden and widened. */
+
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
+import { own } from '../../../text/own.ts';
 import { padEnd } from '../../../text/width.ts';
 import { columnCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
@@ -36,7 +38,7 @@ export function chooserReducer<Row>(
   return (state, action) => {
     const column = columns[state.cursor];
     if (!column) return state;
-    const wish = state.choice[column.id] ?? {};
+    const wish = own(state.choice, column.id) ?? {};
     switch (action.kind) {
       case 'move':
         return { ...state, cursor: Math.max(0, Math.min(columns.length - 1, state.cursor + action.by)) };
@@ -63,8 +65,8 @@ export function ColumnChooser<Row>({ columns, choice, width, onChoose, onClose }
     onChoose(chooserReducer(columns)(state, action).choice);
   };
   const lines = columns.map((column, index) => {
-    const { shown = !column.wide, wider = 0 } = state.choice[column.id] ?? {};
-    const auto = column.wide && state.choice[column.id]?.shown === undefined ? 'where there is room' : '';
+    const { shown = !column.wide, wider = 0 } = own(state.choice, column.id) ?? {};
+    const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'where there is room' : '';
     const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
     const marker = index === state.cursor ? styles.selected(glyphs.marker) : ' ';
     const title = padEnd(column.title, 20);

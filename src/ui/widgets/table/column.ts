@@ -1,5 +1,7 @@
 /** Columns of a table as data, and how wide each is drawn. Pure. */
+
 import type { ExportColumn } from '../../../text/export.ts';
+import { own } from '../../../text/own.ts';
 
 export type Cell = string | number | undefined;
 
@@ -67,14 +69,14 @@ export function fitColumns<Row>(
   room: number,
   choice: ColumnChoice = {},
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => wished(column, choice[column.id] ?? {}));
-  const wanted = columns.filter(column => choice[column.id]?.shown ?? !column.wide);
+  const columns = declared.map(column => wished(column, own(choice, column.id) ?? {}));
+  const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   // What does not fit goes, from the right; the rest then shares the room.
   while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
   for (const column of columns) {
     const more = columns.filter(other => other === column || shown.includes(other));
-    const offered = column.wide && choice[column.id]?.shown === undefined && !shown.includes(column);
+    const offered = column.wide && own(choice, column.id)?.shown === undefined && !shown.includes(column);
     if (offered && totalWidth(more.map(other => comfortable(other.width))) <= room) shown = more;
   }
   return shareOut(shown, room);

@@ -2,6 +2,7 @@
  * A text being typed. Pure; positions count graphemes, so a cursor never stands inside what the reader takes for one
  * character.
  */
+import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -76,7 +77,7 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
     if (press.name === 'ctrl-j' || press.name === 'alt-enter' || press.name === 'shift-enter')
       return insert(state, '\n', options);
   }
-  return edits[press.name]?.(state, options);
+  return own(edits, press.name)?.(state, options);
 }
 
 function moveTo(state: EditState, cursor: number): EditState {

@@ -3,6 +3,7 @@
  * user's palette; meaning is never carried by colour alone.
  */
 import { createContext, type ReactNode, useContext } from 'react';
+import { own } from '../../../text/own.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
 /** Gives a text an appearance. The text must hold no escape sequences of its own but those made by styles. */
@@ -43,7 +44,7 @@ export function lookOf<Kind extends string>(
   kind: Kind,
   styles: Styles,
 ): Style | undefined {
-  const name = looks[kind];
+  const name = own<StyleName | undefined>(looks, kind);
   return name && styles[name];
 }
 

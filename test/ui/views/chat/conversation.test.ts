@@ -17,6 +17,7 @@ const fault = {
   message: 'The stream broke off',
   requestId: 'req_9',
   unlisted: false,
+  gone: false,
   unreachable: false,
   outcomeUnknown: false,
 };

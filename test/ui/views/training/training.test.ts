@@ -5,7 +5,7 @@ import {
   completedSteps,
   curveSeries,
   heldOutNote,
-  legend,
+  legendLines,
   progressSeries,
   xsOf,
 } from '../../../../src/ui/views/training/curves.ts';
@@ -31,11 +31,28 @@ describe('curves', () => {
     expect(curveSeries({ trainer: [], heldOut: [] }, 0)).toEqual([]);
   });
 
-  it('are named with their value at the crosshair, or their last', () => {
-    const series = curveSeries({ trainer, heldOut }, 0, 'first');
-    const text = (crosshair?: number) => stripVTControlCharacters(legend(series, crosshair, createTheme()));
-    expect(text()).toBe('─ first: held-out 0.500  ─ first: trainer 0.300');
-    expect(text(1)).toBe('at 1  ─ first: held-out 0  ─ first: trainer 0.100');
+  it('are named by their mark with the value at the crosshair, or the last', () => {
+    const series = curveSeries({ trainer, heldOut }, 0);
+    const text = (crosshair?: number) =>
+      legendLines(series, crosshair, 80, createTheme('plain')).map(stripVTControlCharacters);
+    expect(text()).toEqual(['⠤⠤⠤⠤ held-out 0.500  ⠄⠄⠄⠄ trainer 0.300']);
+    expect(text(1)).toEqual(['at 1  ⠤⠤⠤⠤ held-out 0  ⠄⠄⠄⠄ trainer 0.100']);
+    expect(legendLines(series, undefined, 80, createTheme('plain', true))).toEqual([
+      '**** held-out 0.500  ++++ trainer 0.300',
+    ]);
+  });
+
+  it('have a line each where one line would cut their values', () => {
+    const name = 't-words training with a long name';
+    const series = [
+      ...curveSeries({ trainer, heldOut }, 0, name),
+      ...curveSeries({ trainer, heldOut: [] }, 0, 'other'),
+    ];
+    expect(legendLines(series, 2, 40, createTheme('plain')).map(stripVTControlCharacters)).toEqual([
+      'at 2  ⠤⠤⠤⠤ 0.500  held-out of t-words t…',
+      '      ⠄⠄⠄⠄ 0.200  trainer of t-words tr…',
+      '      ⠤⠤ ⠤ 0.200  trainer of other',
+    ]);
   });
 
   it('and the count of steps do not contradict each other', () => {

@@ -1,0 +1,47 @@
+/**
+ * What a status means, whichever resource it belongs to: runs, training runs, deployments, benchmarks, images,
+ * trajectories, uploads. Statuses are open: a word that is not known means nothing here, and is not an end. Pure.
+ */
+
+export type StatusMeaning = 'success' | 'failure' | 'running' | 'waiting' | 'stopping' | 'stopped' | 'unknown';
+
+/** A map: a status is text of the service and must not reach a prototype. */
+const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeaning>([
+  ['completed', 'success'],
+  ['succeeded', 'success'],
+  ['ready', 'success'],
+  ['deployed', 'success'],
+  ['uploaded', 'success'],
+  ['sent', 'success'],
+  ['failed', 'failure'],
+  ['error', 'failure'],
+  ['running', 'running'],
+  ['building', 'running'],
+  ['sending', 'running'],
+  ['merging', 'running'],
+  ['deploying', 'running'],
+  ['pending', 'waiting'],
+  ['queued', 'waiting'],
+  ['waiting', 'waiting'],
+  ['cancel_signaled', 'stopping'],
+  ['cancelling', 'stopping'],
+  ['cancelled', 'stopped'],
+  ['skipped', 'stopped'],
+]);
+
+/** Deployments write theirs in capitals. */
+export function statusMeaning(status: string): StatusMeaning {
+  return meanings.get(status.toLowerCase()) ?? 'unknown';
+}
+
+const ends: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
+
+/** Whether what has this status will not change by itself any more. No status, or an unknown one, is not an end. */
+export function hasEnded(status: string | null | undefined): boolean {
+  return status != null && ends.has(statusMeaning(status));
+}
+
+/** Whether what has this status may still change by itself. What has none, e.g. a record of long ago, is not running. */
+export function isRunning(status: string | null | undefined): boolean {
+  return status != null && !hasEnded(status);
+}

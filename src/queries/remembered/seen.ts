@@ -1,0 +1,169 @@
+/** The resources that were seen on a service, as they were then. Writes wait until they are flushed. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Row, Tables } from './tables.ts';
+
+export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
+export type ThingKind = (typeof thingKinds)[number];
+
+/** What was seen of a resource. What is left out stays as it was remembered. */
+export interface SeenThing {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  /** Id of what it belongs to, e.g. the benchmark of a run. */
+  readonly parent?: string | null | undefined;
+  /** The record as the service sent it. */
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A resource as it was when it was last seen. */
+export interface RememberedThing {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label: string;
+  readonly status: string | undefined;
+  readonly parent: string | undefined;
+  readonly record: Readonly<Record<string, unknown>>;
+  /** Epoch milliseconds. */
+  readonly seenAt: number;
+}
+
+/** When a row was last seen, where it was remembered instead of listed. Epoch milliseconds. */
+export function rememberedAt(row: object): number | undefined {
+  return 'remembered_at' in row && typeof row.remembered_at === 'number' ? row.remembered_at : undefined;
+}
+
+/** What has not changed is written again only after this long: its age is shown in minutes at the finest. */
+const touchMs = 60_000;
+const keptOfKind = 5_000;
+
+/** The name of the id in a record, for what was seen only in part. */
+const idNames: Readonly<Record<ThingKind, string>> = {
+  benchmark: 'bench_id',
+  run: 'eval_run_id',
+  training: 'training_run_id',
+  deployment: 'deployment_id',
+  trajectory: 'trajectory_id',
+  dataset: 'dataset_id',
+};
+
+const keyOf = ({ kind, id }: Pick<SeenThing, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+/** What is remembered once more has been seen. */
+function joined(old: RememberedThing | undefined, seen: SeenThing, seenAt: number): RememberedThing {
+  const { kind, id } = seen;
+  const status = seen.status ?? old?.status;
+  const known = old?.record ?? { [idNames[kind]]: id };
+  const record = seen.record ?? (status === undefined ? known : { ...known, status });
+  return {
+    kind,
+    id,
+    label: seen.label || old?.label || id,
+    status,
+    parent: seen.parent ?? old?.parent,
+    record,
+    seenAt,
+  };
+}
+
+function isWritten(thing: RememberedThing, written: RememberedThing | undefined): boolean {
+  if (!written || thing.seenAt - written.seenAt >= touchMs) return false;
+  return isDeepStrictEqual({ ...thing, seenAt: 0 }, { ...written, seenAt: 0 });
+}
+
+function thingOf(row: Row): RememberedThing {
+  const { kind, id, label, status, parent, record, seen_at } = row;
+  return {
+    kind: kind as ThingKind,
+    id: String(id),
+    label: String(label),
+    status: status == null ? undefined : String(status),
+    parent: parent == null ? undefined : String(parent),
+    record: JSON.parse(String(record)) as Record<string, unknown>,
+    seenAt: Number(seen_at),
+  };
+}
+
+export class SeenThings {
+  readonly #tables: Tables;
+  readonly #waiting = new Map<string, RememberedThing>();
+  /** What this program last wrote of each. */
+  readonly #written = new Map<string, RememberedThing>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  see(things: readonly SeenThing[], now: number): void {
+    for (const seen of things) {
+      const key = keyOf(seen);
+      const old = this.#waiting.get(key) ?? this.#written.get(key) ?? this.#read(seen.kind, seen.id);
+      this.#waiting.set(key, joined(old, seen, now));
+    }
+  }
+
+  flush(): void {
+    if (this.#waiting.size === 0) return;
+    const fresh = [...this.#waiting.values()].filter(thing => !isWritten(thing, this.#written.get(keyOf(thing))));
+    this.#waiting.clear();
+    if (fresh.length === 0) return;
+    const written = this.#tables.runAll(
+      'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
+      fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt }) => {
+        return [this.#tables.profile, kind, id, label, status, parent, JSON.stringify(record), seenAt];
+      }),
+    );
+    if (written) for (const thing of fresh) this.#written.set(keyOf(thing), thing);
+  }
+
+  list(kind: ThingKind, parent?: string): RememberedThing[] {
+    this.flush();
+    const ofParent = parent === undefined ? '' : 'and parent = ?';
+    const values = [this.#tables.profile, kind, ...(parent === undefined ? [] : [parent])];
+    const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
+    return this.#tables.all(sql, ...values).map(thingOf);
+  }
+
+  since(since: number): Omit<RememberedThing, 'record' | 'parent'>[] {
+    this.flush();
+    const sql =
+      'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
+    return this.#tables.all(sql, this.#tables.profile, since).map(row => {
+      const { kind, id, label, status, seenAt } = thingOf({ ...row, record: '{}', parent: null });
+      return { kind, id, label, status, seenAt };
+    });
+  }
+
+  find(kind: ThingKind, id: string): RememberedThing | undefined {
+    return this.#waiting.get(keyOf({ kind, id })) ?? this.#read(kind, id);
+  }
+
+  #read(kind: ThingKind, id: string): RememberedThing | undefined {
+    const sql = 'select * from seen where profile = ? and kind = ? and id = ?';
+    const [row] = this.#tables.all(sql, this.#tables.profile, kind, id);
+    return row && thingOf(row);
+  }
+
+  forget(kind: ThingKind, id: string): void {
+    this.#waiting.delete(keyOf({ kind, id }));
+    this.#written.delete(keyOf({ kind, id }));
+    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.profile, kind, id);
+  }
+
+  /** Drops what was last seen before then, and of each kind what is beyond the newest 5,000. */
+  prune(before: number): void {
+    this.#tables.run('delete from seen where seen_at < ?', before);
+    for (const kind of thingKinds) {
+      this.#tables.run(
+        `delete from seen where profile = ?1 and kind = ?2 and id not in (
+           select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
+         )`,
+        this.#tables.profile,
+        kind,
+        keptOfKind,
+      );
+    }
+    this.#written.clear();
+  }
+}

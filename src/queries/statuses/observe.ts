@@ -1,0 +1,102 @@
+/**
+ * The one place where answers become knowledge: it listens to the query cache and reports every answer that arrives,
+ * whichever view, poll or action asked for it. Queries themselves write nothing; they declare what their data says.
+ */
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { isRunning } from '../../contract/status.ts';
+import { faultOf } from '../fault.ts';
+import { rememberedAt } from '../remembered/seen.ts';
+import type { ThingKind } from '../remembered/store.ts';
+import type { Observation, ReadTimes, StatusStore } from './store.ts';
+
+/** Which resource a query is about. */
+export interface Subject {
+  readonly kind: ThingKind;
+  readonly id: string;
+}
+
+/** What a query tells of itself and of its data. */
+export interface AnswerMeta extends Record<string, unknown> {
+  /** What the data, or each of its rows, says about a resource. */
+  readonly observes?: ((row: never) => Observation) | undefined;
+  /** The rows of the data; the data itself where it is missing. */
+  readonly rows?: ((data: never) => readonly object[]) | undefined;
+  /** The resource that the whole query is about: without it the query answers 404. */
+  readonly about?: Subject | undefined;
+}
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: AnswerMeta;
+  }
+}
+
+export interface Observers {
+  readonly statuses: StatusStore;
+  /** Called with every report, e.g. to remember it. */
+  readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
+  /** Called once nothing about the resource is found any more. */
+  readonly onGone: (subject: Subject) => void;
+}
+
+function isAbout(query: Query, { kind, id }: Subject): boolean {
+  const { about } = query.meta ?? {};
+  return about?.kind === kind && about.id === id;
+}
+
+/** Reports what arrives in the cache until the returned function is called. */
+export function observeAnswers(client: QueryClient, { statuses, onObserved, onGone }: Observers): () => void {
+  const cache = client.getQueryCache();
+  const askedAt = new Map<string, number>();
+
+  /** Rows that did not change keep their identity from answer to answer: most of a long list says nothing new. */
+  const reported = new WeakMap<object, Observation>();
+  const newsOf = (row: object, observes: (row: never) => Observation): Observation[] => {
+    if (rememberedAt(row) !== undefined) return [];
+    const before = reported.get(row);
+    if (before && !isRunning(before.status)) return [];
+    const said = before ?? observes(row as never);
+    reported.set(row, said);
+    return [said];
+  };
+
+  const arrived = (query: Query): void => {
+    const { observes, rows } = query.meta ?? {};
+    const { data } = query.state;
+    if (!observes || typeof data !== 'object' || data === null) return;
+    const observations = (rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, observes));
+    if (observations.length === 0) return;
+    const at = query.state.dataUpdatedAt;
+    const times = { askedAt: askedAt.get(query.queryHash) ?? at, at };
+    statuses.report(observations, times);
+    onObserved(observations, times);
+  };
+
+  /** A 404 may be of one endpoint only: the resource is gone once no query about it finds it. */
+  const missed = (subject: Subject): void => {
+    const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
+    if (found.length === 0) {
+      statuses.gone(subject);
+      onGone(subject);
+      return;
+    }
+    for (const query of found) void query.fetch().catch(() => {});
+  };
+
+  const failed = (query: Query): void => {
+    const { about } = query.meta ?? {};
+    if (!about) return;
+    const fault = faultOf(query.state.error);
+    if (fault.gone) missed(about);
+    else if (!fault.unlisted && statuses.get(about)) statuses.failed({ ...about, label: about.id }, fault.message);
+  };
+
+  return cache.subscribe(event => {
+    const { query } = event;
+    if (event.type === 'removed') askedAt.delete(query.queryHash);
+    if (event.type !== 'updated') return;
+    if (event.action.type === 'fetch') askedAt.set(query.queryHash, Date.now());
+    else if (event.action.type === 'success') arrived(query);
+    else if (event.action.type === 'error') failed(query);
+  });
+}

@@ -1,0 +1,282 @@
+/**
+ * The one home of statuses. Whatever reads a run, a training run, a deployment, a benchmark or a trajectory reports here
+ * what it read; whatever depends on a status (notices, Watch, the counts of the frame, what is remembered) listens here.
+ * So each change is announced once, no matter which part of the program read it first.
+ */
+import { hasEnded, isRunning } from '../../contract/status.ts';
+import type { PinnedThing, ThingKind } from '../remembered/store.ts';
+
+/** What an answer says of one resource. What it does not say is left out. */
+export interface Observation {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  /** What has been done of what is to be done. */
+  readonly done?: number | null | undefined;
+  readonly total?: number | null | undefined;
+  /** The mean reward so far, or at the end. */
+  readonly mean?: number | null | undefined;
+  /** The values of its curve, oldest first. */
+  readonly curve?: readonly number[] | undefined;
+  /** When it began, as the service wrote it. */
+  readonly startedAt?: string | null | undefined;
+  /** Id of what it belongs to, e.g. the benchmark of a run. */
+  readonly parent?: string | null | undefined;
+  /** The record as the service sent it, where the answer holds it: what is remembered between two starts. */
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Everything known of one resource. The object is replaced when something of it changes, and only then. */
+export interface Known {
+  readonly kind: ThingKind;
+  readonly id: string;
+  readonly label: string;
+  readonly status: string | undefined;
+  readonly done: number | undefined;
+  readonly total: number | undefined;
+  readonly mean: number | undefined;
+  readonly curve: readonly number[];
+  readonly startedAt: string | undefined;
+  /** When it was seen to end by this program; epoch milliseconds. */
+  readonly endedAt: number | undefined;
+  /** Why the last attempt to read it failed; undefined once it is read again. */
+  readonly fault: string | undefined;
+  /** The service no longer has it. */
+  readonly gone: boolean;
+}
+
+/** A status that changed while this program was open. */
+export interface Transition {
+  readonly thing: Known;
+  readonly from: string;
+  readonly to: string;
+  /** Whether it came to its end by this, or is gone from the service while it ran. */
+  readonly ended: boolean;
+}
+
+/** When an answer was asked for and when it arrived; epoch milliseconds. */
+export interface ReadTimes {
+  readonly askedAt: number;
+  readonly at: number;
+}
+
+type Named = Pick<Known, 'kind' | 'id'>;
+type TransitionListener = (transitions: readonly Transition[]) => void;
+
+/** Runs never leave their end. A deployment or a benchmark may: it is stopped, or loses a secret. */
+const finalKinds: ReadonlySet<ThingKind> = new Set<ThingKind>(['run', 'training', 'trajectory']);
+
+interface Entry {
+  known: Known;
+  /** When it was last read by anyone; epoch milliseconds. */
+  readAt: number;
+  /** When its present status was read; epoch milliseconds. */
+  statusAt: number;
+  /** Whether this program has read it or started it. What an earlier one remembered has not been seen yet. */
+  seen: boolean;
+}
+
+const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
+
+/** Keeps the old numbers where the new ones say the same, so that nothing is drawn for them. */
+function sameCurve(old: readonly number[], next: readonly number[] | undefined): readonly number[] {
+  if (!next || (old.length === next.length && old.every((value, index) => value === next[index]))) return old;
+  return next;
+}
+
+function merged(old: Known, said: Observation): Known {
+  return {
+    ...old,
+    label: said.label || old.label,
+    status: said.status ?? old.status,
+    done: said.done ?? old.done,
+    total: said.total ?? old.total,
+    mean: said.mean ?? old.mean,
+    curve: sameCurve(old.curve, said.curve),
+    startedAt: said.startedAt ?? old.startedAt,
+    fault: undefined,
+    gone: false,
+  };
+}
+
+function isSame(left: Known, right: Known): boolean {
+  return (Object.keys(left) as (keyof Known)[]).every(key => Object.is(left[key], right[key]));
+}
+
+function unknown({ kind, id }: Named, label: string): Known {
+  return {
+    kind,
+    id,
+    label,
+    status: undefined,
+    done: undefined,
+    total: undefined,
+    mean: undefined,
+    curve: [],
+    startedAt: undefined,
+    endedAt: undefined,
+    fault: undefined,
+    gone: false,
+  };
+}
+
+/** What is known of one resource from several answers, outside of any store. */
+export function knownFrom(thing: PinnedThing, observations: readonly Observation[]): Known {
+  return observations.reduce(merged, unknown(thing, thing.label));
+}
+
+export class StatusStore {
+  readonly #entries = new Map<string, Entry>();
+  readonly #listeners = new Set<() => void>();
+  readonly #transitionListeners = new Set<TransitionListener>();
+  #all: readonly Known[] | undefined;
+
+  /** Everything known, the first seen first; the same array until something changes. */
+  all(): readonly Known[] {
+    this.#all ??= [...this.#entries.values()].map(({ known }) => known);
+    return this.#all;
+  }
+
+  get(thing: Named): Known | undefined {
+    return this.#entries.get(keyOf(thing))?.known;
+  }
+
+  /** When it was last read, whichever part of the program read it; epoch milliseconds. */
+  readAt(thing: Named): number | undefined {
+    return this.#entries.get(keyOf(thing))?.readAt;
+  }
+
+  /** Calls back after every change of what is known. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Calls back with the transitions of one report, after what is known has changed. */
+  readonly onTransitions = (listener: TransitionListener): (() => void) => {
+    this.#transitionListeners.add(listener);
+    return () => this.#transitionListeners.delete(listener);
+  };
+
+  /** Takes in what an answer says. What is over when it is first seen is no transition. */
+  report(observations: readonly Observation[], { askedAt, at }: ReadTimes): void {
+    const transitions: Transition[] = [];
+    let changed = false;
+    for (const said of observations) {
+      const entry = this.#entries.get(keyOf(said)) ?? this.#add(said, at);
+      const before = entry.known;
+      const next = merged(before, this.#withoutTakingBack(entry, said, askedAt));
+      const wasSeen = entry.seen;
+      if (said.status != null) entry.seen = true;
+      entry.readAt = Math.max(entry.readAt, at);
+      if (next.status !== before.status) entry.statusAt = at;
+      const moved = wasSeen && before.status !== undefined && next.status !== before.status;
+      const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
+      const known = ended ? { ...next, endedAt: at } : next;
+      if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
+        entry.known = known;
+        this.#entries.set(keyOf(said), entry);
+        changed = true;
+      }
+      if (moved) transitions.push({ thing: known, from: before.status ?? '', to: known.status ?? '', ended });
+    }
+    this.#announce(changed, transitions);
+  }
+
+  /**
+   * Takes in what this program has just started: it is watched from here on, and its end is news even where the first
+   * answer about it says that it is over.
+   */
+  started(said: Observation, at = Date.now()): void {
+    const before = this.get(said);
+    if (before === undefined || !hasEnded(before.status)) {
+      this.report([{ ...said, status: before?.status ?? said.status ?? 'pending' }], { askedAt: at, at });
+      return;
+    }
+    // A list was quicker than the answer to the start.
+    const entry = this.#entries.get(keyOf(said));
+    if (!entry || before.endedAt !== undefined) return;
+    entry.known = { ...before, endedAt: at };
+    this.#announce(true, [{ thing: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
+  }
+
+  /** Takes in what an earlier start of the program saw. It changes nothing that is known already. */
+  recall(things: readonly (PinnedThing & { readonly status: string | undefined; readonly seenAt: number })[]): void {
+    let changed = false;
+    for (const { status, seenAt, ...thing } of things) {
+      if (this.#entries.has(keyOf(thing))) continue;
+      const known = { ...unknown(thing, thing.label), status };
+      this.#entries.set(keyOf(thing), { known, readAt: seenAt, statusAt: seenAt, seen: false });
+      changed = true;
+    }
+    this.#announce(changed, []);
+  }
+
+  /** Notes that it could not be read. Its status stays as it was last read. */
+  failed(thing: PinnedThing, fault: string): void {
+    this.#change(thing, known => ({ ...known, fault }));
+  }
+
+  /** Notes that the service no longer has it. That is news where it was seen to run. */
+  gone(thing: Named, at = Date.now()): void {
+    const entry = this.#entries.get(keyOf(thing));
+    if (!entry || entry.known.gone) return;
+    const { status } = entry.known;
+    const isNews = entry.seen && isRunning(status);
+    entry.known = { ...entry.known, gone: true, fault: undefined, ...(isNews ? { endedAt: at } : {}) };
+    this.#announce(true, isNews ? [{ thing: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
+  }
+
+  /** Drops it, e.g. because this program deleted it. */
+  forget(thing: Named): void {
+    this.#announce(this.#entries.delete(keyOf(thing)), []);
+  }
+
+  #add({ kind, id }: Named, at: number): Entry {
+    return { known: unknown({ kind, id }, id), readAt: at, statusAt: at, seen: false };
+  }
+
+  #change(thing: PinnedThing, change: (known: Known) => Known): void {
+    const entry = this.#entries.get(keyOf(thing));
+    const before = entry?.known ?? unknown(thing, thing.label);
+    const known = change(before);
+    if (entry && isSame(before, known)) return;
+    this.#entries.set(keyOf(thing), { readAt: 0, statusAt: 0, seen: false, ...entry, known });
+    this.#announce(true, []);
+  }
+
+  /** An answer that was asked for before the end was seen says how it was before: it does not take the end back. */
+  #withoutTakingBack({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
+    const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
+    if (!takesBack || (!finalKinds.has(said.kind) && askedAt > statusAt)) return said;
+    const { kind, id, label, startedAt } = said;
+    return { kind, id, label, startedAt };
+  }
+
+  #announce(changed: boolean, transitions: readonly Transition[]): void {
+    if (!changed) return;
+    this.#all = undefined;
+    for (const listener of this.#listeners) listener();
+    if (transitions.length > 0) for (const listener of this.#transitionListeners) listener(transitions);
+  }
+}
+
+/** What has been lost sight of for so long is no longer counted, nor asked for. */
+export const lostAfterMs = 12 * 60 * 60_000;
+
+/** The kinds that run by themselves: they are counted and watched whether or not they are pinned. */
+export const runnableKinds: ReadonlySet<ThingKind> = new Set<ThingKind>(['run', 'training', 'deployment']);
+
+/** What runs, as far as is known. */
+export function runningOf(statuses: StatusStore, now = Date.now()): Known[] {
+  return statuses
+    .all()
+    .filter(
+      known =>
+        runnableKinds.has(known.kind) &&
+        isRunning(known.status) &&
+        !known.gone &&
+        now - (statuses.readAt(known) ?? 0) < lostAfterMs,
+    );
+}

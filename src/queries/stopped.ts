@@ -1,0 +1,27 @@
+/** Work that the user stops: by a signal that every request of it gets, and that ends the wait for a connection. */
+
+/** The user stopped it before anything was sent. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+
+  constructor() {
+    super('Stopped. Nothing was sent.');
+  }
+}
+
+/**
+ * Waits for something that cannot be stopped itself, such as a connection that others wait for too.
+ *
+ * @throws StoppedError once the signal aborts
+ */
+export async function orStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(new StoppedError());
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([stopped, value]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,165 @@
+/** Where a failing view or window ends: what is around it stays, and the user can try again or go back. */
+import { Text, useInput } from 'ink';
+import { Component, type ErrorInfo, type ReactNode } from 'react';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { wrap } from '../../text/wrap.ts';
+import { failureCommands } from '../keys/general.ts';
+import { KeyScope } from '../keys/router.tsx';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
+import { type Failure, type Failures, useFailures } from './failures.ts';
+import { Panes, usePane } from './panes.tsx';
+import { type Overlay, useShell } from './shell-context.tsx';
+
+interface BoundaryProps {
+  readonly failures: Failures;
+  readonly fallback: (failure: Failure, again: () => void) => ReactNode;
+  readonly children: ReactNode;
+}
+
+interface BoundaryState {
+  readonly failed: boolean;
+  readonly failure?: Failure | undefined;
+}
+
+/** React has boundaries as classes only. */
+class Boundary extends Component<BoundaryProps, BoundaryState> {
+  override state: BoundaryState = { failed: false };
+
+  static getDerivedStateFromError(): BoundaryState {
+    return { failed: true };
+  }
+
+  override componentDidCatch(error: unknown, { componentStack }: ErrorInfo): void {
+    this.setState({ failure: this.props.failures.record(error, componentStack ?? '') });
+  }
+
+  readonly #again = (): void => this.setState({ failed: false, failure: undefined });
+
+  override render(): ReactNode {
+    const { failed, failure } = this.state;
+    if (!failed) return this.props.children;
+    return failure && this.props.fallback(failure, this.#again);
+  }
+}
+
+function failureLines(what: string, { words, report }: Failure, width: number): string[] {
+  const sentences = [
+    `${what} failed: ${words}.`,
+    'Everything else keeps running, here and on the service.',
+    report === undefined ? 'No report could be written.' : `The report is in ${sanitiseLine(report)}`,
+  ];
+  return sentences.flatMap(sentence => wrap(sentence, width));
+}
+
+interface FallbackProps {
+  readonly failure: Failure;
+  readonly onAgain: () => void;
+}
+
+function FailedView({ failure, onAgain }: FallbackProps) {
+  const { navigate, canGoBack } = useShell();
+  const { width } = usePane('main');
+  const { styles, glyphs } = useTheme();
+  const [first = '', ...rest] = failureLines('This view', failure, width - 3);
+  return (
+    <Panes
+      bindings={[
+        { command: failureCommands.again, run: onAgain },
+        { command: failureCommands.back, run: () => navigate({ kind: 'leave' }), enabled: canGoBack },
+      ]}
+      main={
+        <>
+          <Text wrap="truncate">{` ${styles.danger(`${glyphs.cross} ${first}`)}`}</Text>
+          {rest.map((line, index) => (
+            <Text key={index} wrap="truncate">{`   ${line}`}</Text>
+          ))}
+        </>
+      }
+    />
+  );
+}
+
+function FailedWindow({ failure, onAgain, onClose }: FallbackProps & { readonly onClose: () => void }) {
+  const { layout } = useShell();
+  const { styles } = useTheme();
+  const width = Math.min(layout.columns - 4, 64);
+  const lines = failureLines('This window', failure, width - windowMargin.columns);
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: failureCommands.again, run: onAgain },
+        { command: failureCommands.back, run: onClose },
+      ]}
+    >
+      <Window title="Failed" width={width} height={lines.length + 2 + windowMargin.lines} danger>
+        {lines.map((line, index) => (
+          <Text key={index} wrap="truncate">
+            {line}
+          </Text>
+        ))}
+        <Text> </Text>
+        <Text>{`${styles.key('<r>')} try again   ${styles.key('<esc>')} close`}</Text>
+      </Window>
+    </KeyScope>
+  );
+}
+
+/** A view that fails while it is drawn or in an effect gives way to a pane that says so. */
+export function ViewBoundary({ children }: { readonly children: ReactNode }) {
+  return (
+    <Boundary failures={useFailures()} fallback={(failure, again) => <FailedView failure={failure} onAgain={again} />}>
+      {children}
+    </Boundary>
+  );
+}
+
+interface WindowBoundaryProps {
+  readonly overlay: Overlay;
+  readonly onClose: (id: string) => void;
+}
+
+/** A window above the panes. One that fails gives way to one that says so. */
+export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
+  const close = (): void => onClose(overlay.id);
+  return (
+    <Boundary
+      failures={useFailures()}
+      fallback={(failure, again) => <FailedWindow failure={failure} onAgain={again} onClose={close} />}
+    >
+      <OverlayContent overlay={overlay} close={close} />
+    </Boundary>
+  );
+}
+
+/** A component, so that the boundary sees `render` fail. */
+function OverlayContent({ overlay, close }: { readonly overlay: Overlay; readonly close: () => void }) {
+  return overlay.render(close);
+}
+
+export interface ProgramBoundaryProps {
+  readonly failures: Failures;
+  readonly onQuit: () => void;
+  readonly children: ReactNode;
+}
+
+/** The last one, around everything: Ink's own would print source code. It needs nothing of what has failed. */
+export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryProps) {
+  return (
+    <Boundary
+      failures={failures}
+      fallback={(failure, again) => <FailedProgram failure={failure} onAgain={again} onQuit={onQuit} />}
+    >
+      {children}
+    </Boundary>
+  );
+}
+
+function FailedProgram({ failure, onAgain, onQuit }: FallbackProps & { readonly onQuit: () => void }) {
+  useInput((input, key) => {
+    if (input === 'q' || (key.ctrl && input === 'c')) onQuit();
+    else if (input === 'r') onAgain();
+  });
+  return <Text>{`${failureLines('The screen', failure, 76).join('\n')}\n\nr tries again, q quits.`}</Text>;
+}

@@ -1,0 +1,82 @@
+/** Failures of the program itself: each gets a report on disk and a sentence on screen, and the program keeps running. */
+import { createContext, useContext } from 'react';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { truncate } from '../../text/width.ts';
+
+export interface Failure {
+  /** What failed, in one safe line without source code. */
+  readonly words: string;
+  /** Path of the report; undefined where none could be written. */
+  readonly report: string | undefined;
+}
+
+export interface FailuresOptions {
+  /** Writes a report and gives its path. `details` are lines that the stack does not have. */
+  readonly write: (error: unknown, details: string) => string | undefined;
+  readonly redact: (text: string) => string;
+}
+
+/** V8 writes the failing expression into the messages of these, which in the built program is minified source. */
+const programErrors = [TypeError, ReferenceError, SyntaxError, RangeError] as const;
+const longestWords = 200;
+
+/** What an error says, in one line that holds no source code. */
+export function failureWords(error: unknown): string {
+  if (programErrors.some(kind => error instanceof kind)) return `internal error (${(error as Error).name})`;
+  const message = error instanceof Error ? error.message : String(error);
+  const [first = ''] = message.trim().split('\n');
+  return truncate(sanitiseLine(first), longestWords) || 'internal error';
+}
+
+/** More failures than this within a second come from what draws the screen, which cannot show them. */
+const mostPerSecond = 50;
+
+export class Failures {
+  readonly #options: FailuresOptions;
+  readonly #listeners = new Set<(failure: Failure) => void>();
+  /** By stack: what fails again and again is reported once. */
+  readonly #known = new Map<string, Failure>();
+  #times: number[] = [];
+
+  constructor(options: FailuresOptions) {
+    this.#options = options;
+  }
+
+  /** Writes a report, once for each place that fails. */
+  record(error: unknown, details = ''): Failure {
+    const place = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const known = this.#known.get(place);
+    if (known) return known;
+    const failure = {
+      words: this.#options.redact(failureWords(error)),
+      report: this.#options.write(error, details),
+    };
+    this.#known.set(place, failure);
+    return failure;
+  }
+
+  /**
+   * Reports what happened outside of drawing: in a handler, a timer, a promise. Returns false where the screen cannot show
+   * it, because there is none or because failures come faster than it draws: the program should end then.
+   */
+  readonly announce = (error: unknown): boolean => {
+    const now = performance.now();
+    this.#times = [...this.#times.filter(time => now - time < 1_000), now];
+    if (this.#listeners.size === 0 || this.#times.length > mostPerSecond) return false;
+    const failure = this.record(error);
+    for (const listener of this.#listeners) listener(failure);
+    return true;
+  };
+
+  readonly subscribe = (listener: (failure: Failure) => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+const FailuresContext = createContext(new Failures({ write: () => undefined, redact: text => text }));
+export const FailuresProvider = FailuresContext;
+
+export function useFailures(): Failures {
+  return useContext(FailuresContext);
+}

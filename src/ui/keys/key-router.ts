@@ -1,0 +1,269 @@
+/**
+ * One router for every key. Scopes nest as the screen does; a key goes to the deepest active scope first, which takes it
+ * or leaves it to the scope around it, as events bubble in a browser. A modal scope lets nothing through.
+ *
+ * Bindings are read when a key arrives, not when a scope was drawn, and they dispatch: so several keys of one read each
+ * see what the one before has done.
+ */
+import { own } from '../../text/own.ts';
+import type { Command, KeyOverrides } from './command.ts';
+import type { KeyPress } from './key.ts';
+
+/** What a command does here. */
+export interface Binding {
+  readonly command: Command;
+  /** Runs the command; returning `false` leaves the key to the scopes around. */
+  readonly run: (press: KeyPress) => unknown;
+  /** False where the command does not apply now: its key is left alone and nothing offers it. */
+  readonly enabled?: boolean;
+}
+
+export interface ScopeHandlers {
+  readonly bindings?: readonly Binding[];
+  /**
+   * Takes presses before the bindings do; for text fields. Returns whether it took the press. Only dispatches: what it
+   * decides on must not change before the next drawing.
+   */
+  readonly onText?: (press: KeyPress) => boolean;
+  /** Takes a paste. Returns whether it took it. */
+  readonly onPaste?: (text: string) => boolean;
+}
+
+interface Scope {
+  readonly id: string;
+  readonly parent: string | undefined;
+  /** Counts up: of two scopes at one depth the younger has the keys. */
+  readonly born: number;
+  active: boolean;
+  modal: boolean;
+  handlers: ScopeHandlers;
+}
+
+export interface RouterOptions {
+  readonly overrides: KeyOverrides;
+  readonly readOnly: boolean;
+  /** Called with what a handler threw, or its promise was rejected with. Where it is missing, `press` throws it. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+}
+
+/** What waits to be sent: a key, or a paste, which is one text. */
+type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
+
+/** The tree of scopes and the way of a key through it; knows nothing of React. */
+export class Router {
+  readonly #scopes = new Map<string, Scope>();
+  readonly #listeners = new Set<() => void>();
+  readonly #options: RouterOptions;
+  readonly #queue: Input[] = [];
+  /** Something was dispatched that is not on screen yet. */
+  #undrawn = false;
+  /** A command ran whose effect must be on screen before any other key. */
+  #blocked = false;
+  /** Something is on its way that the keys may be meant for: they wait for it. */
+  #holds = 0;
+  #draw: ((then: () => void) => void) | undefined;
+  #born = 0;
+  #offered: Binding[] | undefined;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a scope or replaces what it does; calls the listeners when what is offered has changed. */
+  set(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): void {
+    const known = this.#scopes.get(id);
+    if (known) Object.assign(known, { active, modal, handlers });
+    else {
+      this.#born += 1;
+      this.#scopes.set(id, { id, parent, born: this.#born, active, modal, handlers });
+    }
+    this.#changed();
+  }
+
+  remove(id: string): void {
+    this.#scopes.delete(id);
+    this.#changed();
+  }
+
+  /** Scopes that may see a key, the first one first. */
+  path(): readonly Scope[] {
+    const live = [...this.#scopes.values()]
+      .flatMap(scope => {
+        const depth = this.#depthOf(scope);
+        return depth === undefined ? [] : [{ scope, depth }];
+      })
+      .sort((left, right) => right.depth - left.depth || right.scope.born - left.scope.born)
+      .map(({ scope }) => scope);
+    const modals = live.filter(scope => scope.modal).sort((left, right) => right.born - left.born);
+    // The youngest; of a window within a window the inner one.
+    const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
+    if (!modal) return live;
+    return live.filter(scope => scope === modal || this.#isWithin(scope, modal));
+  }
+
+  /** Sends one press on its way. Returns whether something took it. */
+  press(press: KeyPress): boolean {
+    for (const { handlers } of this.path()) {
+      const bound = handlers.bindings?.some(
+        binding => this.#applies(binding) && this.keysOf(binding.command).includes(press.name),
+      );
+      // A field gives up none of its characters, but a key that writes nothing is first what it is bound to.
+      if ((press.text !== '' || !bound) && this.#guarded(() => handlers.onText?.(press)) === true) return true;
+      for (const binding of handlers.bindings ?? []) {
+        if (this.#applies(binding) && this.keysOf(binding.command).includes(press.name)) {
+          if (this.#guarded(() => binding.run(press)) !== false) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Runs a handler. One that fails has taken its key: no other scope should act on it as well. */
+  #guarded(handle: () => unknown): unknown {
+    const { onFailure } = this.#options;
+    try {
+      const result = handle();
+      if (onFailure && result instanceof Promise) result.catch(onFailure);
+      return result;
+    } catch (error) {
+      if (!onFailure) throw error;
+      onFailure(error);
+      return true;
+    }
+  }
+
+  /** Whether a press may follow others, and others it, without a drawing between them. */
+  repeats(press: KeyPress): boolean {
+    for (const { handlers } of this.path()) {
+      if (handlers.onText && press.text !== '') return true;
+      const binding = handlers.bindings?.find(
+        candidate => this.#applies(candidate) && this.keysOf(candidate.command).includes(press.name),
+      );
+      if (binding) return binding.command.repeats ?? false;
+    }
+    return true;
+  }
+
+  /**
+   * Sends presses in their order. Where the screen must be drawn in between, the rest waits until `draw` calls back, which
+   * it does once everything dispatched so far is on screen.
+   */
+  send(presses: readonly KeyPress[], draw: (then: () => void) => void): void {
+    this.#enqueue(
+      presses.map(press => ({ kind: 'press', press })),
+      draw,
+    );
+  }
+
+  /** Sends a paste, behind the keys that came before it: it is meant for what they open. */
+  sendPaste(text: string, draw: (then: () => void) => void): void {
+    this.#enqueue([{ kind: 'paste', text }], draw);
+  }
+
+  #enqueue(inputs: readonly Input[], draw: (then: () => void) => void): void {
+    this.#draw = draw;
+    this.#queue.push(...inputs);
+    this.#drain(draw);
+  }
+
+  /** Lets the keys wait, so that what is typed ahead of a view that is being loaded is not lost. Gives the end of that. */
+  hold(): () => void {
+    this.#holds += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds -= 1;
+      if (this.#draw) this.#drain(this.#draw);
+    };
+  }
+
+  #drain(draw: (then: () => void) => void): void {
+    while (!this.#blocked && this.#holds === 0) {
+      const input = this.#queue[0];
+      if (input === undefined) return;
+      const repeats = input.kind === 'press' && this.repeats(input.press);
+      if (!repeats && this.#undrawn) return;
+      this.#queue.shift();
+      if (input.kind === 'press') this.press(input.press);
+      else this.paste(input.text);
+      this.#blocked = !repeats;
+      if (this.#undrawn) continue;
+      this.#undrawn = true;
+      draw(() => {
+        this.#undrawn = false;
+        this.#blocked = false;
+        this.#drain(draw);
+      });
+    }
+  }
+
+  paste(text: string): boolean {
+    return this.path().some(({ handlers }) => this.#guarded(() => handlers.onPaste?.(text)) === true);
+  }
+
+  keysOf(command: Command): readonly string[] {
+    return own(this.#options.overrides, command.id) ?? command.keys;
+  }
+
+  /** What the keys would do now, the innermost first; a key taken further in is not offered again further out. */
+  offered = (): readonly Binding[] => {
+    if (this.#offered) return this.#offered;
+    const taken = new Set<string>();
+    const offered: Binding[] = [];
+    for (const { handlers } of this.path()) {
+      const fresh = (handlers.bindings ?? []).filter(
+        binding => this.#applies(binding) && this.keysOf(binding.command).some(key => !taken.has(key)),
+      );
+      for (const binding of fresh) for (const key of this.keysOf(binding.command)) taken.add(key);
+      offered.push(...fresh);
+    }
+    this.#offered = offered;
+    return offered;
+  };
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #applies({ command, enabled = true }: Binding): boolean {
+    return enabled && !(this.#options.readOnly && command.writes);
+  }
+
+  /** How far in a scope is; undefined where it, or one around it, is not active or not on screen. */
+  #depthOf(scope: Scope): number | undefined {
+    let depth = 0;
+    let at: Scope | undefined = scope;
+    while (at?.active) {
+      if (at.parent === undefined) return depth;
+      at = this.#scopes.get(at.parent);
+      depth += 1;
+    }
+    return undefined;
+  }
+
+  #isWithin(scope: Scope, ancestor: Scope): boolean {
+    for (let at = scope.parent; at !== undefined; at = this.#scopes.get(at)?.parent) {
+      if (at === ancestor.id) return true;
+    }
+    return false;
+  }
+
+  /** Only a change of what is offered is news: the same commands with other closures are not. */
+  #changed(): void {
+    const before = this.#offered;
+    this.#offered = undefined;
+    const after = [...this.offered()];
+    this.#offered = after;
+    const same =
+      before?.length === after.length && before.every((binding, index) => binding.command === after[index]?.command);
+    if (before && same) {
+      // The array keeps its identity, which tells React that nothing is new; its bindings run the latest closures.
+      before.splice(0, before.length, ...after);
+      this.#offered = before;
+      return;
+    }
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,149 @@
+/** Asks before something that many see, or that cannot be undone; then says of each write whether it happened. */
+import { Text } from 'ink';
+import { useState } from 'react';
+import { faultWords } from '../../../queries/fault.ts';
+import { useWrites, type Write, type WriteReport, type Writes } from '../../../queries/use-writes.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
+import { KeyScope } from '../../keys/router.tsx';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../../widgets/window.tsx';
+import { FaultNote } from './fault-note.tsx';
+import { Lines } from './lines.tsx';
+import { listOf } from './names.ts';
+
+/** A write, and what is sent for it: a method and a path. */
+export interface ConfirmedWrite extends Write {
+  readonly request: string;
+}
+
+export interface ConfirmProps {
+  readonly title: string;
+  /** What will happen, and to what. */
+  readonly question: string;
+  /** The word on the button, e.g. `delete`, and for what has happened, e.g. `deleted`. */
+  readonly verb: string;
+  readonly past: string;
+  readonly writes: readonly ConfirmedWrite[];
+  /** They delete: what is gone already counts as deleted. */
+  readonly deletes?: boolean;
+  readonly touches: readonly (readonly unknown[])[];
+  /** Called once every write has succeeded, after the window has closed. */
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Requests that a confirmation shows by their own lines. */
+const shownRequests = 6;
+const faultHeight = 6;
+
+/** The outcome of several writes: how many succeeded, and why each of the others did not. Pure. */
+export function reportLines(
+  { done, failures }: { readonly done: number } & Pick<WriteReport, 'failures'>,
+  past: string,
+  width: number,
+  { styles, glyphs }: Theme,
+): string[] {
+  const unsent = failures.filter(({ fault }) => fault === undefined).length;
+  const counts = [
+    `${done} ${past}`,
+    `${failures.length - unsent} failed`,
+    ...(unsent > 0 ? [`${unsent} not sent`] : []),
+  ];
+  return [
+    styles.warning(counts.join(', ')),
+    ...failures.flatMap(({ label, fault }) => {
+      if (!fault) return [];
+      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${faultWords(fault)}`), width - 2);
+      return [styles.danger(`${glyphs.cross} ${first}`), ...rest.map(line => styles.danger(`  ${line}`))];
+    }),
+  ];
+}
+
+/** What is said of the last try; a single write says all that is known of its fault. */
+function outcomeOf({ state, done }: Writes, total: number, past: string, width: number, theme: Theme) {
+  if (state.kind === 'failed') return { fault: state.fault, lines: [] };
+  if (state.kind !== 'done' || state.result.failures.length === 0) return { fault: undefined, lines: [] };
+  const { failures } = state.result;
+  const fault = total === 1 ? failures[0]?.fault : undefined;
+  return { fault, lines: fault ? [] : reportLines({ done, failures }, past, width, theme) };
+}
+
+/** The key that does it is not the one under the finger. Esc while it is being sent stops it. */
+export function Confirm(props: ConfirmProps) {
+  const { title, question, verb, past, writes: given, deletes = false, touches, onDone, onClose } = props;
+  const { layout } = useShell();
+  const theme = useTheme();
+  const { styles, glyphs } = theme;
+  const [preview, setPreview] = useState(false);
+  const writes = useWrites(given, touches, { deletes });
+  const width = Math.min(layout.columns - 4, 64);
+  const inner = width - windowMargin.columns;
+  const { state, left } = writes;
+  const busy = state.kind === 'running';
+  const { fault, lines: report } = outcomeOf(writes, given.length, past, inner, theme);
+  const asked = wrap(sanitiseLine(question), inner);
+  const requests = given.filter(write => left.includes(write)).map(({ request }) => request);
+  const more = requests.length - shownRequests;
+  const previewed = preview
+    ? [...requests.slice(0, shownRequests), ...(more > 0 ? [`… and ${more} more`] : [])].flatMap(each =>
+        wrap(sanitiseLine(each), inner),
+      )
+    : [];
+  // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
+  const room = layout.rows - 4 - windowMargin.lines - asked.length - (fault ? faultHeight : 0);
+  const told = listFitting(report, Math.max(2, room));
+  const sent = previewed.slice(0, Math.max(0, room - told.length));
+  const free = room - told.length - sent.length;
+  const listed =
+    free < 2 || told.length > 0
+      ? []
+      : listOf(
+          given.map(({ label }) => label),
+          free,
+        );
+  const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
+  const act = async (): Promise<void> => {
+    if (!(await writes.start())) return;
+    onClose();
+    onDone();
+  };
+  const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
+  const progress = given.length > 1 ? ` ${writes.done} of ${given.length}` : '';
+  const buttons = busy
+    ? `${state.stopping ? 'Stopping' : verb}…${progress}   ${styles.key('<esc>')} stop`
+    : `${styles.key('<esc>')} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key('<y>')} ${styles.danger(rest)}`;
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: confirmCommands.yes, run: () => void act(), enabled: !busy },
+        // Enter after y, as one types it in a shell, must not stop what y has begun.
+        busy ? { command: overlayCommands.close, run: writes.stop } : { command: confirmCommands.no, run: onClose },
+        { command: formCommands.preview, run: () => setPreview(shown => !shown) },
+      ]}
+    >
+      <Window
+        title={title}
+        width={width}
+        height={lines.length + 2 + told.length + sent.length + (fault ? faultHeight : 0) + windowMargin.lines}
+        danger
+      >
+        <Lines lines={lines} width={inner} height={lines.length} />
+        <Text> </Text>
+        <Text>{buttons}</Text>
+        <Lines lines={told} width={inner} height={told.length} />
+        <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />
+        {fault ? <FaultNote fault={fault} width={inner} height={faultHeight} /> : null}
+      </Window>
+    </KeyScope>
+  );
+}
+
+/** The first of the lines, with a last one that counts those for which there is no room. */
+function listFitting(lines: readonly string[], room: number): readonly string[] {
+  return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
+}

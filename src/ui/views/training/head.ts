@@ -1,0 +1,59 @@
+/** The first lines of a training run: what state it is in, how far it is, and how fast it advances. */
+import { useCallback, useMemo } from 'react';
+import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
+import { freshnessAt } from '../../../queries/freshness.ts';
+import { paceOf, paceWords } from '../../../queries/pace.ts';
+import type { Live } from '../../../queries/use-live.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { duration, parseTime } from '../../../text/time.ts';
+import { useTime } from '../../app/clock.tsx';
+import { progressBar } from '../../widgets/bars.ts';
+import { statusStyle, statusText } from '../../widgets/status.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+
+/** The status, and the steps done of how many. */
+export function statusLine(
+  run: TrainingRun,
+  done: number | undefined,
+  total: number | null | undefined,
+  width: number,
+  theme: Theme,
+): string {
+  const status = sanitiseLine(run.status ?? 'unknown');
+  const counts = done === undefined ? '' : `step ${done}${total == null ? '' : ` of ${total}`}`;
+  const bar =
+    done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
+  return [statusStyle(status, theme)(statusText(status, theme)), bar, counts].filter(Boolean).join('  ');
+}
+
+/**
+ * Pace and elapsed time, kept up to date while the run goes on and empty once it has ended. What matters most comes first,
+ * where nothing cuts it.
+ */
+export function usePace(
+  run: TrainingRun,
+  { data: progress, freshness }: Live<TrainingProgress>,
+  completed: number | undefined,
+  ended: boolean,
+): string {
+  const { remembered } = useWorkbench();
+  const total = progress?.total_steps;
+  const { status, training_run_id: runId } = run;
+  const started = parseTime(run.created_at ?? undefined);
+  // Each answer may have added a point: they are read then, and not with each tick of the clock.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
+  const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
+  return useTime(
+    useCallback(
+      now => {
+        if (ended) return '';
+        const seen = freshnessAt(freshness, now);
+        const observed = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
+        const elapsed = started === undefined ? '' : `for ${duration(Math.max(0, now - started))}`;
+        return [paceWords(pace, { status, completed, total, now: observed }), elapsed].filter(Boolean).join('  ');
+      },
+      [pace, freshness, status, completed, total, started, ended],
+    ),
+  );
+}

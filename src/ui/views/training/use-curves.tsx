@@ -1,0 +1,126 @@
+/** The curves of a training run and of one that is laid over it, with the keys that look at them. */
+import { useEffect, useReducer, useState } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
+import type { TrainingRun } from '../../../contract/training.ts';
+import type { Attention } from '../../../queries/polling.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { useMemory } from '../../navigation/memory.tsx';
+import { sparkline } from '../../widgets/bars.ts';
+import { drawChart } from '../../widgets/line-chart/chart.ts';
+import { type ChartState, chartReducer, initialChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
+import { binned, type ChartSeries } from '../../widgets/line-chart/series.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+import { chartCommands } from './commands.ts';
+import { curveSeries, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
+import { OverlayWindow } from './overlay.tsx';
+
+/** Below this height there is no chart but a line of levels. */
+const smallestChart = 6;
+
+/** The curves of a run as the service has them; `missing` where it has none to give. */
+export function useRunCurves(runId: string, ended: boolean, attention: Attention): RunCurves & { missing: boolean } {
+  const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
+  const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
+  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: trainer.fault?.unlisted ?? false };
+}
+
+export interface CurvesView {
+  /** The chart and its legend in at most so many lines. */
+  readonly lines: (width: number, height: number, theme: Theme) => string[];
+  readonly bindings: readonly Binding[];
+}
+
+/** What is looked at, kept for the way back to the view. */
+interface Looking {
+  readonly chart: ChartState;
+  readonly overlaid: TrainingRun | undefined;
+}
+
+export function useCurvesView(run: TrainingRun, curves: RunCurves & { missing: boolean }): CurvesView {
+  const runId = run.training_run_id;
+  const shell = useShell();
+  const { remembered } = useWorkbench();
+  const [before, remember] = useMemory<Looking>('curves');
+  const [chart, dispatch] = useReducer(chartReducer, before?.chart ?? initialChartState);
+  const [overlaid, setOverlaid] = useState(before?.overlaid);
+  useEffect(() => remember({ chart, overlaid }), [remember, chart, overlaid]);
+  const other = useRunCurves(overlaid?.training_run_id ?? runId, hasEnded(overlaid?.status ?? run.status), 'visible');
+
+  const weight = smoothings[chart.smoothing] ?? 0;
+  const own = curveSeries(curves, weight, overlaid ? (run.display_name ?? runId) : '');
+  const laidOver = overlaid ? curveSeries(other, weight, overlaid.display_name ?? overlaid.training_run_id) : [];
+  const series: readonly ChartSeries[] =
+    own.length > 0 || !curves.missing ? [...own, ...laidOver] : progressSeries(remembered.progressOf(runId));
+  const xs = xsOf(series);
+
+  const lines = (width: number, height: number, theme: Theme): string[] => {
+    const legend = legendLines(series, chart.crosshair, width, theme);
+    const chartHeight = height - legend.length - 1;
+    if (chartHeight < smallestChart) {
+      return [...(height > legend.length ? smallCurve(series, width, theme) : []), ...legend].slice(0, height);
+    }
+    const { lines: drawn, binWidth } = drawChart(series, {
+      width,
+      height: chartHeight,
+      theme,
+      xRange: chart.zoom,
+      crosshair: chart.crosshair,
+    });
+    const notes = [
+      ...(binWidth !== undefined && binWidth > 1 ? [`drawn as means of ${Math.round(binWidth)} steps`] : []),
+      ...(weight > 0 ? [`smoothed ${weight}`] : []),
+    ];
+    return [theme.styles.muted(notes.join(', ')), ...drawn, ...legend];
+  };
+
+  const some = xs.length > 0;
+  const bindings: readonly Binding[] = [
+    { command: chartCommands.left, run: () => dispatch({ kind: 'move', by: -1, xs }), enabled: some },
+    { command: chartCommands.right, run: () => dispatch({ kind: 'move', by: 1, xs }), enabled: some },
+    { command: chartCommands.zoomIn, run: () => dispatch({ kind: 'zoom', factor: 0.5, xs }), enabled: some },
+    {
+      command: chartCommands.zoomOut,
+      run: () => dispatch({ kind: 'zoom', factor: 2, xs }),
+      enabled: chart.zoom !== undefined,
+    },
+    { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: own.length > 0 },
+    {
+      command: chartCommands.reset,
+      run: () => {
+        dispatch({ kind: 'reset' });
+        setOverlaid(undefined);
+      },
+    },
+    {
+      command: chartCommands.overlay,
+      enabled: run.bench_id != null,
+      run: () =>
+        shell.showOverlay({
+          id: 'overlay',
+          render: close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />,
+        }),
+    },
+  ];
+  return { lines, bindings };
+}
+
+/** The last curve that has several points, as one line of levels: for where there is no room for a chart. */
+function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
+  const points = series.findLast(each => each.points.length > 1)?.points ?? [];
+  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const levels = points.length > width ? binned(points, (span + 1) / (width - 1)) : points;
+  if (levels.length === 0) return [];
+  return [
+    theme.styles.accent(
+      sparkline(
+        levels.map(({ y }) => y),
+        width,
+        theme,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,46 @@
+/** What a status means, for every resource. */
+import { describe, expect, it } from 'vitest';
+import { hasEnded, isRunning, statusMeaning } from '../../src/contract/status.ts';
+import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
+import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+
+describe('a status', () => {
+  it('has ended where it cannot change by itself', () => {
+    for (const status of [
+      'completed',
+      'succeeded',
+      'failed',
+      'cancelled',
+      'DEPLOYED',
+      'FAILED',
+      'CANCELLED',
+      'ready',
+    ]) {
+      expect([status, hasEnded(status), isRunning(status)]).toEqual([status, true, false]);
+    }
+    for (const status of [
+      'pending',
+      'running',
+      'cancel_signaled',
+      'MERGING',
+      'building',
+      'a-new-status',
+      'not ready',
+    ]) {
+      expect([status, hasEnded(status), isRunning(status)]).toEqual([status, false, true]);
+    }
+  });
+
+  it('that is missing neither runs nor has ended', () => {
+    for (const status of [null, undefined]) expect([hasEnded(status), isRunning(status)]).toEqual([false, false]);
+  });
+
+  it('may be the name of something that every object has', () => {
+    for (const status of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
+      expect([statusMeaning(status), hasEnded(status)]).toEqual(['unknown', false]);
+      for (const theme of [createTheme('plain'), createTheme()]) {
+        expect(statusStyle(status, theme)(statusText(status, theme))).toContain(status);
+      }
+    }
+  });
+});

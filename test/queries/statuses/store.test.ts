@@ -1,0 +1,204 @@
+/** One home for statuses: every change is announced once, whoever reads it first and in whatever order. */
+import { describe, expect, it } from 'vitest';
+import {
+  lostAfterMs,
+  type Observation,
+  runningOf,
+  StatusStore,
+  type Transition,
+} from '../../../src/queries/statuses/store.ts';
+
+const run = (status: string | undefined, more: Partial<Observation> = {}): Observation => ({
+  kind: 'run',
+  id: 'evr_1',
+  label: 't-words',
+  status,
+  ...more,
+});
+const times = (at: number, askedAt = at) => ({ at, askedAt });
+
+function listening(): { statuses: StatusStore; transitions: Transition[]; changes: () => number } {
+  const statuses = new StatusStore();
+  const transitions: Transition[] = [];
+  let changes = 0;
+  statuses.onTransitions(some => transitions.push(...some));
+  statuses.subscribe(() => {
+    changes += 1;
+  });
+  return { statuses, transitions, changes: () => changes };
+}
+
+/** A generator of numbers that gives the same ones for the same seed (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return below => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below;
+  };
+}
+
+describe('a transition', () => {
+  it('is announced once, with what it was before', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('running')], times(1));
+    statuses.report([run('completed', { mean: 0.5 })], times(2));
+    statuses.report([run('completed')], times(3));
+    expect(transitions).toMatchObject([
+      { from: 'running', to: 'completed', ended: true, thing: { label: 't-words', mean: 0.5, endedAt: 2 } },
+    ]);
+  });
+
+  it('is no end where it goes on, by a word that is known or not', () => {
+    const { statuses, transitions } = listening();
+    for (const status of ['pending', 'running', 'a-new-status', '__proto__', 'cancelling']) {
+      statuses.report([run(status)], times(1));
+    }
+    expect(transitions.map(({ to, ended }) => [to, ended])).toEqual([
+      ['running', false],
+      ['a-new-status', false],
+      ['__proto__', false],
+      ['cancelling', false],
+    ]);
+  });
+
+  it('is none where it is over when it is first seen, in this program or in an earlier one', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('completed')], times(1));
+    statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'running', seenAt: 1 }]);
+    statuses.report([run('completed', { id: 'old' })], times(2));
+    expect(transitions).toEqual([]);
+    expect(statuses.get({ kind: 'run', id: 'old' })?.status).toBe('completed');
+  });
+
+  it('survives failed looks and answers without a status', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('running')], times(1));
+    statuses.failed({ kind: 'run', id: 'evr_1', label: '' }, 'the cable is out');
+    expect(statuses.get(run('x'))).toMatchObject({ status: 'running', fault: 'the cable is out' });
+    statuses.report([run(undefined, { mean: 1 })], times(2));
+    statuses.report([run('failed')], times(3));
+    expect(transitions.map(({ to }) => to)).toEqual(['failed']);
+    expect(statuses.get(run('x'))?.fault).toBeUndefined();
+  });
+
+  it('is news for what this program started, even where the first answer says that it is over', () => {
+    const { statuses, transitions } = listening();
+    statuses.started(run(undefined), 1);
+    expect(statuses.get(run('x'))?.status).toBe('pending');
+    statuses.report([run('completed')], times(2));
+    expect(transitions).toMatchObject([{ from: 'pending', to: 'completed', ended: true }]);
+  });
+
+  it('is news also where a list was quicker than the answer to the start, once', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('completed')], times(1));
+    statuses.started(run(undefined), 2);
+    statuses.started(run(undefined), 3);
+    expect(transitions.map(({ ended }) => ended)).toEqual([true]);
+  });
+
+  it('is news where what ran is gone', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('running'), run('completed', { id: 'b' })], times(1));
+    statuses.gone({ kind: 'run', id: 'evr_1' });
+    statuses.gone({ kind: 'run', id: 'evr_1' });
+    statuses.gone({ kind: 'run', id: 'b' });
+    statuses.gone({ kind: 'run', id: 'never seen' });
+    expect(transitions.map(({ thing, ended }) => [thing.id, thing.gone, ended])).toEqual([['evr_1', true, true]]);
+  });
+
+  it('of a deployment may leave its end, but not by an answer from before', () => {
+    const { statuses, transitions } = listening();
+    const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
+    statuses.report([deployment('DEPLOYING')], times(1));
+    statuses.report([deployment('DEPLOYED')], times(10, 8));
+    statuses.report([deployment('DEPLOYING')], times(11, 9));
+    expect(statuses.get({ kind: 'deployment', id: 'd' })?.status).toBe('DEPLOYED');
+    statuses.report([deployment('CANCELLING')], times(13, 12));
+    expect(transitions.map(({ to }) => to)).toEqual(['DEPLOYED', 'CANCELLING']);
+  });
+});
+
+describe('any interleaving of readers', () => {
+  /** Readers ask and are answered at random moments; each answer holds the status of a moment between the two. */
+  function readings(seed: number): { at: number; askedAt: number; status: string }[] {
+    const random = randomOf(seed);
+    const endsAt = 40 + random(40);
+    return Array.from({ length: 60 }, () => {
+      const askedAt = random(100);
+      const at = askedAt + random(30);
+      const sampledAt = askedAt + random(at - askedAt);
+      return { askedAt, at, status: sampledAt < 20 ? 'pending' : sampledAt < endsAt ? 'running' : 'completed' };
+    }).toSorted((left, right) => left.at - right.at);
+  }
+
+  it('announces exactly one end, if and only if it was seen before', () => {
+    for (let seed = 1; seed <= 500; seed += 1) {
+      for (const kind of ['run', 'deployment'] as const) {
+        const { statuses, transitions } = listening();
+        const all = readings(seed);
+        for (const { status, at, askedAt } of all) statuses.report([{ kind, id: 'x', status }], { at, askedAt });
+        const ends = transitions.filter(({ ended }) => ended).length;
+        const seenBefore = all[0]?.status !== 'completed';
+        const seenAfter = all.some(({ status }) => status === 'completed');
+        expect([seed, kind, ends]).toEqual([seed, kind, seenBefore && seenAfter ? 1 : 0]);
+        if (seenAfter) expect(statuses.get({ kind, id: 'x' })?.status).toBe('completed');
+      }
+    }
+  });
+
+  it('announces one end of each, however the answers are cut into reports', () => {
+    for (let seed = 1; seed <= 100; seed += 1) {
+      const random = randomOf(seed);
+      const { statuses, transitions } = listening();
+      const ids = ['a', 'b', 'c', 'd'];
+      statuses.report(
+        ids.map(id => run('running', { id })),
+        times(0),
+      );
+      for (let at = 1; at < 20; at += 1) {
+        statuses.report(
+          ids.filter(() => random(1) < 0.5).map(id => run('completed', { id })),
+          times(at),
+        );
+      }
+      expect(transitions.map(({ thing }) => thing.id).toSorted()).toEqual(ids);
+    }
+  });
+});
+
+describe('what is known', () => {
+  it('is the same object until something of it changes, and tells nobody then', () => {
+    const { statuses, changes } = listening();
+    const said = run('running', { curve: [1, 2], done: 3 });
+    statuses.report([said], times(1));
+    const before = statuses.all();
+    statuses.report([{ ...said, curve: [1, 2], mean: null }], times(2));
+    expect(statuses.all()).toBe(before);
+    expect([changes(), statuses.readAt(said)]).toEqual([1, 2]);
+    statuses.report([{ ...said, curve: [1, 2, 3] }], times(3));
+    expect(statuses.all()).not.toBe(before);
+    expect(changes()).toBe(2);
+  });
+
+  it('is running where it runs by itself, has not ended, is not gone and was not lost sight of', () => {
+    const { statuses } = listening();
+    statuses.recall([{ kind: 'run', id: 'lost', label: 'lost', status: 'running', seenAt: 0 }]);
+    statuses.report(
+      [
+        run('running'),
+        run('completed', { id: 'over' }),
+        run('running', { id: 'gone' }),
+        { kind: 'training', id: 't', status: 'a-new-status' },
+        { kind: 'training', id: 'old', status: null },
+        { kind: 'trajectory', id: 'traj', status: 'running' },
+        { kind: 'benchmark', id: 'b', status: 'not ready' },
+      ],
+      times(lostAfterMs),
+    );
+    statuses.gone({ kind: 'run', id: 'gone' });
+    expect(runningOf(statuses, lostAfterMs).map(({ id }) => id)).toEqual(['evr_1', 't']);
+  });
+});

@@ -1,0 +1,102 @@
+/** A service that may only be read sends nothing that writes, however it is asked to. */
+import { describe, expect, it } from 'vitest';
+import { type Endpoint, isWrite } from '../../src/contract/common.ts';
+import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
+import { ReadOnlyError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import { errorOf, hostileServer, json, serviceAt, stream } from './hostile-server.ts';
+
+const operations = Object.entries(endpoints) as [Operation, Endpoint][];
+const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+
+/** A read-only service at a server that takes everything, and how often its credentials were read. */
+async function readOnly() {
+  const server = await hostileServer(json({}));
+  let credentialsRead = 0;
+  const credential = async () => {
+    credentialsRead += 1;
+    return 'key-0123456789';
+  };
+  const { service } = serviceAt(server.url, { readOnly: true, apiKey: credential, inferenceToken: credential });
+  return { service, server, credentialsRead: () => credentialsRead };
+}
+
+describe('an operation of the contract', () => {
+  const writes = operations.filter(([, endpoint]) => isWrite(endpoint));
+
+  it.each(writes.map(([operation]) => operation))('%s is refused before anything is sent or read', async operation => {
+    const { service, server, credentialsRead } = await readOnly();
+    const error = await errorOf(service.call(operation, { params: {}, body: {} }));
+    expect(error).toBeInstanceOf(ReadOnlyError);
+    expect(error).toMatchObject({ kind: 'read_only', code: 'read_only', operation, attempts: 0 });
+    expect((error as Error).message).toContain('read-only');
+    expect([server.connections(), credentialsRead()]).toEqual([0, 0]);
+  });
+
+  it('is allowed where it only reads, and so is a chat completion', () => {
+    const reads = operations.filter(([, endpoint]) => !isWrite(endpoint));
+    const others = reads.filter(([, { method }]) => method !== 'GET').map(([operation]) => operation);
+    expect(others).toEqual(['createChatCompletion']);
+  });
+});
+
+describe('a function of the service', () => {
+  /** Every function of every resource, so that a new one is here as well. */
+  function functionsOf(service: Service): [string, (...given: unknown[]) => unknown][] {
+    return Object.entries(service).flatMap(([area, resource]) =>
+      typeof resource === 'object' && resource !== null && Object.getPrototypeOf(resource) === Object.prototype
+        ? Object.entries(resource).map(([name, value]): [string, (...given: unknown[]) => unknown] => [
+            `${area}.${name}`,
+            value as (...given: unknown[]) => unknown,
+          ])
+        : [],
+    );
+  }
+
+  it('sends nothing but GET, with whatever it is called', async () => {
+    const { service, server } = await readOnly();
+    const functions = functionsOf(service);
+    const refused: string[] = [];
+    for (const [name, call] of functions) {
+      for (const given of [
+        ['an_id', 'another_id', {}],
+        [{}, {}],
+        ['an_id', {}, {}],
+      ]) {
+        try {
+          await call(...given);
+        } catch (error) {
+          if (error instanceof ReadOnlyError) refused.push(name);
+        }
+      }
+    }
+    expect(server.requests.length).toBeGreaterThan(10);
+    expect([...new Set(server.requests.map(({ method }) => method))]).toEqual(['GET']);
+    expect(new Set(refused).size).toBe(operations.filter(([, endpoint]) => isWrite(endpoint)).length);
+  });
+
+  it('refuses to put a file, and work that would end in writing', async () => {
+    const { service, server } = await readOnly();
+    const target = { path: 'a', url: `${server.url}/up?signature=1` };
+    expect(await errorOf(service.putUpload(target, new Uint8Array(3)))).toBeInstanceOf(ReadOnlyError);
+    expect(() => service.requireWrites()).toThrow(ReadOnlyError);
+    expect(server.connections()).toBe(0);
+  });
+
+  it('answers in a chat', async () => {
+    const word = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+    const server = await hostileServer(json({ choices: [] }), stream([word, 'data: [DONE]\n\n']));
+    const { service } = serviceAt(server.url, { readOnly: true });
+    await service.chat.complete(question);
+    for await (const event of service.chat.stream(question)) expect(event).toBeDefined();
+    expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
+  });
+
+  it('writes where nothing is said of reading only', async () => {
+    const server = await hostileServer(json({ secret: { secret_id: 's' } }));
+    const { service } = serviceAt(server.url);
+    service.requireWrites();
+    await service.secrets.create({ name: 'a', value: 'b' });
+    expect(server.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,98 @@
+/** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
+import { describe, expect, it, vi } from 'vitest';
+import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
+import { Confirm, type ConfirmedWrite } from '../../../../src/ui/views/shared/confirm.tsx';
+import { openOnStage } from '../../stage.tsx';
+
+const names = ['one', 'two', 'three', 'four', 'five'];
+
+function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknown>, columns = 100) {
+  const onDone = vi.fn();
+  const writes: ConfirmedWrite[] = names.map(name => ({
+    label: `run ${name}`,
+    request: `DELETE /api/v1/eval/b/runs/${name}`,
+    send: (_, signal) => send(name, signal),
+  }));
+  const screen = openOnStage(
+    close => (
+      <Confirm
+        title="Delete 5 runs?"
+        question="All of them go. This cannot be undone."
+        verb="delete"
+        past="deleted"
+        deletes
+        writes={writes}
+        touches={[]}
+        onDone={onDone}
+        onClose={close}
+      />
+    ),
+    { columns, rows: 24 },
+  );
+  return { screen, onDone };
+}
+
+const requestId = `req_${'0123456789'.repeat(5)}`;
+const conflict = new ConflictError('It is still running.', { status: 409, requestId });
+
+describe('a confirmation', () => {
+  it('says what was done and what failed, and tries only the rest again', async () => {
+    const sent: string[] = [];
+    let broken = true;
+    const { screen, onDone } = openConfirm(async name => {
+      sent.push(name);
+      if (name === 'three' && broken) throw conflict;
+      if (name === 'five') throw new NotFoundError('There is no run five.', { status: 404 });
+    });
+    await screen.waitFor('Delete 5 runs?');
+    await screen.press('y');
+    await screen.waitFor('4 deleted, 1 failed');
+    expect(screen.text()).toContain('run three: It is still running.');
+    // Whole, if need be over two lines.
+    expect(screen.text().replaceAll(/[^\w]/g, '')).toContain(requestId.replaceAll(/[^\w]/g, ''));
+    expect(onDone).not.toHaveBeenCalled();
+    broken = false;
+    await screen.press('ctrl-p');
+    await screen.waitFor('DELETE /api/v1/eval/b/runs/three');
+    expect(screen.text()).not.toContain('runs/one');
+    await screen.press('y');
+    await screen.waitFor(text => !text.includes('Delete 5 runs?'));
+    expect(sent).toEqual([...names, 'three']);
+    expect(onDone).toHaveBeenCalledTimes(1);
+  });
+
+  it('sends once for y y enter, and stops with esc', async () => {
+    const sent: string[] = [];
+    const { screen, onDone } = openConfirm(
+      (name, signal) =>
+        new Promise((_, reject) => {
+          sent.push(name);
+          signal.addEventListener('abort', () =>
+            reject(new CancelledError('Cancelled. It may have happened: look first.', { outcomeUnknown: true })),
+          );
+        }),
+    );
+    await screen.waitFor('Delete 5 runs?');
+    await screen.type('yy\r');
+    await screen.waitFor('delete…');
+    expect(new Set(sent).size).toBe(sent.length);
+    await screen.press('esc');
+    await screen.waitFor('0 deleted, 4 failed, 1 not sent');
+    expect(screen.text()).toContain('It may have happened');
+    expect(onDone).not.toHaveBeenCalled();
+    await screen.press('esc');
+    await screen.waitFor(text => !text.includes('Delete 5 runs?'));
+  });
+
+  it('stays within a small terminal, however much there is to say', async () => {
+    const { screen } = openConfirm(() => Promise.reject(conflict), 60);
+    await screen.resize(60, 15);
+    await screen.waitFor('Delete 5 runs?');
+    await screen.press('y');
+    await screen.waitFor('0 deleted, 5 failed');
+    expect(screen.text()).toContain('more lines');
+    const lines = screen.text().split('\n');
+    expect(lines.findIndex(line => line.includes('Delete 5 runs?'))).toBeGreaterThan(0);
+    expect(lines.filter(line => line.includes('╰') || line.includes('└')).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,120 @@
+/** The window of a form: sent once, stopped by esc, and what was typed stays. */
+import { describe, expect, it, vi } from 'vitest';
+import { CancelledError, NetworkError } from '../../../../src/service/errors.ts';
+import type { Service } from '../../../../src/service/index.ts';
+import { FormWindow } from '../../../../src/ui/views/shared/form-window.tsx';
+import { openOnStage } from '../../stage.tsx';
+
+function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () => Promise<Service>) {
+  const onDone = vi.fn();
+  const screen = openOnStage(
+    close => (
+      <FormWindow<string>
+        title="Start something"
+        fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
+        request={values => ({ method: 'POST', path: '/api/v1/x', body: values })}
+        work={(_, __, signal) => send(signal)}
+        touches={[]}
+        onDone={onDone}
+        onClose={close}
+      />
+    ),
+    service && { service },
+  );
+  return { screen, onDone };
+}
+
+const untilAborted = (signal: AbortSignal): Promise<string> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () =>
+      reject(new CancelledError('Cancelled. It may have happened: look first.', { outcomeUnknown: true })),
+    );
+  });
+
+describe('a form', () => {
+  it('sends once for two presses of enter', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const send = vi.fn(() => promise);
+    const { screen, onDone } = openForm(send);
+    await screen.waitFor('Start something');
+    await screen.type('\r\r');
+    await screen.waitFor('Sending…');
+    await screen.press('enter');
+    expect(send).toHaveBeenCalledTimes(1);
+    resolve('started');
+    await screen.waitFor(text => !text.includes('Start something'));
+    expect(onDone).toHaveBeenCalledExactlyOnceWith('started');
+  });
+
+  it('stops with esc while it is being sent, says that it may have happened, and keeps what was typed', async () => {
+    const { screen, onDone } = openForm(untilAborted);
+    await screen.waitFor('Start something');
+    await screen.type(' party');
+    await screen.press('enter');
+    await screen.waitFor('Sending…');
+    await screen.press('esc');
+    await screen.waitFor('It may have happened');
+    expect(screen.text()).toContain('tea party');
+    await screen.press('esc');
+    await screen.waitFor(text => !text.includes('Start something'));
+    expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('stops waiting for a connection, and says that nothing was sent', async () => {
+    const send = vi.fn(async () => 'started');
+    const { screen } = openForm(send, () => new Promise<Service>(() => {}));
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor('Sending…');
+    await screen.press('esc');
+    await screen.waitFor('Nothing was sent');
+    expect(send).not.toHaveBeenCalled();
+  });
+
+  it('says why there is no connection, and can be sent again', async () => {
+    let dead = true;
+    const { screen, onDone } = openForm(
+      async () => 'started',
+      async () => {
+        if (dead) throw new NetworkError('The local service did not start.', {});
+        return {} as Service;
+      },
+    );
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor('The local service did not start.');
+    dead = false;
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('Start something'));
+    expect(onDone).toHaveBeenCalledTimes(1);
+  });
+
+  it('goes nowhere when its answer comes after the window is gone', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let closeWindow = (): void => {};
+    const onDone = vi.fn();
+    const screen = openOnStage(close => {
+      closeWindow = close;
+      return (
+        <FormWindow<string>
+          title="Start something"
+          fields={[{ kind: 'text', name: 'name', label: 'Name' }]}
+          request={values => ({ method: 'POST', path: '/api/v1/x', body: values })}
+          work={() => promise}
+          touches={[]}
+          onDone={onDone}
+          onClose={close}
+        />
+      );
+    });
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor('Sending…');
+    closeWindow();
+    await screen.waitFor(text => !text.includes('Start something'));
+    resolve('started');
+    await promise;
+    await screen.press('esc');
+    expect(onDone).not.toHaveBeenCalled();
+  });
+});

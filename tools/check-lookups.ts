@@ -1,0 +1,66 @@
+/**
+ * Finds lookups in plain objects by a name that is only known at run time. Such a name may come over the wire and be
+ * `__proto__` or `constructor`, which every object inherits: a `Map`, or `own` of `src/text/own.ts`, finds only what was
+ * put in.
+ *
+ * Looks in `src` at `object[name]`, `name in object` and `{ [name]: value } = object`, wherever the type of `name` is
+ * `string` rather than a set of known words. Arrays are indexed by numbers and are not concerned.
+ */
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Node, SyntaxKind } from 'typescript/unstable/ast';
+import {
+  isBinaryExpression,
+  isBindingElement,
+  isComputedPropertyName,
+  isElementAccessExpression,
+} from 'typescript/unstable/ast/is';
+import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** The one place that may: it asks first whether the object has the name. */
+const allowed = 'src/text/own.ts';
+const anyName = TypeFlags.String | TypeFlags.Any | TypeFlags.Unknown;
+
+const api = new API({ cwd: root });
+const [project] = api.updateSnapshot({ openProjects: [resolve(root, 'tsconfig.json')] }).getProjects();
+if (!project) throw new Error('tsconfig.json gives no project');
+const { checker, program } = project;
+
+function isAnyString(type: Type | undefined): boolean {
+  if (!type) return false;
+  if (type.isUnionType()) return type.getTypes().some(isAnyString);
+  if (type.flags & TypeFlags.TypeParameter) return isAnyString(checker.getBaseConstraintOfType(type));
+  return (type.flags & anyName) !== 0;
+}
+
+/** The name by which a node looks something up, if that is what it does. */
+function nameIn(node: Node): Node | undefined {
+  if (isElementAccessExpression(node)) return node.argumentExpression;
+  if (isBinaryExpression(node)) return node.operatorToken.kind === SyntaxKind.InKeyword ? node.left : undefined;
+  if (!isBindingElement(node) || !node.propertyName || !isComputedPropertyName(node.propertyName)) return undefined;
+  return node.propertyName.expression;
+}
+
+const faults: string[] = [];
+let files = 0;
+for (const fileName of program.getSourceFileNames()) {
+  const path = relative(root, fileName).replaceAll('\\', '/');
+  const file = path.startsWith('src/') && path !== allowed ? program.getSourceFile(fileName) : undefined;
+  if (!file) continue;
+  files += 1;
+  const visit = (node: Node): void => {
+    const name = nameIn(node);
+    if (name && isAnyString(checker.getTypeAtLocation(name))) {
+      const line = file.text.slice(0, node.getStart(file)).split('\n').length;
+      faults.push(`${path}:${line}: ${node.getText(file)}: use own() or a Map`);
+    }
+    node.forEachChild(visit);
+  };
+  visit(file);
+}
+api.close();
+
+for (const fault of faults) console.error(fault);
+console.log(`lookups: ${files} files, ${faults.length} faults`);
+process.exitCode = faults.length > 0 ? 1 : 0;
