@@ -5,8 +5,8 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { faultOf, faultWords } from '../queries/fault.ts';
+import type { ListSource } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import type { ListSource } from '../queries/use-list.ts';
 import { isOver, lookAt } from '../queries/watch.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';

@@ -7,7 +7,7 @@ import type {
   Readiness,
 } from '../contract/benchmarks.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { ListSource } from './use-list.ts';
+import type { ListSource } from './list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const benchmarkKeys = {

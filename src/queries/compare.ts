@@ -2,7 +2,7 @@
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
-import type { ListSource } from './use-list.ts';
+import type { ListSource } from './list.ts';
 
 /** What became of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {

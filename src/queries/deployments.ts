@@ -1,10 +1,10 @@
 /** What the screens ask about deployments. */
 import type { Deployment } from '../contract/deployments.ts';
 import { isRunning } from '../contract/status.ts';
+import type { ListSource } from './list.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
-import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const deploymentKeys = {

@@ -9,10 +9,10 @@ import type {
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
 import { readAcross } from './across.ts';
+import type { ListSource } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
-import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const evaluationKeys = {

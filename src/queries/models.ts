@@ -1,6 +1,6 @@
 /** What the screens ask about models. */
 import type { SupportedModel } from '../contract/models.ts';
-import type { ListSource } from './use-list.ts';
+import type { ListSource } from './list.ts';
 
 export const modelKeys = { list: ['models'] } as const;
 

@@ -1,6 +1,6 @@
 /** What the screens ask about secrets: what is known of them, never their values. */
 import type { Secret } from '../contract/secrets.ts';
-import type { ListSource } from './use-list.ts';
+import type { ListSource } from './list.ts';
 
 export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
 

@@ -4,10 +4,10 @@ import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { readAcross } from './across.ts';
+import type { ListSource } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
-import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const trainingKeys = {

@@ -2,7 +2,7 @@
 
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import type { ListSource } from './use-list.ts';
+import type { ListSource } from './list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 /** Which trajectories a list holds: those of a run or of a dataset, or all. */

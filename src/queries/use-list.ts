@@ -1,27 +1,11 @@
-/** A list that pages in by cursor and whose first page is kept live. */
-import { useCallback, useRef, useState } from 'react';
-import type { ListQuery } from '../contract/common.ts';
-import { type Fault, faultOf } from './fault.ts';
-import { appendPage, type ListData, mergeFirstPage, type NotedPage, type RowId } from './list.ts';
-import type { Activity, Attention } from './polling.ts';
-import type { Observation } from './statuses/store.ts';
-import { type Asking, type Live, useLive } from './use-live.ts';
+/** A list that is read page by page, and again while it is in view. */
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
+import type { Fault } from './fault.ts';
+import type { ListData, ListSource } from './list.ts';
+import type { RestOutcome } from './list-reader.ts';
+import type { Attention } from './polling.ts';
+import { type Live, useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
-
-/** The largest page the contract allows: fewest requests. */
-export const pageSize = 200;
-
-export interface ListSource<Row> {
-  readonly key: readonly unknown[];
-  readonly id: RowId<Row>;
-  readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
-  /** What a row says about its resource. */
-  readonly observes?: ((row: Row) => Observation) | undefined;
-  /** How many of the rows are reported, where they are too many to be remembered; all where it is missing. */
-  readonly observesFirst?: number;
-  /** What the rows are doing; `open` where nothing runs. */
-  readonly activity?: (rows: readonly Row[]) => Activity;
-}
 
 export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   readonly rows: readonly Row[];
@@ -29,74 +13,90 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   /** More rows are on the server. */
   readonly hasMore: boolean;
   readonly dropped: number;
+  /** Rows left out because another one has the same id. */
+  readonly repeated: number;
+  /** Rows may be missing behind this many. */
+  readonly gapAfter: number | undefined;
   /** Why the list may hold less than there is. */
   readonly note: string | undefined;
   /** Why the last page could not be read, if it could not. */
   readonly pageFault: Fault | undefined;
+  /** Rows read so far, while all the rest is being read. */
+  readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */
   readonly loadMore: () => void;
+  /** Reads all that has not been read. */
+  readonly readRest: () => Promise<RestOutcome>;
+  /** Gives up reading the rest; what was read stays. */
+  readonly stop: () => void;
+  /** Says which rows are on screen: their pages are read again with every poll. */
+  readonly see: (rows: readonly Row[]) => void;
+  /** When the oldest of these rows was read, in epoch milliseconds. */
+  readonly readAt: (rows: readonly Row[]) => number | undefined;
+  /** The newest state, also before it is drawn. */
+  readonly latest: () => ListData<Row>;
+}
+
+/** A view that scrolls is waited for this long before its pages are read, in milliseconds. */
+const restMs = 150;
+
+const noRows: readonly never[] = [];
+
+/** Of two states of a list the newer: an answer may come in while another one is on its way to the screen. */
+function newer<Row>(known: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
+  return known && known.version > answer.version ? known : answer;
 }
 
 export function useList<Row>(source: ListSource<Row>, attention: Attention): LiveList<Row> {
   const workbench = useWorkbench();
-  const loading = useRef(false);
-  const [pageFault, setPageFault] = useState<Fault>();
-  const live = useLive<ListData<Row>>(
+  const reader = workbench.lists.of(source);
+  const { data, ...live } = useLive<ListData<Row>>(
     {
       key: source.key,
-      reports: {
-        observes: source.observes,
-        rows: (data: ListData<object>) => data.rows.slice(0, source.observesFirst),
-      },
-      activity: data => source.activity?.(data?.rows ?? []) ?? 'open',
-      read: async asking => {
-        const page = await source.readPage({ ...asking, query: { limit: pageSize } });
-        return mergeFirstPage(undefined, page, source.id);
-      },
-      merge: (known, { rows, nextCursor, dropped, note }) =>
-        mergeFirstPage(
-          known,
-          { items: [...rows], has_more: nextCursor !== null, next_cursor: nextCursor, dropped, note },
-          source.id,
-        ),
+      // Rows that were read long ago say nothing about now.
+      reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
+      activity: () => reader.activity(),
+      read: asking => reader.poll(asking),
+      share: newer,
     },
     attention,
   );
-  const loadMore = useCallback(() => {
-    const list = workbench.cache.getQueryData<ListData<Row>>(source.key);
-    const cursor = list?.nextCursor;
-    if (loading.current || !cursor) return;
-    loading.current = true;
-    const read = async () => {
-      try {
-        const page = await source.readPage({
-          service: await workbench.service(),
-          query: { limit: pageSize, cursor },
-          signal: AbortSignal.timeout(60_000),
-          memory: workbench.remembered,
-        });
-        workbench.cache.setQueryData<ListData<Row>>(source.key, now =>
-          // The list may have been read anew meanwhile; a page of the old one must not be added to it.
-          now?.nextCursor === cursor ? appendPage(now, page, source.id) : now,
-        );
-        setPageFault(undefined);
-      } catch (error) {
-        setPageFault(faultOf(error));
-      } finally {
-        loading.current = false;
-      }
-    };
-    void read();
-  }, [workbench, source]);
-  const { data, ...rest } = live;
+  const { reading, fault } = useSyncExternalStore(reader.subscribe, reader.state);
+  const viewer = useRef({}).current;
+  const timer = useRef<NodeJS.Timeout>(undefined);
+  const see = useCallback(
+    (rows: readonly Row[]) => {
+      reader.see(viewer, rows);
+      clearTimeout(timer.current);
+      if (workbench.paused || reader.activity() === 'settled') return;
+      timer.current = setTimeout(() => void reader.refreshView(Date.now() - workbench.poll.visibleMs), restMs);
+    },
+    [reader, viewer, workbench],
+  );
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      reader.see(viewer, undefined);
+      reader.stop();
+    },
+    [reader, viewer],
+  );
   return {
-    ...rest,
-    rows: data?.rows ?? [],
+    ...live,
+    rows: data?.rows ?? noRows,
     loaded: data !== undefined,
-    hasMore: data?.nextCursor != null,
+    hasMore: data !== undefined && !data.complete,
     dropped: data?.dropped ?? 0,
+    repeated: data?.repeated ?? 0,
+    gapAfter: data?.gapAfter,
     note: data?.note,
-    pageFault,
-    loadMore,
+    pageFault: fault,
+    reading,
+    loadMore: useCallback(() => void reader.readOn(), [reader]),
+    readRest: reader.readRest,
+    stop: reader.stop,
+    see,
+    readAt: useCallback((rows: readonly Row[]) => reader.readAt(rows), [reader]),
+    latest: useCallback(() => reader.data, [reader]),
   };
 }

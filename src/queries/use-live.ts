@@ -1,29 +1,20 @@
 /** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import type { Service } from '../service/index.ts';
+import type { Asking } from './asking.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
-import type { RememberedStore } from './remembered/store.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
-
-/** What a query is given to ask with. */
-export interface Asking {
-  readonly service: Service;
-  readonly signal: AbortSignal;
-  /** What was seen of this service before. */
-  readonly memory: RememberedStore;
-}
 
 /** What may be asked: a key, how to ask, and what the answer says about asking again. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (asking: Asking) => Promise<Data>;
-  /** Joins an answer with what is known when it comes. */
-  readonly merge?: (known: Data | undefined, answer: Data) => Data;
+  /** Joins an answer with what is known when it is stored; parts that say the same keep their identity, without it. */
+  readonly share?: (known: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
   /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
   readonly observes?: ((data: Data) => Observation) | undefined;
@@ -72,7 +63,9 @@ function chanceFor({ queryHash, state }: Query): number {
 export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
-    structuralSharing: true,
+    structuralSharing: query.share
+      ? (known: unknown, answer: unknown) => query.share?.(known as Data | undefined, answer as Data)
+      : true,
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = JSON.stringify(queryKey);
@@ -81,7 +74,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
         const service = await workbench.service();
         const answer = await query.read({ service, signal, memory: workbench.remembered });
         workbench.failures.delete(hash);
-        return query.merge?.(workbench.cache.getQueryData<Data>(queryKey), answer) ?? answer;
+        return answer;
       } catch (failure) {
         if (!signal.aborted) {
           workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);

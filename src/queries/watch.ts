@@ -7,11 +7,11 @@ import { hasEnded } from '../contract/status.ts';
 import type { Service } from '../service/index.ts';
 import { deploymentList } from './deployments.ts';
 import { everyRun } from './evaluations.ts';
+import type { ListSource } from './list.ts';
 import { paceOf, paceWords } from './pace.ts';
 import type { PinnedThing, RememberedStore, ThingKind } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
 import { everyTrainingRun } from './training.ts';
-import type { ListSource } from './use-list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export interface WatchedThing {

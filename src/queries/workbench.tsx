@@ -3,6 +3,7 @@ import { environmentManager, focusManager, QueryClient, QueryClientProvider } fr
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
 import { HostRest } from './host-rest.ts';
+import { Lists } from './lists.ts';
 import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
@@ -50,6 +51,10 @@ export class Workbench {
       },
       mutations: { retry: false, networkMode: 'always', gcTime: 0 },
     },
+  });
+  /** The lists that were read. */
+  readonly lists = new Lists(this.cache, async signal => {
+    return { service: await this.service(), signal, memory: this.remembered };
   });
   /** The rest that the service has asked for, for all queries together. */
   readonly rest = new HostRest();

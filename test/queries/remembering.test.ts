@@ -1,9 +1,9 @@
 /** Lists of services that do not list: what was seen here stands in, and is said to do so. */
 import { describe, expect, it } from 'vitest';
+import type { ListSource } from '../../src/queries/list.ts';
 import { rememberedAt, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
-import type { ListSource } from '../../src/queries/use-list.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';

@@ -3,9 +3,8 @@
  * all of it, what was seen here stands in for it, and a note says so.
  */
 import { faultOf } from '../fault.ts';
-import type { NotedPage } from '../list.ts';
+import type { ListSource, NotedPage } from '../list.ts';
 import type { Observation } from '../statuses/store.ts';
-import type { ListSource } from '../use-list.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
 import type { RememberedStore, RememberedThing, ThingKind } from './store.ts';

@@ -1,8 +1,9 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect } from 'react';
+import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
-import { type ListSource, type LiveList, useList } from '../../../queries/use-list.ts';
+import { type LiveList, useList } from '../../../queries/use-list.ts';
 import { useSetting } from '../../../queries/use-setting.ts';
 import { truncate } from '../../../text/width.ts';
 import { type Pane, Panes, usePane } from '../../app/panes.tsx';
@@ -54,6 +55,25 @@ export interface ResourceListProps<Row> {
   };
 }
 
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+/** What the rows alone do not say. */
+function notesOf({
+  dropped,
+  repeated,
+  gapAfter,
+  note,
+}: Pick<LiveList<unknown>, 'dropped' | 'repeated' | 'gapAfter' | 'note'>): string[] {
+  return [
+    dropped === 0 ? '' : `${counted(dropped, 'row')} could not be read`,
+    repeated === 0 ? '' : `${counted(repeated, 'row')} with the id of another row left out`,
+    gapAfter === undefined
+      ? ''
+      : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
+    note ?? '',
+  ].filter(Boolean);
+}
+
 /** Lines in which a fault is told below rows that are still shown. */
 const faultHeight = 3;
 
@@ -71,8 +91,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
-  const unreadable = list.dropped === 0 ? '' : `${list.dropped} row${list.dropped === 1 ? '' : 's'} could not be read`;
-  const notes = [...(unreadable === '' ? [] : [unreadable]), ...(list.note ? [list.note] : [])];
+  const notes = notesOf(list);
   const noteLines = notes.length;
   const tableHeight = Math.max(4, pane.height - faultLines - noteLines - (header?.height ?? 0));
   const openRow = (row: Row): void => {
@@ -90,6 +109,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     onOpen: open ? openRow : undefined,
   });
   useEffect(() => remember(table.state), [remember, table.state]);
+  const { see } = list;
+  useEffect(() => see(table.shown), [see, table.shown]);
 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };

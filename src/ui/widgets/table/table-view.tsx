@@ -37,11 +37,13 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     [columns, width, table.state.choice],
   );
   const { arranged, cursor, offset, rowLines } = table;
-  const isNearEnd = hasMore && cursor >= arranged.ids.length - nearEnd;
+  // A filter may let no row through: it would read all of the list without being asked to.
+  const isNearEnd = hasMore && table.state.filter === '' && cursor >= arranged.ids.length - nearEnd;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with every page that came, the end may still be near
   useEffect(() => {
     if (isNearEnd) onNearEnd?.();
-  }, [isNearEnd, onNearEnd]);
-  const shown = arranged.rows.slice(offset, offset + rowLines);
+  }, [isNearEnd, onNearEnd, total]);
+  const { shown } = table;
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {

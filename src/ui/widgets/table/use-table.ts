@@ -27,6 +27,8 @@ export interface Table<Row> {
   readonly offset: number;
   /** Lines for rows. */
   readonly rowLines: number;
+  /** The rows in the window. */
+  readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /** The marked rows, or the one under the cursor where none is marked. */
   readonly targets: readonly Row[];
@@ -95,6 +97,7 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
   const arranged = arrange(rows, table);
   const { cursor, offset } = windowOf(table, arranged, rowLines);
   const current = arranged.rows[cursor];
+  const shown = useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]);
   const marked = table.marks.size > 0 ? rows.filter(row => table.marks.has(id(row))) : [];
   const columnIds = columns.map(column => column.id);
 
@@ -152,6 +155,7 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     cursor,
     offset,
     rowLines,
+    shown,
     current,
     targets: marked.length > 0 ? marked : current === undefined ? [] : [current],
     typing,

@@ -1,0 +1,369 @@
+/**
+ * The pages of one list, in their order, each with its cursor and its age. Pages are read again one by one: what a page
+ * says replaces what was known of its stretch of the list, and nothing else.
+ *
+ * Cursors are opaque: some name the row that they follow, some are mere offsets. So whether two pages still meet is
+ * decided by their rows: a page meets the next one where its last row was known to be right before it, or is in it.
+ * Where they do not meet, rows may be missing between them: a gap, which is closed by reading on behind the first of them.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { ListData, NotedPage, RowId } from './list.ts';
+
+/** One page as it is known. Only `ListPages` changes it. */
+export interface ListPage<Row> {
+  /** What it was read with: null for the first page; undefined behind a gap, where only the page before leads to it. */
+  cursor: string | null | undefined;
+  /** Cursor of what follows; null at the end of the list. */
+  next: string | null;
+  rows: Row[];
+  ids: string[];
+  /** Id of the row before its first one. */
+  after: string | undefined;
+  dropped: number;
+  repeated: number;
+  /** Epoch milliseconds; of its oldest row, where it was put together. */
+  readAt: number;
+  /** Number of the round in which it was last read. */
+  round: number;
+  /** Number of the request that gave it. */
+  asked: number;
+  /** Rows may be missing between it and the next page. */
+  gap: boolean;
+  /** Another page has a newer copy of one of its rows. */
+  outdated: boolean;
+}
+
+/** What is to be read: the first page, a page once more, or what follows a page. */
+export type Place<Row> =
+  | { readonly kind: 'first' }
+  | { readonly kind: 'again'; readonly page: ListPage<Row> }
+  | { readonly kind: 'after'; readonly page: ListPage<Row> };
+
+/** The answer to a request, and which request that was. */
+export interface PageAnswer<Row> {
+  readonly page: NotedPage<Row>;
+  /** The cursor that was sent. */
+  readonly cursor: string | null;
+  readonly asked: number;
+  readonly round: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
+const mostGaps = 2;
+
+/** The cursor that reads a place; undefined where nothing leads there. */
+export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
+  if (place.kind === 'first') return null;
+  return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
+}
+
+export class ListPages<Row> {
+  readonly #id: RowId<Row>;
+  #pages: ListPage<Row>[] = [];
+  /** The page that has the newest copy of each row. */
+  readonly #owners = new Map<string, ListPage<Row>>();
+  #note: string | undefined;
+  #data: ListData<Row> | undefined;
+  #changed = true;
+
+  constructor(id: RowId<Row>) {
+    this.#id = id;
+  }
+
+  get pages(): readonly ListPage<Row>[] {
+    return this.#pages;
+  }
+
+  /** The page that shows the row of this id. */
+  pageOf(id: string): ListPage<Row> | undefined {
+    return this.#owners.get(id);
+  }
+
+  /** The first page behind which rows may be missing. */
+  get gap(): ListPage<Row> | undefined {
+    return this.#pages.find(page => page.gap);
+  }
+
+  /** How many rows have been read; cheaper than `data`. */
+  get size(): number {
+    return this.#owners.size;
+  }
+
+  /** The list as it is known now. */
+  get data(): ListData<Row> {
+    if (this.#data && !this.#changed) return this.#data;
+    this.#changed = false;
+    const rows: Row[] = [];
+    let dropped = 0;
+    let repeated = 0;
+    let gapAfter: number | undefined;
+    for (const page of this.#pages) {
+      this.#tidy(page);
+      for (const row of page.rows) rows.push(row);
+      dropped += page.dropped;
+      repeated += page.repeated;
+      if (page.gap) gapAfter ??= rows.length;
+    }
+    const old = this.#data;
+    const complete = gapAfter === undefined && this.#pages.at(-1)?.next === null;
+    const kept = old && sameRows(old.rows, rows) ? old.rows : rows;
+    const fresh = { rows: kept, complete, dropped, repeated, gapAfter, note: this.#note };
+    const data = old && sameFacts(old, fresh) ? old : { ...fresh, version: (old?.version ?? 0) + 1 };
+    this.#data = data;
+    return data;
+  }
+
+  /** Takes in what was read. An answer that newer ones have overtaken is left out. Gives the page, if it was taken. */
+  take(place: Place<Row>, answer: PageAnswer<Row>): ListPage<Row> | undefined {
+    if (place.kind === 'after') return this.#append(place.page, answer);
+    const old = place.kind === 'first' ? this.#pages[0] : place.page;
+    const index = old ? this.#pages.indexOf(old) : 0;
+    if (index === -1 || (old && (old.asked > answer.asked || old.cursor !== answer.cursor))) return undefined;
+    if (this.#isBehindGap(index)) return undefined;
+    if (index === 0) this.#note = answer.page.note;
+    this.#changed = true;
+    const page = this.#pageFrom(answer, index, old?.after);
+    this.#pages[index] = page;
+    const lastWas = this.#claim(page, old);
+    if (old) this.#replace(index, page, old, lastWas);
+    this.#limitGaps();
+    return page;
+  }
+
+  /** Takes rows out at once that are known to be gone. Gives whether there were any. */
+  remove(ids: readonly string[]): boolean {
+    let removed = false;
+    for (const id of ids) {
+      const page = this.#owners.get(id);
+      if (!page) continue;
+      this.#owners.delete(id);
+      page.outdated = true;
+      removed = true;
+    }
+    if (removed) this.#changed = true;
+    return removed;
+  }
+
+  /** Forgets what follows a page: it is read again when it is wanted. */
+  cutAfter(page: ListPage<Row>): void {
+    const index = this.#pages.indexOf(page);
+    if (index === -1) return;
+    this.#drop(index + 1, this.#pages.length);
+    page.gap = false;
+    this.#changed = true;
+  }
+
+  #append(before: ListPage<Row>, answer: PageAnswer<Row>): ListPage<Row> | undefined {
+    const index = this.#pages.indexOf(before);
+    const last = index === this.#pages.length - 1;
+    if (index === -1 || before.next !== answer.cursor || before.next === null || !(last || before.gap))
+      return undefined;
+    if (this.#isBehindGap(index)) return undefined;
+    this.#changed = true;
+    const page = this.#pageFrom(answer, index + 1, before.ids.at(-1) ?? before.after);
+    before.gap = false;
+    this.#pages.splice(index + 1, 0, page);
+    const lastWas = this.#claim(page, undefined);
+    this.#settle(index + 1, lastWas, true);
+    this.#limitGaps();
+    return page;
+  }
+
+  /** What is behind a gap is left as it was until the gap is closed: the pages that close it may reach beyond it. */
+  #isBehindGap(index: number): boolean {
+    const gap = this.#pages.findIndex(page => page.gap);
+    return gap !== -1 && gap < index;
+  }
+
+  #pageFrom({ page, cursor, asked, round, at }: PageAnswer<Row>, index: number, after: string | undefined) {
+    const seen = new Set<string>();
+    const rows = page.items.filter(row => {
+      const id = this.#id(row);
+      return !seen.has(id) && seen.add(id);
+    });
+    const { next_cursor: follows, dropped } = page;
+    const empty = page.items.length === 0 && dropped === 0;
+    // The end: where the service says so, and where it leads back to what has been read.
+    const ended = !page.has_more || empty || !follows || follows === cursor || this.#leadsTo(index, follows);
+    const made: ListPage<Row> = {
+      cursor,
+      next: ended ? null : follows,
+      rows,
+      ids: [...seen],
+      after,
+      dropped,
+      repeated: page.items.length - rows.length,
+      readAt: at,
+      round,
+      asked,
+      gap: false,
+      outdated: false,
+    };
+    return made;
+  }
+
+  #leadsTo(index: number, cursor: string): boolean {
+    for (let at = 0; at < index; at += 1) if (this.#pages[at]?.cursor === cursor) return true;
+    return false;
+  }
+
+  /**
+   * Makes a page the one that shows its rows. Rows that say the same as before keep their identity. Gives the page in which
+   * its last row was before.
+   */
+  #claim(page: ListPage<Row>, old: ListPage<Row> | undefined): ListPage<Row> | undefined {
+    const known = new Map(old?.ids.map((id, index) => [id, old.rows[index]]));
+    let lastWas: ListPage<Row> | undefined;
+    for (const [index, id] of page.ids.entries()) {
+      const owner = this.#owners.get(id);
+      if (index === page.ids.length - 1) lastWas = owner;
+      const before = known.get(id) ?? (owner && owner !== old ? owner.rows[owner.ids.indexOf(id)] : undefined);
+      if (before !== undefined && isDeepStrictEqual(before, page.rows[index])) page.rows[index] = before;
+      if (owner && owner !== page) owner.outdated = true;
+      this.#owners.set(id, page);
+    }
+    return lastWas;
+  }
+
+  /** Puts a page in the place of its older self, whose rows behind the new last one move on to the next page. */
+  #replace(index: number, page: ListPage<Row>, old: ListPage<Row>, lastWas: ListPage<Row> | undefined): void {
+    const taken = new Set(page.ids);
+    this.#doubtBefore(index, page, old, taken);
+    if (page.next === null) {
+      this.#release(old);
+      this.#drop(index + 1, this.#pages.length);
+      return;
+    }
+    const lastId = page.ids.at(-1);
+    const lastAt = lastId === undefined ? old.ids.length - 1 : old.ids.indexOf(lastId);
+    const from = lastAt === -1 ? old.ids.findLastIndex(id => taken.has(id)) : lastAt;
+    const rest = old.ids.flatMap((id, at) => (at > from && this.#owners.get(id) === old ? [at] : []));
+    if (rest.length === 0) {
+      page.gap = old.gap;
+      this.#release(old);
+      this.#settle(index, lastWas === old ? undefined : lastWas, false, lastWas === old && !old.gap);
+      return;
+    }
+    const remainder: ListPage<Row> = {
+      ...old,
+      cursor: lastAt === -1 ? undefined : page.next,
+      after: lastAt === -1 ? undefined : lastId,
+      rows: rest.flatMap(at => old.rows.slice(at, at + 1)),
+      ids: rest.flatMap(at => old.ids.slice(at, at + 1)),
+      dropped: 0,
+      repeated: 0,
+      outdated: false,
+    };
+    page.gap = lastAt === -1;
+    for (const id of remainder.ids) this.#owners.set(id, remainder);
+    this.#release(old);
+    this.#pages.splice(index + 1, 0, remainder);
+    if (!old.gap) this.#mergeWithNext(index + 1);
+  }
+
+  /** Joins what is left of a page with the page behind it: one cursor reads both. */
+  #mergeWithNext(index: number): void {
+    const [page, next] = this.#pages.slice(index, index + 2);
+    if (!page || !next) return;
+    this.#tidy(next);
+    const merged: ListPage<Row> = {
+      ...next,
+      cursor: page.cursor,
+      after: page.after,
+      rows: [...page.rows, ...next.rows],
+      ids: [...page.ids, ...next.ids],
+      readAt: Math.min(page.readAt, next.readAt),
+      round: Math.min(page.round, next.round),
+    };
+    for (const id of merged.ids) this.#owners.set(id, merged);
+    this.#pages.splice(index, 2, merged);
+  }
+
+  /**
+   * Rows that were at the head of a page and are not there any more are gone, or, where cursors are offsets, have moved
+   * into the page before it: that one is to be read as well.
+   */
+  #doubtBefore(index: number, page: ListPage<Row>, old: ListPage<Row>, taken: ReadonlySet<string>): void {
+    const before = this.#pages[index - 1];
+    const [head] = old.ids;
+    if (!before || head === undefined || taken.has(head) || before.round === page.round) return;
+    if (!before.ids.some(id => taken.has(id))) before.gap = true;
+  }
+
+  /**
+   * Decides whether a page meets the next one. `lastWas` is the page in which its last row was. Pages between the two are
+   * skipped where two pages read one after the other have shown that nothing is left of them.
+   */
+  #settle(index: number, lastWas: ListPage<Row> | undefined, skips: boolean, met = false): void {
+    const page = this.#pages[index];
+    if (!page) return;
+    if (page.next === null) {
+      page.gap = false;
+      this.#drop(index + 1, this.#pages.length);
+      return;
+    }
+    const next = this.#pages[index + 1];
+    if (!next) {
+      page.gap = false;
+      return;
+    }
+    const lastId = page.ids.at(-1);
+    const follower = this.#pages.findIndex((each, at) => {
+      return at > index && (each === lastWas || (lastId !== undefined && each.after === lastId));
+    });
+    const sameCursor = next.cursor === page.next && (next.round === page.round || lastId === undefined);
+    const joins = met || sameCursor || follower === index + 1 || (skips && follower > index);
+    page.gap = !joins;
+    if (!joins) return;
+    if (!met && !sameCursor && follower > index + 1) this.#drop(index + 1, follower);
+    this.#joinWithNext(index, page);
+  }
+
+  #joinWithNext(index: number, page: ListPage<Row>): void {
+    for (let next = this.#pages[index + 1]; next; next = this.#pages[index + 1]) {
+      this.#tidy(next);
+      if (next.rows.length > 0 || next.dropped > 0) {
+        next.cursor = page.next;
+        next.after = page.ids.at(-1) ?? page.after;
+        return;
+      }
+      // All of it has been read with this page.
+      this.#pages.splice(index + 1, 1);
+      page.gap = next.gap;
+      if (page.gap) return;
+    }
+  }
+
+  /** Takes out rows of which another page has a newer copy, and those that were removed. */
+  #tidy(page: ListPage<Row>): void {
+    if (!page.outdated) return;
+    const kept = page.ids.map(id => this.#owners.get(id) === page);
+    page.rows = page.rows.filter((_, index) => kept[index]);
+    page.ids = page.ids.filter((_, index) => kept[index]);
+    page.outdated = false;
+  }
+
+  #release(page: ListPage<Row>): void {
+    for (const id of page.ids) if (this.#owners.get(id) === page) this.#owners.delete(id);
+  }
+
+  #drop(from: number, to: number): void {
+    for (const page of this.#pages.splice(from, to - from)) this.#release(page);
+  }
+
+  #limitGaps(): void {
+    const gaps = this.#pages.filter(page => page.gap);
+    const last = gaps[mostGaps];
+    if (last) this.cutAfter(last);
+  }
+}
+
+function sameRows<Row>(left: readonly Row[], right: readonly Row[]): boolean {
+  return left.length === right.length && left.every((row, index) => row === right[index]);
+}
+
+function sameFacts<Row>(old: ListData<Row>, fresh: Omit<ListData<Row>, 'version'>): boolean {
+  return (Object.keys(fresh) as (keyof typeof fresh)[]).every(name => old[name] === fresh[name]);
+}

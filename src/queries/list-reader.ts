@@ -1,0 +1,261 @@
+/**
+ * Reads one list: polls its first page and the pages in view, reads on as the cursor nears the end, and reads all the rest
+ * on request. Every answer goes through `ListPages`, which leaves out what newer answers have overtaken, so that these may
+ * run at the same time.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Asking } from './asking.ts';
+import { type Fault, faultOf } from './fault.ts';
+import { type ListData, type ListSource, pageSize } from './list.ts';
+import { cursorOf, type ListPage, ListPages, type Place } from './list-pages.ts';
+import type { Activity } from './polling.ts';
+
+/** What a reader needs of the workbench. */
+export interface ReaderPorts<Row> {
+  readonly asking: (signal: AbortSignal) => Promise<Asking>;
+  /** Shows the list as it is known now. */
+  readonly publish: (data: ListData<Row>) => void;
+}
+
+/** What a reader is doing besides polling. */
+export interface ReaderState {
+  /** Rows read so far, while all the rest is being read. */
+  readonly reading: number | undefined;
+  /** Why the last page that was wanted could not be read. */
+  readonly fault: Fault | undefined;
+}
+
+/** How reading the rest ended. */
+export type RestOutcome = 'complete' | 'stopped' | 'failed';
+
+/** Pages that one poll reads at most: the first, those in view, and those that close a gap. */
+export const pagesAPoll = 12;
+/** Pages in a row that bring no new row, after which a service is taken to go round in circles. */
+const fruitlessPages = 5;
+/** A page must have answered by then, in milliseconds. */
+const pageTimeoutMs = 60_000;
+/** How often reading the rest says how far it is, in milliseconds. */
+const progressMs = 100;
+const attempts = 5;
+
+export class ListReader<Row> {
+  source: ListSource<Row>;
+  readonly #pages: ListPages<Row>;
+  readonly #ports: ReaderPorts<Row>;
+  readonly #windows = new Map<object, readonly Row[]>();
+  readonly #listeners = new Set<() => void>();
+  #round = 0;
+  #asked = 0;
+  #state: ReaderState = { reading: undefined, fault: undefined };
+  #readingOn = false;
+  #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
+
+  constructor(source: ListSource<Row>, ports: ReaderPorts<Row>) {
+    this.source = source;
+    this.#ports = ports;
+    this.#pages = new ListPages(row => this.source.id(row));
+  }
+
+  get data(): ListData<Row> {
+    return this.#pages.data;
+  }
+
+  readonly state = (): ReaderState => this.#state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** The rows whose pages were read in the last poll: nothing is known of how the others are now. */
+  live(): Row[] {
+    return this.#pages.pages.filter(page => page.round === this.#round).flatMap(page => page.rows);
+  }
+
+  /** What the rows that are live are doing. */
+  activity(): Activity {
+    return this.source.activity?.(this.live()) ?? 'open';
+  }
+
+  /** When the oldest of these rows was read, in epoch milliseconds; undefined for none. */
+  readAt(rows: readonly Row[]): number | undefined {
+    const times = rows.flatMap(row => this.#pages.pageOf(this.source.id(row))?.readAt ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  /** Says which rows a viewer shows: the pages that hold them are polled. */
+  see(viewer: object, rows: readonly Row[] | undefined): void {
+    if (rows === undefined) this.#windows.delete(viewer);
+    else this.#windows.set(viewer, rows);
+  }
+
+  /** Reads the first page, what closes gaps, and the pages in view. @throws ServiceError */
+  async poll(asking: Asking): Promise<ListData<Row>> {
+    this.#round += 1;
+    const round = this.#round;
+    try {
+      await this.#read({ kind: 'first' }, asking, round);
+      await this.#readDue(asking, round, pagesAPoll - 1);
+    } catch (error) {
+      // What did answer is shown, with its age.
+      if (!asking.signal.aborted) this.#publish();
+      throw error;
+    }
+    return this.data;
+  }
+
+  /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */
+  async refreshView(since: number): Promise<void> {
+    const due = this.#inView().filter(page => page.readAt < since);
+    if (due.length === 0) return;
+    try {
+      const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
+      for (const page of due.slice(0, pagesAPoll)) {
+        if (page.cursor !== undefined) await this.#read({ kind: 'again', page }, asking, this.#round);
+      }
+      this.#publish();
+    } catch {
+      // The pages keep their age, which is shown.
+    }
+  }
+
+  /** Reads the next page, unless one is being read. */
+  readonly readOn = async (): Promise<void> => {
+    if (this.#readingOn || this.#rest || this.data.complete) return;
+    this.#readingOn = true;
+    try {
+      const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
+      // A poll may have moved the end meanwhile: then the page is asked for by its new cursor.
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const place = this.#following();
+        if (!place || (await this.#read(place, asking, this.#round))) break;
+      }
+      this.#say({ ...this.#state, fault: undefined });
+    } catch (error) {
+      this.#say({ ...this.#state, fault: faultOf(error) });
+    } finally {
+      this.#readingOn = false;
+      this.#publish();
+    }
+  };
+
+  /** Reads all that has not been read. What was read stays where it is stopped, or fails. */
+  readonly readRest = (): Promise<RestOutcome> => {
+    if (this.#rest) return this.#rest.outcome;
+    if (this.data.complete) return Promise.resolve('complete');
+    const stop = new AbortController();
+    this.#say({ reading: this.#pages.size, fault: undefined });
+    const outcome = this.#readAll(stop.signal).finally(() => {
+      this.#rest = undefined;
+      this.#publish();
+      this.#say({ ...this.#state, reading: undefined });
+    });
+    this.#rest = { stop, outcome };
+    return outcome;
+  };
+
+  readonly stop = (): void => this.#rest?.stop.abort();
+
+  /** Takes rows out at once that are known to be gone. */
+  remove(ids: readonly string[]): void {
+    if (this.#pages.remove(ids)) this.#publish();
+  }
+
+  async #readAll(signal: AbortSignal): Promise<RestOutcome> {
+    let fruitless = 0;
+    let said = Date.now();
+    try {
+      const asking = await this.#ports.asking(signal);
+      for (let place = this.#following(); place; place = this.#following()) {
+        const before = this.#pages.size;
+        await this.#read(place, asking, this.#round);
+        fruitless = this.#pages.size > before ? 0 : fruitless + 1;
+        if (fruitless >= fruitlessPages) throw new Error('The service sends the same rows again and again.');
+        if (Date.now() - said >= progressMs) {
+          said = Date.now();
+          this.#say({ ...this.#state, reading: this.#pages.size });
+        }
+        // Keys are heard between two pages, also where the service answers at once.
+        await turn();
+        signal.throwIfAborted();
+      }
+      return 'complete';
+    } catch (error) {
+      if (signal.aborted) return 'stopped';
+      this.#say({ ...this.#state, fault: faultOf(error) });
+      return 'failed';
+    }
+  }
+
+  /** What is to be read next on the way to the end; undefined where all has been read. */
+  #following(): Place<Row> | undefined {
+    const gap = this.#pages.gap;
+    if (gap) return this.#closing(gap);
+    const last = this.#pages.pages.at(-1);
+    if (!last) return { kind: 'first' };
+    return last.next === null ? undefined : { kind: 'after', page: last };
+  }
+
+  /** A gap is behind what is known of a page, which may be old itself. */
+  #closing(page: ListPage<Row>): Place<Row> {
+    const again = page.round !== this.#round && page.cursor !== undefined;
+    return again ? { kind: 'again', page } : { kind: 'after', page };
+  }
+
+  async #readDue(asking: Asking, round: number, most: number): Promise<void> {
+    let gap: ListPage<Row> | undefined;
+    for (let left = most; left > 0 && round === this.#round; left -= 1) {
+      gap = this.#pages.gap;
+      const stale = this.#inView().find(page => page.round !== round && page.cursor !== undefined);
+      const place: Place<Row> | undefined = gap ? this.#closing(gap) : stale && { kind: 'again', page: stale };
+      if (!place) return;
+      await this.#read(place, asking, round);
+    }
+    // More came than can be read in one poll: what is behind it is read when it is wanted.
+    if (gap && this.#pages.gap) this.#pages.cutAfter(this.#pages.gap);
+  }
+
+  /** The pages of the rows that are shown, and their neighbours; the oldest first. */
+  #inView(): ListPage<Row>[] {
+    const { pages } = this.#pages;
+    const shown = new Set<ListPage<Row>>();
+    for (const rows of this.#windows.values()) {
+      for (const row of rows) {
+        const page = this.#pages.pageOf(this.source.id(row));
+        if (page) shown.add(page);
+      }
+    }
+    // Rows of many pages are shown where they are sorted or filtered: their neighbours are nowhere near.
+    const wanted =
+      shown.size > 2
+        ? shown
+        : new Set(
+            pages.filter((page, index) => {
+              const around = [pages[index - 1], page, pages[index + 1]];
+              return around.some(each => each !== undefined && shown.has(each));
+            }),
+          );
+    return [...wanted].sort((left, right) => left.readAt - right.readAt);
+  }
+
+  /** Reads a place and takes the answer in. Gives whether it was taken. */
+  async #read(place: Place<Row>, asking: Asking, round: number): Promise<boolean> {
+    const cursor = cursorOf(place);
+    if (cursor === undefined) return false;
+    this.#asked += 1;
+    const asked = this.#asked;
+    const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
+    const page = await this.source.readPage({ ...asking, query });
+    return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+  }
+
+  #publish(): void {
+    this.#ports.publish(this.data);
+  }
+
+  #say(state: ReaderState): void {
+    if (state.reading === this.#state.reading && state.fault === this.#state.fault) return;
+    this.#state = state;
+    for (const listener of this.#listeners) listener();
+  }
+}

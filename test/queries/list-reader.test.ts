@@ -1,0 +1,299 @@
+/** How a list is read: page by page, again while in view, to its end on request. */
+import { describe, expect, it, vi } from 'vitest';
+import type { ListQuery } from '../../src/contract/common.ts';
+import type { Asking } from '../../src/queries/asking.ts';
+import type { ListData, NotedPage } from '../../src/queries/list.ts';
+import { ListReader } from '../../src/queries/list-reader.ts';
+import { ListServer, type Row } from './list-server.ts';
+
+const { signal } = new AbortController();
+const asking = { signal } as Asking;
+const row = (id: string, value = 0): Row => ({ id, value });
+const names = ({ rows }: ListData<Row>): string => rows.map(({ id }) => id).join(' ');
+const range = (from: number, to: number): string =>
+  Array.from({ length: from - to + 1 }, (_, index) => `r${from - index}`).join(' ');
+
+function readerOf(readPage: (query: ListQuery) => NotedPage<Row> | Promise<NotedPage<Row>>) {
+  const published = vi.fn<(data: ListData<Row>) => void>();
+  const source = {
+    key: ['rows'],
+    id: ({ id }: Row) => id,
+    readPage: async ({ query }: { query: ListQuery }) => readPage(query),
+  };
+  return { reader: new ListReader<Row>(source, { asking: async () => asking, publish: published }), published };
+}
+
+/** A list of `count` rows on the service, ten a page. */
+function listOf(count: number) {
+  const server = new ListServer(10, 'place');
+  server.insertMany(count);
+  return { server, ...readerOf(query => server.answer(query)) };
+}
+
+/** Pages given one after the other, whatever is asked. */
+function scripted(...pages: Partial<NotedPage<Row>>[]) {
+  return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
+}
+
+describe('a poll', () => {
+  it('reads one page, and the one in view', async () => {
+    const { server, reader } = listOf(40);
+    await reader.poll(asking);
+    await reader.readOn();
+    await reader.readOn();
+    const { rows } = reader.data;
+    expect(rows).toHaveLength(30);
+    server.asked = 0;
+    await reader.poll(asking);
+    expect(server.asked).toBe(1);
+    // The page in the middle of three, and its neighbours: the first is read anyway.
+    reader.see(reader, rows.slice(12, 15));
+    server.asked = 0;
+    await reader.poll(asking);
+    expect(server.asked).toBe(3);
+  });
+
+  it('shows a change of a row far behind the first page, once that row is in view', async () => {
+    const { server, reader } = listOf(40);
+    await reader.poll(asking);
+    await reader.readRest();
+    server.places.set('r5', { place: 5, value: 1 });
+    server.places.delete('r4');
+    const old = reader.data;
+    await reader.poll(asking);
+    expect(reader.data).toBe(old);
+    reader.see(reader, old.rows.slice(33, 38));
+    await reader.poll(asking);
+    expect(reader.data.rows.find(({ id }) => id === 'r5')).toEqual(row('r5', 1));
+    expect(names(reader.data)).not.toContain('r4 ');
+    expect(reader.data.rows).toHaveLength(39);
+  });
+
+  it('keeps the rows that say the same, and the list where nothing changed', async () => {
+    const { server, reader } = listOf(20);
+    await reader.poll(asking);
+    await reader.readRest();
+    const old = reader.data;
+    await reader.poll(asking);
+    expect(reader.data).toBe(old);
+    server.places.set('r20', { place: 20, value: 1 });
+    await reader.poll(asking);
+    expect(reader.data.rows[0]).toEqual(row('r20', 1));
+    expect(reader.data.rows.slice(1).every((each, index) => each === old.rows[index + 1])).toBe(true);
+  });
+
+  it('puts what is new before what was read, with one request', async () => {
+    const { server, reader } = listOf(30);
+    await reader.poll(asking);
+    await reader.readRest();
+    server.insertMany(3);
+    server.asked = 0;
+    await reader.poll(asking);
+    expect(server.asked).toBe(1);
+    expect(names(reader.data)).toBe(range(33, 1));
+    expect(reader.data.complete).toBe(true);
+  });
+
+  it('reads on after a burst until the pages meet: nothing is missing', async () => {
+    const { server, reader } = listOf(30);
+    await reader.poll(asking);
+    await reader.readRest();
+    server.insertMany(56);
+    await reader.poll(asking);
+    expect(names(reader.data)).toBe(range(86, 1));
+    expect(reader.data).toMatchObject({ complete: true, gapAfter: undefined });
+  });
+
+  it('sees a list that was short and read whole grow over many pages', async () => {
+    const { server, reader } = listOf(8);
+    await reader.poll(asking);
+    expect(reader.data.complete).toBe(true);
+    server.insertMany(17);
+    await reader.poll(asking);
+    await reader.readRest();
+    expect(names(reader.data)).toBe(range(25, 1));
+    expect(reader.data.complete).toBe(true);
+  });
+
+  it('gives up what is far behind when more came than it may read, and does not say that it is all', async () => {
+    const { server, reader } = listOf(30);
+    await reader.poll(asking);
+    await reader.readRest();
+    server.insertMany(500);
+    await reader.poll(asking);
+    expect(reader.data).toMatchObject({ complete: false, gapAfter: undefined });
+    await reader.readRest();
+    expect(names(reader.data)).toBe(range(530, 1));
+  });
+
+  it('says where rows may be missing while what closes the gap cannot be read', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(10);
+    let fails = false;
+    const { reader } = readerOf(query => {
+      if (fails && query.cursor) throw new Error('the cable is out');
+      return server.answer(query);
+    });
+    await reader.poll(asking);
+    server.insertMany(25);
+    fails = true;
+    await expect(reader.poll(asking)).rejects.toThrow('the cable is out');
+    expect(reader.data).toMatchObject({ complete: false, gapAfter: 10 });
+    expect(reader.data.rows).toHaveLength(20);
+    fails = false;
+    await reader.poll(asking);
+    expect(names(reader.data)).toBe(range(35, 1));
+  });
+
+  it('ends the list where the service says that it ends', async () => {
+    const { server, reader } = listOf(40);
+    await reader.poll(asking);
+    await reader.readRest();
+    for (let id = 1; id <= 35; id += 1) server.places.delete(`r${id}`);
+    await reader.poll(asking);
+    expect(names(reader.data)).toBe(range(40, 36));
+    expect(reader.data.complete).toBe(true);
+  });
+
+  it('takes rows away at once that the program has deleted', async () => {
+    const { reader, published } = listOf(25);
+    await reader.poll(asking);
+    await reader.readRest();
+    published.mockClear();
+    reader.remove(['r3', 'never']);
+    expect(published).toHaveBeenCalledTimes(1);
+    expect(reader.data.rows).toHaveLength(24);
+    expect(names(reader.data)).not.toContain('r3 ');
+  });
+
+  it('judges what goes on by the rows that are live', async () => {
+    const { server, reader } = listOf(30);
+    reader.source = {
+      ...reader.source,
+      activity: rows => (rows.some(({ value }) => value === 1) ? 'running' : 'open'),
+    };
+    server.places.set('r2', { place: 2, value: 1 });
+    await reader.poll(asking);
+    await reader.readRest();
+    await reader.poll(asking);
+    expect(reader.activity()).toBe('open');
+    reader.see(reader, reader.data.rows.slice(-3));
+    await reader.poll(asking);
+    expect(reader.activity()).toBe('running');
+  });
+});
+
+describe('answers that cross', () => {
+  it('lose no page: a poll ends while the next page is on its way', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(30);
+    const held: (() => void)[] = [];
+    const { reader } = readerOf(query => {
+      const page = server.answer(query);
+      return query.cursor ? new Promise(resolve => held.push(() => resolve(page))) : page;
+    });
+    await reader.poll(asking);
+    const more = reader.readOn();
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    server.insertMany(2);
+    await reader.poll(asking);
+    const answered = setInterval(() => held.shift()?.(), 1);
+    await more;
+    clearInterval(answered);
+    expect(names(reader.data)).toBe(range(32, 11));
+  });
+
+  it('leave out an answer that a newer one has overtaken', async () => {
+    const held: ((page: NotedPage<Row>) => void)[] = [];
+    const { reader } = readerOf(() => new Promise(resolve => held.push(resolve)));
+    const answer = (value: number): NotedPage<Row> => ({
+      items: [row('a', value)],
+      has_more: false,
+      next_cursor: null,
+      dropped: 0,
+    });
+    const polls = [reader.poll(asking), reader.poll(asking)];
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    held[1]?.(answer(2));
+    await polls[1];
+    held[0]?.(answer(1));
+    await polls[0];
+    expect(reader.data.rows).toEqual([row('a', 2)]);
+  });
+});
+
+describe('the end', () => {
+  it.each([
+    ['an empty page', { items: [], has_more: true, next_cursor: '3' }],
+    ['an empty cursor', { items: [row('b')], has_more: true, next_cursor: '' }],
+    ['the cursor that was sent', { items: [row('b')], has_more: true, next_cursor: '2' }],
+  ])('is %s', async (_name, second) => {
+    const { reader } = scripted({ items: [row('a')], has_more: true, next_cursor: '2' }, second);
+    await reader.poll(asking);
+    expect(await reader.readRest()).toBe('complete');
+    expect(reader.data.complete).toBe(true);
+  });
+
+  it('is a cursor that was followed before', async () => {
+    let asked = 0;
+    const { reader } = readerOf(() => {
+      asked += 1;
+      return { items: [row(`r${asked}`)], has_more: true, next_cursor: `c${asked % 3}`, dropped: 0 };
+    });
+    await reader.poll(asking);
+    expect(await reader.readRest()).toBe('complete');
+    expect(asked).toBe(4);
+  });
+
+  it('is not waited for where new cursors bring the same rows for ever', async () => {
+    let asked = 0;
+    const { reader } = readerOf(() => {
+      asked += 1;
+      return { items: [row('a'), row('b')], has_more: true, next_cursor: `c${asked}`, dropped: 0 };
+    });
+    await reader.poll(asking);
+    expect(await reader.readRest()).toBe('failed');
+    expect(reader.state().fault?.message).toContain('the same rows');
+    expect(asked).toBeLessThan(10);
+  });
+});
+
+describe('reading the rest', () => {
+  it('says how far it is, and stops when it is told to, with what was read', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(300);
+    const { reader, published } = readerOf(query => {
+      if (server.asked === 5) reader.stop();
+      return server.answer(query);
+    });
+    await reader.poll(asking);
+    const seen: (number | undefined)[] = [];
+    reader.subscribe(() => seen.push(reader.state().reading));
+    const rest = reader.readRest();
+    expect(reader.readRest()).toBe(rest);
+    expect(await rest).toBe('stopped');
+    expect(seen[0]).toBe(10);
+    expect(seen.at(-1)).toBeUndefined();
+    expect(published.mock.lastCall?.[0].rows.length).toBe(reader.data.rows.length);
+    expect(reader.data.complete).toBe(false);
+    expect(await reader.readRest()).toBe('complete');
+    expect(names(reader.data)).toBe(range(300, 1));
+  });
+});
+
+describe('rows that cannot be told apart, or not be read', () => {
+  it('are counted', async () => {
+    const { reader } = scripted({ items: [row('a', 1), row('a', 2), row('b')], dropped: 2 });
+    await reader.poll(asking);
+    expect(reader.data).toMatchObject({ dropped: 2, repeated: 1 });
+    expect(names(reader.data)).toBe('a b');
+  });
+
+  it('may have any id', async () => {
+    const { reader } = scripted({ items: [row('__proto__', 1), row('constructor', 2), row('', 3)] });
+    await reader.poll(asking);
+    expect(reader.data.rows.map(({ value }) => value)).toEqual([1, 2, 3]);
+    reader.remove(['__proto__']);
+    expect(reader.data.rows.map(({ value }) => value)).toEqual([2, 3]);
+  });
+});
