@@ -2,54 +2,113 @@
 import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
+import type { LocalService } from '../config/profile.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
-import type { ServiceOptions } from '../service/options.ts';
+import type { ServiceOptions, Supervisor } from '../service/options.ts';
+import {
+  type ConnectionMonitor,
+  fixedConnection,
+  SupervisedConnection,
+  type SupervisedService,
+} from '../service/supervisor.ts';
 import { version } from './version.ts';
 
 const none = async (): Promise<string> => '';
 
-async function optionsOf({ profile, paths }: Config): Promise<ServiceOptions> {
-  const { service, assumptions } = profile;
-  const userAgent = `benchtop/${version}`;
-  if (service.kind === 'remote') {
-    return {
-      baseUrl: service.baseUrl.value,
-      inferenceUrl: service.inferenceUrl.value,
-      apiKey: service.apiKey?.get ?? none,
-      inferenceToken: service.inferenceToken?.get ?? none,
-      caFile: service.caFile?.value,
-      allowInsecureHttp: service.allowInsecureHttp,
-      assumptions,
-      userAgent,
-    };
-  }
-  const { ensureLocalService } = await import('../local/daemon/client.ts');
-  const entry = process.argv[1] ?? '';
-  const { upstream } = service;
-  const { baseUrl, apiKey } = await ensureLocalService({
-    upstream: upstream && { url: upstream.url.value, key: await upstream.key?.get() },
-    dataFolder: paths.data,
-    entry: { command: process.execPath, args: [...process.execArgv, entry] },
-  });
-  return { baseUrl, apiKey: async () => apiKey, inferenceToken: async () => apiKey, assumptions, userAgent };
+/** The connection of a program, or of one command, to the service of a configuration. */
+export interface ServiceConnection {
+  /** Gives what asks the service, loaded the first time. Asks nothing itself. */
+  readonly service: () => Promise<Service>;
+  readonly monitor: ConnectionMonitor;
+  /** Where the service is, for words about it. */
+  readonly address: () => string;
+  /** Closes what has been opened, and opens nothing for it. The service cannot be had from here afterwards. */
+  readonly close: () => Promise<void>;
 }
 
-/** Connects the first time it is called; later calls get the same service, and a failed attempt is made again. */
-export function serviceOf(config: Config): () => Promise<Service> {
-  let connected: Promise<Service> | undefined;
-  const connect = async (): Promise<Service> => {
+/** Finds the service of this machine, starts it where it does not run, and keeps it awake. */
+function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
+  const client = () => import('../local/daemon/client.ts');
+  return {
+    ensure: async (moment, signal) => {
+      // The first frame goes before what holds the thread.
+      await new Promise(setImmediate);
+      const { ensureLocalService } = await client();
+      const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
+        dataFolder: paths.data,
+        entry: { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] },
+        version,
+        upstream: upstream && { url: upstream.url.value, key: await upstream.key?.get() },
+        moment,
+        signal,
+      });
+      return { baseUrl, apiKey, id: instanceId, note };
+    },
+    hold: (target, onEnd) => {
+      let release: (() => void) | undefined;
+      let released = false;
+      void import('../local/daemon/lease.ts').then(({ holdLease }) => {
+        if (!released) release = holdLease(target, onEnd);
+      });
+      return () => {
+        released = true;
+        release?.();
+      };
+    },
+    isSilent: async target => (await client()).isSilent(target),
+  };
+}
+
+function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): ServiceOptions {
+  const { service, assumptions } = profile;
+  const shared = { assumptions, userAgent: `benchtop/${version}` };
+  if (service.kind === 'local') {
+    // The supervisor knows the address and the key.
+    return { ...shared, supervisor, baseUrl: 'http://127.0.0.1', apiKey: none, inferenceToken: none };
+  }
+  return {
+    ...shared,
+    baseUrl: service.baseUrl.value,
+    inferenceUrl: service.inferenceUrl.value,
+    apiKey: service.apiKey?.get ?? none,
+    inferenceToken: service.inferenceToken?.get ?? none,
+    caFile: service.caFile?.value,
+    allowInsecureHttp: service.allowInsecureHttp,
+  };
+}
+
+/**
+ * The connection to the service of a configuration. Nothing is asked yet.
+ *
+ * @param moment `start` for a screen, which keeps the service awake; `command` for what asks a few times and ends
+ */
+export function connectTo(config: Config, moment: 'start' | 'command'): ServiceConnection {
+  const { service: wanted } = config.profile;
+  const supervised =
+    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), { moment }) : undefined;
+  let created: Promise<Service> | undefined;
+  let closed = false;
+  const create = async (): Promise<Service> => {
     // Loading what talks to the service holds the thread: the first frame goes before it.
     await new Promise(setImmediate);
-    const [{ createService }, options] = await Promise.all([import('../service/index.ts'), optionsOf(config)]);
-    return createService({ ...options, readOnly: config.profile.readOnly.value });
+    const { createService } = await import('../service/index.ts');
+    return createService({ ...optionsOf(config, supervised), readOnly: config.profile.readOnly.value });
   };
-  return () => {
-    connected ??= connect().catch((error: unknown) => {
-      connected = undefined;
-      throw error;
-    });
-    return connected;
+  return {
+    service: () => {
+      if (closed) return Promise.reject(new Error('This service is not shown any more. Nothing was sent.'));
+      created ??= create();
+      return created;
+    },
+    monitor: supervised ?? fixedConnection,
+    address: () => (wanted.kind === 'remote' ? wanted.baseUrl.value : (supervised?.baseUrl ?? 'the local service')),
+    close: async () => {
+      closed = true;
+      supervised?.close();
+      const service = await created?.catch(() => undefined);
+      await service?.close();
+    },
   };
 }
 

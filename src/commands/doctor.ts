@@ -12,7 +12,7 @@ import { wrap } from '../text/wrap.ts';
 import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
 import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { ask } from './chat.ts';
-import { openRemembered, originsOf, serviceOf } from './connect.ts';
+import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
@@ -109,8 +109,13 @@ const optional: Partial<Record<Operation, (service: Service, signal: AbortSignal
   getDeploymentSummary: (service, signal) => service.deployments.summary({ signal }),
 };
 
-async function* serviceFindings(service: Service, model: string | undefined, io: CommandIo): AsyncGenerator<Finding> {
+async function* serviceFindings(
+  connection: ServiceConnection,
+  model: string | undefined,
+  io: CommandIo,
+): AsyncGenerator<Finding> {
   const about = 'service';
+  const service = await connection.service();
   const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
   try {
     const began = performance.now();
@@ -119,7 +124,7 @@ async function* serviceFindings(service: Service, model: string | undefined, io:
     yield {
       about,
       state: 'ok',
-      words: `${service.baseUrl} answers, and takes the key; the first answer took ${took} ms`,
+      words: `${connection.address()} answers, and takes the key; the first answer took ${took} ms`,
     };
   } catch (error) {
     yield faultOf(about, error);
@@ -180,17 +185,11 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   yield folderFinding('state folder', paths.state);
   if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
   yield memoryFinding(config);
-  let service: Service;
+  const connection = connectTo(config, 'command');
   try {
-    service = await serviceOf(config)();
-  } catch (error) {
-    yield faultOf('service', error);
-    return;
-  }
-  try {
-    yield* serviceFindings(service, values.model, io);
+    yield* serviceFindings(connection, values.model, io);
   } finally {
-    await service.close();
+    await connection.close();
   }
 }
 

@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { own } from '../text/own.ts';
 import { configFlags, configOptions } from './flags.ts';
+import { version } from './version.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;
@@ -55,6 +56,12 @@ function rateLimitOf(text: string | undefined) {
   return { perSecond, burst: Math.max(1, perSecond * 2) };
 }
 
+function afterStop(screens: number): string {
+  if (screens === 0) return 'what was running continues at the next start';
+  const open = screens === 1 ? 'an open screen starts' : `${screens} open screens start`;
+  return `${open} it again with the next request`;
+}
+
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -83,7 +90,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (values.stop) {
     const { stopService } = await import('../local/daemon/client.ts');
     const stopped = await stopService(dataFolder);
-    process.stdout.write(stopped ? 'stopped; what was running goes on at the next start\n' : 'not running\n');
+    process.stdout.write(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : 'not running\n');
     return 0;
   }
 
@@ -93,6 +100,7 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     const service = await serve({
       dataFolder,
+      version,
       port,
       apiKey: await givenKey(values),
       upstream: await upstreamOf(values),

@@ -6,31 +6,38 @@ import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { own } from '../text/own.ts';
 import type { Connection, NewProfile } from '../ui/app/connection.ts';
-import { openRemembered, originsOf, serviceOf } from './connect.ts';
+import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 
 /** How long the test of a new service may take. */
 const testMs = 15_000;
 
-function workbenchOf(config: Config): Workbench {
-  const service = serviceOf(config);
-  // Begins at once, beside the first frame; whoever asks first reports what went wrong.
-  service().catch(() => {});
-  return new Workbench({
-    service,
+/** What is shown, and the connection that it is read by. */
+interface Shown {
+  readonly config: Config;
+  readonly connection: ServiceConnection;
+  readonly workbench: Workbench;
+}
+
+function show(config: Config): Shown {
+  const connection = connectTo(config, 'start');
+  // Both begin at once, while the first frame is drawn. The first request reports what went wrong.
+  connection.service().catch(() => {});
+  connection.monitor.retry();
+  const workbench = new Workbench({
+    service: connection.service,
+    connection: connection.monitor,
     profile: config.profile.name,
     readOnly: config.profile.readOnly.value,
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
     remembered: () => openRemembered(config),
   });
+  return { config, connection, workbench };
 }
 
-async function close(workbench: Workbench): Promise<void> {
+async function close({ workbench, connection }: Shown): Promise<void> {
   workbench.close();
-  await workbench
-    .service()
-    .then(connected => connected.close())
-    .catch(() => {});
+  await connection.close();
 }
 
 function keySettings({ keySource, key }: NewProfile): ProfileSettings {
@@ -49,8 +56,7 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
-  #config: Config;
-  #workbench: Workbench;
+  #shown: Shown;
   #connection: Connection;
   /** Counts the services shown so far. */
   generation = 0;
@@ -60,17 +66,16 @@ export class Session {
   constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv) {
     this.#flags = flags;
     this.#environment = environment;
-    this.#config = loadConfig(flags, environment);
-    this.#workbench = workbenchOf(this.#config);
+    this.#shown = show(loadConfig(flags, environment));
     this.#connection = this.#describe();
   }
 
   get config(): Config {
-    return this.#config;
+    return this.#shown.config;
   }
 
   get workbench(): Workbench {
-    return this.#workbench;
+    return this.#shown.workbench;
   }
 
   get connection(): Connection {
@@ -83,7 +88,7 @@ export class Session {
   };
 
   #describe(): Connection {
-    const { profile, settingsPath, warnings } = this.#config;
+    const { profile, settingsPath, warnings } = this.config;
     const named = Object.keys(readSettings(settingsPath).settings.profiles ?? {});
     return {
       profiles: [...new Set(['local', ...named])],
@@ -105,9 +110,8 @@ export class Session {
 
   readonly #switchTo = (name: string): void => {
     const config = this.#configOf(name);
-    const before = this.#workbench;
-    this.#config = config;
-    this.#workbench = workbenchOf(config);
+    const before = this.#shown;
+    this.#shown = show(config);
     this.#connection = this.#describe();
     this.generation += 1;
     for (const listener of this.#listeners) listener();
@@ -115,7 +119,7 @@ export class Session {
   };
 
   readonly #setUp = async (profile: NewProfile): Promise<void> => {
-    const { settingsPath } = this.#config;
+    const { settingsPath } = this.config;
     const before = own(readSettings(settingsPath).settings.profiles, profile.name);
     const keep = (settings: ProfileSettings | undefined): Promise<void> =>
       changeSettings(settingsPath, all => {
@@ -140,15 +144,16 @@ export class Session {
 
   /** @throws Error where the service does not answer as it should */
   async #test(name: string): Promise<void> {
-    const service = await serviceOf(this.#configOf(name))();
+    const connection = connectTo(this.#configOf(name), 'command');
     try {
+      const service = await connection.service();
       await service.benchmarks.list({ limit: 1 }, { signal: AbortSignal.timeout(testMs) });
     } finally {
-      await service.close();
+      await connection.close();
     }
   }
 
   close(): Promise<void> {
-    return close(this.#workbench);
+    return close(this.#shown);
   }
 }

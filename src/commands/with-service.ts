@@ -2,7 +2,7 @@
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
-import { openRemembered, serviceOf } from './connect.ts';
+import { connectTo, openRemembered } from './connect.ts';
 import type { CommandIo } from './io.ts';
 
 export interface CommandContext {
@@ -25,12 +25,12 @@ export async function withService<Result>(
 ): Promise<Result> {
   const config = loadConfig(flags, io.environment);
   for (const warning of config.warnings) io.note(warning);
-  const service = await serviceOf(config)();
+  const connection = connectTo(config, 'command');
   const memory = openRemembered(config);
   try {
-    return await work({ config, service, memory, signal: io.signal });
+    return await work({ config, service: await connection.service(), memory, signal: io.signal });
   } finally {
     memory.close();
-    await service.close();
+    await connection.close();
   }
 }

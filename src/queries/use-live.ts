@@ -105,6 +105,9 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,
   });
-  const refresh = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
+  const refresh = useCallback(() => {
+    workbench.connection.retry();
+    void refetch({ cancelRefetch: false });
+  }, [workbench, refetch]);
   return { data, freshness, fault: error ? faultOf(error) : undefined, refresh };
 }

@@ -2,6 +2,7 @@
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import type { Service } from '../service/index.ts';
+import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import { HostRest } from './host-rest.ts';
 import { Lists } from './lists.ts';
 import { Pins } from './pins.ts';
@@ -20,6 +21,8 @@ const forgetAfterMs = 10 * 60_000;
 export interface WorkbenchOptions {
   /** Gives the service, loading and connecting it the first time. */
   readonly service: () => Promise<Service>;
+  /** How the connection to the service is; always there where it is not given. */
+  readonly connection?: ConnectionMonitor;
   /** Name of the profile, for the frame. */
   readonly profile: string;
   /** Hides and refuses everything that writes. */
@@ -35,6 +38,7 @@ export interface WorkbenchOptions {
 /** One connection of the screen to a service. */
 export class Workbench {
   readonly service: () => Promise<Service>;
+  readonly connection: ConnectionMonitor;
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
@@ -67,6 +71,9 @@ export class Workbench {
   readonly jobs = new Map<string, Job<unknown>>();
   readonly #stopObserving: () => void;
   #paused = false;
+  readonly #stopFollowing: () => void;
+  /** Of the service that answered last. */
+  #generation = 0;
   readonly #listeners = new Set<() => void>();
 
   readonly #openRemembered: () => RememberedStore;
@@ -74,6 +81,8 @@ export class Workbench {
 
   constructor(options: WorkbenchOptions) {
     const { service, profile, readOnly = false, keepsChats = true, poll = usualIntervals, remembered } = options;
+    this.connection = options.connection ?? fixedConnection;
+    this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.keepsChats = keepsChats;
     this.poll = poll;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
@@ -134,6 +143,17 @@ export class Workbench {
     return () => this.#listeners.delete(listener);
   };
 
+  /** After the service was started again, what is on screen is read at once: its polls may be far apart by then. */
+  readonly #follow = (): void => {
+    const { state } = this.connection;
+    if (state.kind !== 'connected' || state.generation === this.#generation) return;
+    const isFirst = this.#generation === 0;
+    this.#generation = state.generation;
+    if (isFirst) return;
+    this.failures.clear();
+    void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
+  };
+
   /** Asks nothing while the program is suspended. On return everything on screen is asked for once. */
   setSuspended(suspended: boolean): void {
     focusManager.setFocused(!suspended);
@@ -142,6 +162,7 @@ export class Workbench {
   /** Lets the process end. */
   close(): void {
     this.#stopObserving();
+    this.#stopFollowing();
     this.cache.clear();
     for (const job of this.jobs.values()) job.cancel();
     this.#remembered?.close();
@@ -149,7 +170,7 @@ export class Workbench {
   }
 }
 
-export type { Service };
+export type { ConnectionMonitor, ConnectionState, Service };
 
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
 

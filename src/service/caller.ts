@@ -217,6 +217,7 @@ export class Caller {
       const wire = { method, url: route.url, headers, body: request.body, agent, ...call.timeouts };
       const facts = factsOf(route.url, attempt);
       const result = await this.#attempt(call, facts, { ...wire, uncompressed, signal: time.signal }, read);
+      if (result.status !== undefined) connection.answered(route.place);
       if (!result.ok && writes) mayHaveHappened ||= mayHaveWorked(result.outcome);
       return result;
     };

@@ -54,6 +54,11 @@ export class Connection {
     return this.#origins.has(url.origin);
   }
 
+  /** An attempt was answered, whatever the answer says. */
+  answered({ target }: Place): void {
+    if (target) this.#supervisor?.answered?.(target);
+  }
+
   /** After an attempt was lost: whether the service has been found or started again. */
   async recover({ target }: Place, signal: AbortSignal): Promise<boolean> {
     if (!target || !this.#supervisor || signal.aborted) return false;

@@ -39,6 +39,8 @@ export interface Supervisor {
    * since, so that what may be repeated is worth another attempt.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
+  /** A request was answered there: it does not hang. */
+  readonly answered?: (target: Target) => void;
 }
 
 export interface ServiceOptions {

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { version } from '../../src/commands/version.ts';
 import { ensureLocalService } from '../../src/local/daemon/client.ts';
 import { freshHome, program } from './session.ts';
 
@@ -31,7 +32,7 @@ export async function populatedHome(): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
   const dataFolder = join(home, '.local/share/benchtop');
   const entry = { command: process.execPath, args: [program] };
-  const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry });
+  const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry, version });
   const call: PopulatedHome['call'] = async (method, path, body) => {
     const answer = await fetch(`${baseUrl}/api/v1/${path}`, {
       method,

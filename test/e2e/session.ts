@@ -69,10 +69,17 @@ const shell = ['bash', '--norc', '--noprofile', '-i'] as const;
 /** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`. */
 export function openSession(
   env: Record<string, string>,
-  { columns = 120, rows = 40, args = [] as readonly string[], cwd = process.cwd(), inShell = false } = {},
+  {
+    columns = 120,
+    rows = 40,
+    args = [] as readonly string[],
+    cwd = process.cwd(),
+    inShell = false,
+    program: started = program,
+  } = {},
 ): Session {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  const [command, ...words] = inShell ? shell : [process.execPath, program, ...args];
+  const [command, ...words] = inShell ? shell : [process.execPath, started, ...args];
   const child = spawnInTerminal(command, words, {
     cols: columns,
     rows,

@@ -94,23 +94,45 @@ export function removeAddress(folder: string, instanceId: string): void {
   if (readAddress(folder)?.instance_id === instanceId) rmSync(join(folder, addressFile), { force: true });
 }
 
+/** What SQLite answers where another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
+const lockedCodes: ReadonlySet<unknown> = new Set([5, 6]);
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && lockedCodes.has(Number(error.errcode) & 0xff);
+}
+
 /**
  * Takes the folder for this process until it ends, however it ends: the operating system gives the lock up with the
  * process. Gives the function that gives it up, or undefined where another process has it.
+ *
+ * @throws DataFolderError where the lock itself cannot be used
  */
 export function lockFolder(folder: string): (() => void) | undefined {
-  let lock: DatabaseSync;
+  const path = join(folder, lockFile);
+  let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(folder, lockFile));
-    chmodSync(join(folder, lockFile), 0o600);
-  } catch (error) {
-    throw describe(folder, error);
-  }
-  try {
+    lock = new DatabaseSync(path);
+    chmodSync(path, 0o600);
     lock.exec('pragma locking_mode = exclusive; begin exclusive;');
-  } catch {
-    lock.close();
-    return undefined;
+    return () => lock?.close();
+  } catch (error) {
+    lock?.close();
+    if (isLocked(error)) return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DataFolderError(
+      `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,
+    );
   }
-  return () => lock.close();
+}
+
+/**
+ * Whether a process has the folder at this moment.
+ *
+ * @throws DataFolderError where the lock itself cannot be used
+ */
+export function isFolderLocked(folder: string): boolean {
+  if (!existsSync(join(folder, lockFile))) return false;
+  const unlock = lockFolder(folder);
+  unlock?.();
+  return unlock === undefined;
 }

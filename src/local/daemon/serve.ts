@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
@@ -17,10 +18,16 @@ import { TrajectoryTokens } from '../server/trajectory-tokens.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import { ensureOrganization } from '../store/organizations.ts';
 import { openStores, sweepFiles } from '../store/stores.ts';
-import { apiKeyOf, keyringOf, lockFolder, makeDataFolder, removeAddress, writeAddress } from './files.ts';
+import { Activity } from './activity.ts';
+import { findService, stopService } from './client.ts';
+import { apiKeyOf, keyringOf, lockFolder, makeDataFolder, readAddress, removeAddress, writeAddress } from './files.ts';
+import { Leases } from './lease.ts';
+import { fingerprintOf } from './settings.ts';
 
 export interface ServeOptions {
   readonly dataFolder: string;
+  /** Version of the program, for those that look for a service of theirs. */
+  readonly version?: string;
   /** 0 takes any free port. */
   readonly port?: number;
   /** The key of the sample organization; made up and kept where it is not given. */
@@ -29,7 +36,10 @@ export interface ServeOptions {
   readonly upstream?: Upstream | undefined;
   /** Requests that a key may make; what programs of one machine never reach, where it is not given. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Ends after so many milliseconds without a request and without work; never where it is not given. */
+  /**
+   * Of a service that was started for a screen: ends after so many milliseconds without a request and without work, and
+   * makes way for one that is started by hand.
+   */
   readonly idleMs?: number;
 }
 
@@ -37,17 +47,47 @@ export interface RunningService {
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Ends it: requests under way are answered, running work is left to be gone on with. */
-  readonly stop: () => Promise<void>;
+  readonly stop: (successor?: boolean) => Promise<void>;
   /** Resolves once it has ended, for whatever reason. */
   readonly ended: Promise<void>;
 }
 
+/** A process that ends, or that starts, has the folder before or after it answers: it is waited for so long. */
+const takeMs = 60_000;
+const lookEveryMs = 20;
+
 /** Programs of one machine do not come near this. */
-const amply: RateLimit = { perSecond: 2_000, burst: 4_000 };
+const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 /** Another process serves this folder. */
 export class AlreadyRunning extends Error {
   override readonly name = 'AlreadyRunning';
+}
+
+/**
+ * Takes the folder, as soon as a process that is ending gives it up. A service that was started for a screen makes way for
+ * one that is started by hand.
+ *
+ * @throws AlreadyRunning where another service answers for the folder, or has it and does not answer
+ */
+async function takeFolder(folder: string, byHand: boolean): Promise<() => void> {
+  const deadline = performance.now() + takeMs;
+  for (;;) {
+    const unlock = lockFolder(folder);
+    if (unlock) return unlock;
+    const running = await findService(folder);
+    if (running && byHand && running.background) await stopService(folder, { successor: true });
+    else if (running) {
+      throw new AlreadyRunning(
+        `Another benchtop serves ${folder} already: process ${running.pid}, at ${running.baseUrl}. Stop it with \`benchtop serve --stop\`.`,
+      );
+    } else if (performance.now() > deadline) {
+      const pid = readAddress(folder)?.pid;
+      throw new AlreadyRunning(
+        `${pid === undefined ? 'Another process' : `Process ${pid}`} has ${folder} and does not answer. End it by hand, then try again.`,
+      );
+    } else await wait(lookEveryMs);
+  }
 }
 
 function listen(server: Server, port: number): Promise<number> {
@@ -91,10 +131,9 @@ function userOfMachine(): string {
  * @throws DataFolderError where the folder cannot be used
  */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { dataFolder, port = 0, apiKey, upstream, rateLimit = amply, idleMs } = options;
+  const { dataFolder, version = '', port = 0, apiKey, upstream, rateLimit, idleMs } = options;
   makeDataFolder(dataFolder);
-  const unlock = lockFolder(dataFolder);
-  if (!unlock) throw new AlreadyRunning(`Another benchtop serves ${dataFolder}.`);
+  const unlock = await takeFolder(dataFolder, idleMs === undefined);
   const key = apiKey ?? apiKeyOf(dataFolder);
   const stores = openStores(dataFolder, keyringOf(dataFolder));
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
@@ -124,26 +163,40 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     user: userOfMachine(),
   };
   const instanceId = randomUUID();
-  let lastRequest = Date.now();
+  const leases = new Leases();
+  const fingerprint = fingerprintOf(dataFolder, { upstream, rateLimit });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 
   const app = createApp({
     service,
-    instanceId,
-    rateLimit,
-    onRequest: () => {
-      lastRequest = Date.now();
+    rateLimit: rateLimit ?? unlimitedLocal,
+    control: {
+      health: () => ({
+        instance_id: instanceId,
+        pid: process.pid,
+        version,
+        fingerprint,
+        background: idleMs !== undefined,
+        leases: leases.count,
+        upstream: upstream?.url ?? null,
+      }),
+      stop: successor => void stop(successor),
+      lease: () => leases.open(),
     },
-    stop: () => void stop(),
   });
   const answer = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
+  const server = createServer((incoming, outgoing) => {
+    activity?.begin();
+    outgoing.once('close', () => activity?.end());
+    void answer(incoming, outgoing);
+  });
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
+  const stop = (successor = false): Promise<void> => {
     stopping ??= (async () => {
-      clearInterval(idle);
+      activity?.close();
       const stopped = engine.stop();
       removeAddress(dataFolder, instanceId);
+      leases.end(successor ? 'replaced' : 'stopped');
       server.close();
       server.closeIdleConnections();
       setTimeout(() => server.closeAllConnections(), 500).unref();
@@ -157,13 +210,8 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     })();
     return stopping;
   };
-  const idle = setInterval(
-    () => {
-      if (idleMs !== undefined && !engine.busy && Date.now() - lastRequest > idleMs) void stop();
-    },
-    Math.min(10_000, idleMs ?? 10_000),
-  );
-  idle.unref();
+  const activity =
+    idleMs === undefined ? undefined : new Activity({ idleMs, isBusy: () => engine.busy, onIdle: () => void stop() });
 
   try {
     const bound = await listen(server, port);

@@ -31,12 +31,18 @@ const largestBody = 32 * 1024 * 1024;
 
 export interface AppOptions {
   readonly service: ServiceContext;
-  /** Tells two services on one address apart, for those that look for theirs. */
-  readonly instanceId: string;
   readonly rateLimit: RateLimit;
-  /** Called at each request, so that an unused service can end. */
-  readonly onRequest: () => void;
-  readonly stop: () => void;
+  /** What a program may ask of the process itself. Not of the contract. */
+  readonly control: Control;
+}
+
+export interface Control {
+  /** How a program finds out that a service is its own, and of its version and settings. */
+  readonly health: () => object;
+  /** Ends the service. Screens that show it wait for a successor where one is announced. */
+  readonly stop: (successor: boolean) => void;
+  /** Lasts until the caller or the service ends, and keeps the service awake until then. */
+  readonly lease: () => ReadableStream<Uint8Array>;
 }
 
 const paramPattern = /\{(\w+)\}/g;
@@ -98,7 +104,7 @@ function credentialOf(context: Context, { auth }: Pick<Endpoint, 'auth'>): strin
 const inference = { auth: 'inferenceToken', path: '/v1/' } as const;
 const local = { auth: 'apiKey', path: '/local/' } as const;
 
-export function createApp({ service, instanceId, rateLimit, onRequest, stop }: AppOptions): Hono {
+export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   const handlers: Handlers = {
     ...benchmarkRoutes(service),
     ...uploadRoutes(service),
@@ -113,7 +119,6 @@ export function createApp({ service, instanceId, rateLimit, onRequest, stop }: A
   const app = new Hono();
 
   app.use(async (context, next) => {
-    onRequest();
     context.header('X-Request-ID', `req_${randomUUID()}`);
     // A page in a browser must not reach the service by a name that leads to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
@@ -192,14 +197,18 @@ export function createApp({ service, instanceId, rateLimit, onRequest, stop }: A
     service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
   );
 
-  // Not of the contract: how a program finds out that a service is its own, and ends it.
   app.get('/local/health', context => {
     authenticate(context, local);
-    return context.json({ instance_id: instanceId, pid: process.pid, upstream: service.catalog.upstream?.url ?? null });
+    return context.json(control.health());
+  });
+  app.get('/local/lease', context => {
+    authenticate(context, local);
+    return context.body(control.lease(), 200, { 'Content-Type': 'text/event-stream' });
   });
   app.post('/local/stop', context => {
     authenticate(context, local);
-    setTimeout(stop, 10);
+    const successor = context.req.query('successor') !== undefined;
+    setTimeout(() => control.stop(successor), 10);
     return context.json({ stopping: true });
   });
 

@@ -13,8 +13,8 @@ export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** What is signed: upload addresses, ids of benchmarks that are not stored yet, tokens of trajectories. */
-export type SignedUse = 'upload' | 'benchmark' | 'trajectory';
+/** What is signed: upload addresses, ids of benchmarks that are not stored yet, tokens of trajectories, settings. */
+export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {
   readonly #master: Uint8Array;

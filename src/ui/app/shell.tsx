@@ -10,6 +10,7 @@ import { canLeave, type HistoryAction, startAt } from '../navigation/history.ts'
 import { type Location, locationKey } from '../navigation/location.ts';
 import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
+import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
 import { useFailures } from './failures.ts';
 import { Foot } from './foot.tsx';
@@ -96,6 +97,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   const tell = useCallback((shown: Toast) => setToast(shown), []);
   useNotices(notices, terminal, tell);
+  const connectionNotice = useConnectionNotice(tell);
   const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
   const location = currentLocation(state);
   const closeOverlay = useCallback(
@@ -195,7 +197,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                 </MemoryProvider>
                 <Separator height={rows - frameLines} />
               </Box>
-              <Foot columns={columns} layout={layout} crumbs={crumbs} toast={toast} />
+              <Foot columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />
             </Box>
             {overlays.map(overlay => (
               <Box

@@ -1,0 +1,49 @@
+/**
+ * Knows for how long a service has had nothing to do. A request counts until its answer has ended, so that one that streams
+ * for long, and the lease of an open screen, keep the service awake.
+ */
+
+/** The quiet time is measured in so many steps. A machine that sleeps misses steps, and its sleep does not count. */
+const steps = 30;
+
+export interface ActivityOptions {
+  /** Quiet time after which `onIdle` is called, in milliseconds. */
+  readonly idleMs: number;
+  /** Whether work runs that no request waits for. */
+  readonly isBusy: () => boolean;
+  readonly onIdle: () => void;
+}
+
+export class Activity {
+  readonly #isBusy: () => boolean;
+  readonly #onIdle: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #open = 0;
+  #quietSteps = 0;
+
+  constructor({ idleMs, isBusy, onIdle }: ActivityOptions) {
+    this.#isBusy = isBusy;
+    this.#onIdle = onIdle;
+    this.#timer = setInterval(() => this.step(), Math.max(1, idleMs / steps));
+    this.#timer.unref();
+  }
+
+  begin(): void {
+    this.#open += 1;
+  }
+
+  end(): void {
+    this.#open -= 1;
+    this.#quietSteps = 0;
+  }
+
+  /** One step of the quiet time has passed. */
+  step(): void {
+    this.#quietSteps = this.#open > 0 || this.#isBusy() ? 0 : this.#quietSteps + 1;
+    if (this.#quietSteps > steps) this.#onIdle();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,76 @@
+/** An open request that keeps the local service awake while a screen shows it, and ends with either of them. */
+import { request } from 'node:http';
+
+/** Why a service that was held has ended: on request, for another that takes its place, or without a word. */
+export type Farewell = 'stopped' | 'replaced' | 'lost';
+
+export const leasePath = '/local/lease';
+
+/** Sent as the last line of a lease. */
+export const farewellLine = (farewell: Farewell): string => `:${farewell}\n`;
+
+/** The service's side: the leases that are held. */
+export class Leases {
+  readonly #open = new Set<ReadableStreamDefaultController<Uint8Array>>();
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** The body of an answer that lasts until either side ends it. */
+  open(): ReadableStream<Uint8Array> {
+    let lease: ReadableStreamDefaultController<Uint8Array> | undefined;
+    return new ReadableStream({
+      start: controller => {
+        lease = controller;
+        this.#open.add(controller);
+        // So that the head of the answer leaves at once.
+        controller.enqueue(Buffer.from(':held\n'));
+      },
+      cancel: () => {
+        if (lease) this.#open.delete(lease);
+      },
+    });
+  }
+
+  end(farewell: Farewell): void {
+    for (const lease of this.#open) {
+      lease.enqueue(Buffer.from(farewellLine(farewell)));
+      lease.close();
+    }
+    this.#open.clear();
+  }
+}
+
+/**
+ * The program's side. `onEnd` is called once, as soon as the service has gone; not after the release. The connection does
+ * not keep the process alive.
+ */
+export function holdLease(
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
+  onEnd: (farewell: Farewell) => void,
+): () => void {
+  let open = true;
+  let said = '';
+  const end = (): void => {
+    if (!open) return;
+    open = false;
+    const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(farewellLine(word)));
+    onEnd(farewell ?? 'lost');
+  };
+  // A connection of its own, without a timeout: nothing comes on it for hours.
+  const call = request(`${baseUrl}${leasePath}`, { agent: false, headers: { 'X-API-Key': apiKey } }, answer => {
+    answer.setEncoding('utf8');
+    answer.on('data', (text: string) => {
+      said = `${said}${text}`.slice(-64);
+    });
+    answer.on('close', end);
+  });
+  call.on('socket', socket => socket.unref());
+  call.on('error', end);
+  call.end();
+  return () => {
+    open = false;
+    call.destroy();
+  };
+}

@@ -1,0 +1,80 @@
+/** Whether a service that runs is the one that a program wants. */
+import { realpathSync } from 'node:fs';
+import type { Upstream } from '../engine/upstream.ts';
+import type { RateLimit } from '../server/rate-limit.ts';
+import { keyringOf } from './files.ts';
+
+/**
+ * When a program looks for the service: as a screen or a single command starts, after it was lost, or after it said that
+ * another program replaces it.
+ */
+export type Moment = 'start' | 'command' | 'lost' | 'replaced';
+
+/** Settings that only the start of a service can change. */
+export interface ServiceSettings {
+  readonly upstream?: Upstream | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+}
+
+/**
+ * A keyed hash of the settings of a service, equal for equal settings on the same data folder. Says nothing of the key of
+ * the upstream server to those who cannot read the folder.
+ *
+ * @throws DataFolderError
+ */
+export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: ServiceSettings): string {
+  const limit = rateLimit ? [rateLimit.perSecond, rateLimit.burst] : [];
+  return keyringOf(dataFolder).sign('settings', [
+    realpathSync(dataFolder),
+    upstream?.url ?? '',
+    upstream?.key ?? '',
+    ...limit,
+  ]);
+}
+
+/** What is known of a service that runs. */
+export interface RunningSettings {
+  readonly pid: number;
+  readonly version: string;
+  readonly fingerprint: string;
+  readonly upstream: string | null;
+  /** Started for a screen, and not by hand. */
+  readonly background: boolean;
+}
+
+/** What a program would start. */
+export interface WantedSettings {
+  readonly version: string;
+  readonly fingerprint: string;
+  readonly upstream: string | undefined;
+}
+
+export type Decision =
+  | { readonly use: false }
+  /** `note` says how it differs, in a sentence. */
+  | { readonly use: true; readonly note: string | undefined };
+
+/**
+ * Whether a service that runs is used or replaced. It is replaced only as a program starts: two screens with different
+ * settings must not replace each other's service for ever. One that was started by hand is never replaced. Pure.
+ */
+export function decide(running: RunningSettings, wanted: WantedSettings, moment: Moment): Decision {
+  const sameVersion = running.version === wanted.version;
+  if (sameVersion && running.fingerprint === wanted.fingerprint) return { use: true, note: undefined };
+  const starts = moment === 'start' || moment === 'command';
+  // A command that names no upstream server asks for none to be taken away from an open screen.
+  const differs = !sameVersion || moment === 'start' || wanted.upstream !== undefined;
+  if (starts && running.background && differs) return { use: false };
+  if (moment === 'command' && sameVersion && wanted.upstream === undefined) return { use: true, note: undefined };
+  return { use: true, note: noteOf(running, wanted) };
+}
+
+function noteOf({ pid, version, upstream, background }: RunningSettings, wanted: WantedSettings): string {
+  const who = background ? 'started for another screen' : 'started by hand';
+  if (version !== wanted.version) {
+    const older = version === '' ? 'an older version' : `version ${version}`;
+    return `The local service (process ${pid}, ${who}) is ${older}, this program ${wanted.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
+  }
+  const has = upstream === null ? 'no upstream server' : `the upstream server ${upstream}`;
+  return `The local service (process ${pid}, ${who}) has other settings than this program asks for: ${has}. Stop it with \`benchtop serve --stop\` to use these.`;
+}

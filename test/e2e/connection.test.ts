@@ -1,0 +1,119 @@
+/** The local service ends, hangs or is replaced while the program is open: nothing needs a restart. */
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findService, type LocalAddress } from '../../src/local/daemon/client.ts';
+import { lockFolder } from '../../src/local/daemon/files.ts';
+import { eventually } from '../eventually.ts';
+import { freshHome, openSession, program, run, type Session } from './session.ts';
+
+let home: ReturnType<typeof freshHome>;
+let dataFolder: string;
+let session: Session;
+beforeAll(() => {
+  home = freshHome();
+  dataFolder = join(home.home, '.local/share/benchtop');
+});
+afterAll(() => home.remove());
+beforeEach(async () => {
+  session = openSession(home.env);
+  await session.waitFor('▸ t-words');
+});
+afterEach(async () => {
+  session.signal('SIGTERM');
+  await session.ended;
+});
+
+/** The service that holds this screen. */
+const held = (other?: LocalAddress): Promise<LocalAddress> =>
+  eventually(async () => {
+    const found = await findService(dataFolder);
+    if (!found || found.leases === 0 || found.pid === other?.pid) throw new Error('no service holds the screen yet');
+    return found;
+  });
+
+/** Opens the runs, which asks the service, and goes back. */
+async function works(): Promise<void> {
+  session.type(':runs\r');
+  await session.waitFor('No runs');
+  session.type(':bench\r');
+  await session.waitFor('▸ t-words');
+}
+
+describe('the local service', () => {
+  it('is started again when it was killed, before a key is pressed', async () => {
+    const first = await held();
+    process.kill(first.pid, 'SIGKILL');
+    const second = await held(first);
+    expect(second.baseUrl).not.toBe(first.baseUrl);
+    await works();
+    expect(session.text()).not.toMatch(/failing|ECONN|refused/);
+  });
+
+  it('is started again by the next key when it was stopped elsewhere', async () => {
+    const first = await held();
+    const { output } = await run(['serve', '--stop'], home.env);
+    expect(output).toContain('an open screen starts it again');
+    await works();
+    await held(first);
+  });
+
+  it('makes way for one that is started by hand, and the screen moves over', async () => {
+    const first = await held();
+    const byHand = run(['serve', '--data', dataFolder], home.env);
+    const second = await held(first);
+    expect(second.background).toBe(false);
+    await works();
+    process.kill(second.pid, 'SIGTERM');
+    expect((await byHand).code).toBe(0);
+  });
+
+  it('is replaced by a newer program, whose service the open screen uses and names', async () => {
+    const first = await held();
+    const newer = join(home.home, 'newer');
+    cpSync(dirname(program), newer, { recursive: true });
+    const files = readdirSync(newer, { recursive: true, encoding: 'utf8' });
+    for (const name of files.filter(path => path.endsWith('.js'))) {
+      const path = join(newer, name);
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"0.1.0"', '"0.2.0"'));
+    }
+    const other = openSession(home.env, { program: join(newer, 'main.js') });
+    await other.waitFor('▸ t-words');
+    const second = await held(first);
+    expect(second.version).toBe('0.2.0');
+    await session.waitFor('is version 0.2.0, this program 0.1.0');
+    await works();
+    other.signal('SIGTERM');
+    await other.ended;
+    rmSync(newer, { recursive: true, force: true });
+    // The next program of this version takes it back; nothing else is in the way.
+    await run(['serve', '--stop'], home.env);
+  });
+
+  it('is said not to answer while it hangs, and is read again when it continues', async () => {
+    const { pid } = await held();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      session.type(':runs\r');
+      await session.waitFor('The local service does not answer; waiting for it');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await session.waitFor('No runs');
+    await works();
+  });
+
+  it('is said to be starting while that takes long', async () => {
+    const first = await held();
+    await run(['serve', '--stop'], home.env);
+    // What is started now waits for the folder, as behind a service that still saves its work.
+    const unlock = lockFolder(dataFolder);
+    expect(unlock).toBeDefined();
+    session.type(':runs\r');
+    await session.waitFor('The local service has stopped; starting it again…');
+    unlock?.();
+    await session.waitFor('No runs');
+    await held(first);
+    await works();
+  });
+});

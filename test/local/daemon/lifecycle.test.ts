@@ -1,0 +1,252 @@
+/** The local service as a process: found, started, replaced, stopped, and kept awake by those who show it. */
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { version } from '../../../src/commands/version.ts';
+import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
+import { DataFolderError, isFolderLocked, lockFolder } from '../../../src/local/daemon/files.ts';
+import { type Farewell, holdLease } from '../../../src/local/daemon/lease.ts';
+import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
+import { eventually } from '../../eventually.ts';
+
+const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const entry = { command: process.execPath, args: [main] };
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-daemon-'));
+  onTestFinished(async () => {
+    await stopService(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  return folder;
+}
+
+async function here(dataFolder: string, options: Partial<ServeOptions> = {}): Promise<RunningService> {
+  const service = await serve({ dataFolder, version, ...options });
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+const background = { idleMs: 3_600_000 };
+
+describe('starting', () => {
+  it('gives several callers at once the same process, and finds it afterwards', async () => {
+    const dataFolder = freshFolder();
+    const all = await Promise.all([1, 2, 3].map(() => ensureLocalService({ dataFolder, entry, version })));
+    expect(new Set(all.map(({ pid }) => pid)).size).toBe(1);
+    expect(all[0]).toMatchObject({ version, background: true, note: undefined });
+    expect(await findService(dataFolder)).toMatchObject({ pid: all[0]?.pid });
+  });
+
+  it('replaces one of another version as a program starts, and uses it afterwards', async () => {
+    const dataFolder = freshFolder();
+    const old = await here(dataFolder, { version: '0.0.1', ...background });
+    const used = await ensureLocalService({ dataFolder, entry, version, moment: 'lost' });
+    expect(used).toMatchObject({ baseUrl: old.baseUrl, note: expect.stringContaining('is version 0.0.1') });
+    const started = await ensureLocalService({ dataFolder, entry, version, moment: 'start' });
+    expect(started.pid).not.toBe(process.pid);
+    expect(started).toMatchObject({ version, note: undefined });
+    await old.ended;
+  });
+
+  it('replaces one with an upstream server, or with another key for it', async () => {
+    const dataFolder = freshFolder();
+    const upstream = { url: 'http://127.0.0.1:9/v1', key: 'sk-one' };
+    const first = await ensureLocalService({ dataFolder, entry, version, upstream });
+    expect(first.upstream).toBe(upstream.url);
+    const same = await ensureLocalService({ dataFolder, entry, version, upstream });
+    expect(same.pid).toBe(first.pid);
+    const otherKey = await ensureLocalService({ dataFolder, entry, version, upstream: { ...upstream, key: 'sk-two' } });
+    expect(otherKey.pid).not.toBe(first.pid);
+    const without = await ensureLocalService({ dataFolder, entry, version });
+    expect(without.upstream).toBeNull();
+  });
+
+  it('says the last words of a process that ends, and only those of this start', async () => {
+    const dataFolder = freshFolder();
+    writeFileSync(join(dataFolder, 'service.log'), 'words of yesterday\n');
+    const broken = {
+      command: process.execPath,
+      args: ['-e', 'console.error("no room on disk"); process.exit(3)', '--'],
+    };
+    const failed = ensureLocalService({ dataFolder, entry: broken, version });
+    await expect(failed).rejects.toThrow(/did not start: it ended with code 3\.\nno room on disk\n/);
+    await expect(failed).rejects.not.toThrow('yesterday');
+  });
+
+  it('waits for the service that takes the place of another', async () => {
+    const dataFolder = freshFolder();
+    const waiting = ensureLocalService({ dataFolder, entry, version, moment: 'replaced' });
+    const successor = await here(dataFolder, { version: '9.9.9', ...background });
+    expect(await waiting).toMatchObject({ baseUrl: successor.baseUrl, pid: process.pid });
+  });
+
+  it('can be given up', async () => {
+    const dataFolder = freshFolder();
+    const never = { command: process.execPath, args: ['-e', 'setTimeout(() => {}, 2_000)', '--'] };
+    const stop = new AbortController();
+    const waiting = ensureLocalService({ dataFolder, entry: never, version, signal: stop.signal });
+    await eventually(() => expect(existsSync(join(dataFolder, 'service.log'))).toBe(true));
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a lease', () => {
+  it('keeps a service awake, which ends by itself afterwards', async () => {
+    const dataFolder = freshFolder();
+    const service = await here(dataFolder, { idleMs: 60 });
+    let ended = false;
+    void service.ended.then(() => {
+      ended = true;
+    });
+    const ends: Farewell[] = [];
+    const release = holdLease(service, farewell => ends.push(farewell));
+    await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
+    await new Promise(resolve => setTimeout(resolve, 500));
+    expect(ended).toBe(false);
+    release();
+    await service.ended;
+    expect(ends).toEqual([]);
+  });
+
+  it.each(['stopped', 'replaced'] as const)('hears that the service is %s', async farewell => {
+    const service = await here(freshFolder());
+    const heard = new Promise<Farewell>(resolve => holdLease(service, resolve));
+    await eventually(async () => expect(await leasesOf(service)).toBe(1));
+    await service.stop(farewell === 'replaced');
+    expect(await heard).toBe(farewell);
+  });
+
+  it('hears at once that the process was killed', async () => {
+    const dataFolder = freshFolder();
+    const service = await ensureLocalService({ dataFolder, entry, version });
+    const heard = new Promise<Farewell>(resolve => holdLease(service, resolve));
+    await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
+    process.kill(service.pid, 'SIGKILL');
+    expect(await heard).toBe('lost');
+  });
+
+  it('is refused without the key', async () => {
+    const { baseUrl } = await here(freshFolder());
+    expect((await fetch(`${baseUrl}/local/lease`)).status).toBe(401);
+  });
+});
+
+async function leasesOf({ baseUrl, apiKey }: RunningService): Promise<number> {
+  const answer = await fetch(`${baseUrl}/local/health`, { headers: { 'X-API-Key': apiKey } });
+  return ((await answer.json()) as { leases: number }).leases;
+}
+
+describe('stopping', () => {
+  it('lets the next service start at once, also while the first one still saves its work', async () => {
+    const dataFolder = freshFolder();
+    const { baseUrl, apiKey } = await ensureLocalService({ dataFolder, entry, version });
+    const call = async (path: string, body?: object) =>
+      (
+        await fetch(baseUrl + path, {
+          headers: { 'X-API-Key': apiKey },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        })
+      ).json() as Promise<{ status: string; items: { bench_id: string; label: string }[]; training_run_id: string }>;
+    const bench = (await call('/api/v1/benchmarks')).items.find(({ label }) => label === 't-words');
+    const { training_run_id } = await eventually(async () => {
+      const body = {
+        bench_id: bench?.bench_id,
+        base_model_slug: 'benchtop/tutor-base',
+        display_name: 'long',
+        options: { num_steps: 400 },
+      };
+      const started = await call('/api/v1/train', body);
+      expect(started.training_run_id).toBeTruthy();
+      return started;
+    });
+    await eventually(async () => expect((await call(`/api/v1/train/${training_run_id}`)).status).toBe('running'));
+    expect(await stopService(dataFolder)).toMatchObject({ baseUrl });
+    expect(isFolderLocked(dataFolder)).toBe(false);
+    const next = await here(dataFolder);
+    expect(next.baseUrl).not.toBe('');
+  });
+
+  it('is no error where nothing runs', async () => {
+    expect(await stopService(freshFolder())).toBeUndefined();
+  });
+
+  it('says which process has the folder and does not end', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    await expect(stopService(dataFolder)).rejects.toThrow(/A process has the data folder .* does not end/);
+    unlock?.();
+  });
+});
+
+describe('serving by hand', () => {
+  it('takes the place of a service that was started for a screen', async () => {
+    const dataFolder = freshFolder();
+    const screens = await ensureLocalService({ dataFolder, entry, version });
+    const heard = new Promise<Farewell>(resolve => holdLease(screens, resolve));
+    await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
+    const byHand = await here(dataFolder);
+    expect(await heard).toBe('replaced');
+    expect(await findService(dataFolder)).toMatchObject({ baseUrl: byHand.baseUrl, background: false });
+  });
+
+  it('says which service runs already', async () => {
+    const dataFolder = freshFolder();
+    const first = await here(dataFolder);
+    const second = serve({ dataFolder });
+    await expect(second).rejects.toBeInstanceOf(AlreadyRunning);
+    await expect(second).rejects.toThrow(`process ${process.pid}, at ${first.baseUrl}`);
+  });
+
+  it('waits for a process that has the folder but does not answer any more', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    const starting = here(dataFolder);
+    unlock?.();
+    expect((await starting).baseUrl).toMatch(/^http:/);
+  });
+});
+
+describe('the lock of the data folder', () => {
+  const lockIn = (folder: string) => join(folder, 'lock.db');
+
+  it('is called damaged where it is, and not taken for another benchtop', async () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-lock-'));
+    onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
+    writeFileSync(lockIn(dataFolder), 'this is no database '.repeat(100));
+    await expect(serve({ dataFolder })).rejects.toThrow(/lock\.db cannot be used: .*not a database/);
+    rmSync(lockIn(dataFolder));
+    mkdirSync(lockIn(dataFolder));
+    await expect(serve({ dataFolder })).rejects.toBeInstanceOf(DataFolderError);
+  });
+
+  it('is held by one at a time, and free once it has been given up', () => {
+    const folder = freshFolder();
+    const unlock = lockFolder(folder);
+    expect(lockFolder(folder)).toBeUndefined();
+    expect(isFolderLocked(folder)).toBe(true);
+    unlock?.();
+    expect(isFolderLocked(folder)).toBe(false);
+  });
+});
+
+describe('a service that does not answer', () => {
+  it('is told from one that is not there', async () => {
+    const hanging = createServer(() => {});
+    hanging.listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    const { port } = hanging.address() as AddressInfo;
+    const at = { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key' };
+    expect(await isSilent(at)).toBe(true);
+    hanging.closeAllConnections();
+    hanging.close();
+    await once(hanging, 'close');
+    expect(await isSilent(at)).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+/** Which running service a program uses, and which it replaces. */
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { decide, fingerprintOf, type Moment, type RunningSettings } from '../../../src/local/daemon/settings.ts';
+
+const mine = { version: '2.0.0', fingerprint: 'f', upstream: undefined };
+const running: RunningSettings = { pid: 7, version: '2.0.0', fingerprint: 'f', upstream: null, background: true };
+const withUpstream: RunningSettings = { ...running, fingerprint: 'other', upstream: 'http://up.example' };
+const old: RunningSettings = { ...running, version: '1.0.0' };
+const moments: readonly Moment[] = ['start', 'command', 'lost', 'replaced'];
+
+describe('a service that runs', () => {
+  it.each(moments)('is used where it is what the program would start (%s)', moment => {
+    expect(decide(running, mine, moment)).toEqual({ use: true, note: undefined });
+  });
+
+  it('is replaced as a screen starts, where its version, its upstream or the key of that is another', () => {
+    for (const other of [old, withUpstream, { ...running, fingerprint: 'other key' }, { ...running, version: '' }]) {
+      expect(decide(other, mine, 'start')).toEqual({ use: false });
+    }
+    expect(decide(running, { ...mine, fingerprint: 'other', upstream: 'http://up.example' }, 'start').use).toBe(false);
+  });
+
+  it('is used, and said to differ, once the program runs: two screens must not replace each other’s for ever', () => {
+    for (const moment of ['lost', 'replaced'] as const) {
+      expect(decide(old, mine, moment)).toMatchObject({
+        use: true,
+        note: expect.stringContaining('is version 1.0.0, this program 2.0.0'),
+      });
+      expect(decide(withUpstream, mine, moment)).toMatchObject({
+        use: true,
+        note: expect.stringContaining('the upstream server http://up.example'),
+      });
+    }
+  });
+
+  it('keeps its upstream for a command that names none, and is replaced for one that names another', () => {
+    expect(decide(withUpstream, mine, 'command')).toEqual({ use: true, note: undefined });
+    const named = { ...mine, fingerprint: 'third', upstream: 'http://third.example' };
+    expect(decide(withUpstream, named, 'command').use).toBe(false);
+    expect(decide(old, mine, 'command').use).toBe(false);
+  });
+
+  it.each(moments)('is never replaced where it was started by hand (%s)', moment => {
+    for (const other of [old, withUpstream])
+      expect(decide({ ...other, background: false }, mine, moment).use).toBe(true);
+    expect(decide({ ...withUpstream, background: false }, mine, 'start')).toMatchObject({
+      note: expect.stringContaining('process 7, started by hand'),
+    });
+  });
+});
+
+describe('the fingerprint of settings', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-settings-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const upstream = { url: 'http://up.example', key: 'sk-up-0123456789' };
+
+  it('is the same for the same settings, by whatever path the folder is named', () => {
+    const alias = join(folder, 'alias');
+    symlinkSync(folder, alias);
+    expect(fingerprintOf(folder, { upstream })).toBe(fingerprintOf(alias, { upstream: { ...upstream } }));
+    expect(fingerprintOf(folder, {})).toBe(fingerprintOf(folder, { upstream: undefined, rateLimit: undefined }));
+  });
+
+  it('differs with each of them, and holds none', () => {
+    const all = [
+      {},
+      { upstream },
+      { upstream: { ...upstream, key: undefined } },
+      { upstream: { ...upstream, key: 'sk-other' } },
+      { upstream: { ...upstream, url: 'http://other.example' } },
+      { rateLimit: { perSecond: 5, burst: 10 } },
+    ].map(settings => fingerprintOf(folder, settings));
+    expect(new Set(all).size).toBe(all.length);
+    for (const fingerprint of all) expect(fingerprint).toMatch(/^[\w-]{43}$/);
+  });
+});
