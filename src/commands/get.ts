@@ -1,7 +1,7 @@
 /** `benchtop get`: everything about one thing. */
 import { parseArgs } from 'node:util';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { lookAt } from '../queries/watch.ts';
+import { isOver, lookAt } from '../queries/watch.ts';
 import { reward } from '../text/numbers.ts';
 import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
@@ -35,11 +35,12 @@ async function progressFacts({ kind, source }: Resource, row: object, context: C
   const { service, memory, signal } = context;
   const id = source({}).id(row as never);
   const seen = await lookAt(service, { kind, id, label: id }, signal, memory);
-  // A run that has ended has its mean among its facts.
-  const told = 'reward_mean' in row && row.reward_mean != null;
+  // The record of a run that has ended may hold its mean, which is among its facts then.
+  const known = 'reward_mean' in row && row.reward_mean != null;
+  const label = kind === 'training' ? 'last reward' : isOver(seen) ? 'mean' : 'mean so far';
   return [
     { label: 'progress', value: progressWords(seen) },
-    { label: 'mean so far', value: seen.mean === undefined || told ? undefined : reward(seen.mean) },
+    { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
   ];
 }
 

@@ -78,8 +78,11 @@ export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
 export const rolloutStatistics = z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) });
 export type RolloutStatistics = z.output<typeof rolloutStatistics>;
 
-/** `reward` is null where a trajectory has none: a missing reward is not 0. */
-export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: z.string(), task_id: text });
+/**
+ * `reward` is null where a trajectory has none: a missing reward is not 0. A reward counts also where its trajectory and its
+ * task are not named.
+ */
+export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;
 
 export const trajectoryRewards = z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) });

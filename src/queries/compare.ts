@@ -26,7 +26,7 @@ function byTask(rewards: readonly TrajectoryReward[]): Map<string, TaskRewards> 
     if (!task_id) continue;
     const task = tasks.get(task_id) ?? { rewards: [], trajectory: undefined };
     if (typeof reward === 'number') task.rewards.push(reward);
-    task.trajectory ??= trajectory_id;
+    task.trajectory ??= trajectory_id ?? undefined;
     tasks.set(task_id, task);
   }
   return tasks;

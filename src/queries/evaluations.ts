@@ -3,12 +3,13 @@
 import type {
   EvalProgress,
   EvalRun,
-  RolloutStatistics,
+  RolloutSnapshot,
   StartEvalResult,
   TrajectoryReward,
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
 import { readAcross } from './across.ts';
+import { faultOf } from './fault.ts';
 import type { ListSource } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
@@ -21,8 +22,7 @@ export const evaluationKeys = {
   runsOf: (benchId: string) => ['evaluations', 'runs', benchId],
   one: (runId: string) => ['evaluations', 'one', runId],
   progress: (runId: string) => ['evaluations', 'progress', runId],
-  statistics: (runId: string) => ['evaluations', 'statistics', runId],
-  rewards: (runId: string) => ['evaluations', 'rewards', runId],
+  results: (runId: string) => ['evaluations', 'results', runId],
 } as const;
 
 function activityOfRuns(rows: readonly EvalRun[]): Activity {
@@ -113,20 +113,34 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   };
 }
 
-/** Statistics of a run, asked for again while `ended` is false. */
-export function rolloutStatisticsQuery(runId: string, ended: boolean): LiveQuery<RolloutStatistics> {
-  return {
-    key: evaluationKeys.statistics(runId),
-    activity: () => (ended ? 'settled' : 'running'),
-    read: ({ service, signal }) => service.evaluations.statistics(runId, { signal }),
-  };
+/** What the rollouts of a run have come to. */
+export interface RunResults {
+  readonly rewards: readonly TrajectoryReward[];
+  readonly snapshots: readonly RolloutSnapshot[];
+  /** Why there are no snapshots, where they could not be read. */
+  readonly statisticsFault: string | undefined;
 }
 
-/** Rewards of a run's trajectories, asked for again while `ended` is false. */
-export function trajectoryRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrajectoryReward[]> {
+/**
+ * Rewards and statistics of a run, asked for together so that they agree, and again while `ended` is false. Rewards are worth
+ * showing where there are no statistics.
+ */
+export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunResults> {
   return {
-    key: evaluationKeys.rewards(runId),
+    key: evaluationKeys.results(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) => (await service.evaluations.rewards(runId, { signal })).trajectory_rewards,
+    read: async ({ service, signal }) => {
+      const [rewards, statistics] = await Promise.allSettled([
+        service.evaluations.rewards(runId, { signal }),
+        service.evaluations.statistics(runId, { signal }),
+      ]);
+      if (rewards.status === 'rejected') throw rewards.reason;
+      const read = statistics.status === 'fulfilled';
+      return {
+        rewards: rewards.value.trajectory_rewards,
+        snapshots: read ? statistics.value.snapshots : [],
+        statisticsFault: read ? undefined : faultOf(statistics.reason).message,
+      };
+    },
   };
 }

@@ -1,4 +1,5 @@
 /** How fast a training run advances now, from when its steps were seen. Pure. */
+import { statusMeaning } from '../contract/status.ts';
 import { duration } from '../text/time.ts';
 import type { ProgressPoint } from './remembered/store.ts';
 
@@ -72,8 +73,6 @@ export interface RunSituation {
   readonly now: number;
 }
 
-const stopping = new Set(['cancel_signaled', 'cancelling']);
-
 /**
  * Rate and time left while steps come; how long none came once they have stopped. No time is left to tell of a run that is
  * being cancelled, and nothing is guessed before the first steps.
@@ -85,6 +84,6 @@ export function paceWords(pace: Pace, { status, completed, total, now }: RunSitu
   if (stepMs === undefined) return '';
   const rate = stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`;
   const known = total != null && completed != null && completed > 0 && completed < total;
-  if (!known || (status != null && stopping.has(status))) return rate;
+  if (!known || (status != null && statusMeaning(status) === 'stopping')) return rate;
   return `${rate}  about ${duration((total - completed) * stepMs)} left`;
 }

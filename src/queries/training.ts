@@ -132,13 +132,19 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   };
 }
 
+/** The reward of a rollout, with its place in the answer: not every rollout has an id. */
+export type StepRollout = TrajectoryReward & { readonly place: number };
+
 /** Rewards of the rollouts of a step that has been done: they do not change any more. */
-export function stepRewardList(runId: string, step: number): ListSource<TrajectoryReward> {
+export function stepRewardList(runId: string, step: number): ListSource<StepRollout> {
   return {
     key: trainingKeys.stepRewards(runId, step),
-    id: row => row.trajectory_id,
+    id: row => row.trajectory_id ?? `rollout ${row.place}`,
     readPage: async ({ service, signal }) => ({
-      items: (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards,
+      items: (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards.map((row, index) => ({
+        ...row,
+        place: index + 1,
+      })),
       has_more: false,
       next_cursor: null,
       dropped: 0,

@@ -53,8 +53,11 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
           if (service.capabilities.has('listTrajectories')) throw error;
         }
       }
-      const { trajectory_rewards } = await service.evaluations.rewards(runId, { signal });
-      return { items: trajectory_rewards, has_more: false, next_cursor: null, dropped: 0 };
+      const { trajectory_rewards: rewards } = await service.evaluations.rewards(runId, { signal });
+      const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
+      const nameless = rewards.length - items.length;
+      const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id to be opened by`;
+      return { items, has_more: false, next_cursor: null, dropped: 0, note };
     },
     activity: () => (ended ? 'settled' : 'running'),
   };

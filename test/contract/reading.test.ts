@@ -121,7 +121,7 @@ const resources: Record<string, { schema: z.ZodMiniType; full: Record<string, un
   trajectoryReward: {
     schema: evaluations.trajectoryReward,
     full: { reward: 0, trajectory_id: 't', task_id: 'k' },
-    identity: ['trajectory_id'],
+    identity: [],
   },
   trajectory: {
     schema: trajectories.trajectory,

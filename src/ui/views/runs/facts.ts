@@ -6,13 +6,16 @@ import type { Location } from '../../navigation/location.ts';
 import type { Fact } from '../../widgets/facts.ts';
 import { ageOf, agoOf } from '../shared/ages.ts';
 import { failureFacts } from '../shared/failure-facts.ts';
+import { meanWords, type RunOutcome } from './head.ts';
 
-export function runFacts(run: EvalRun): readonly Fact[] {
+/** With the outcome where more is known of it than the record says. */
+export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
+  const [meanLabel, ...mean] = outcome ? meanWords(outcome) : ['mean', reward(run.reward_mean)];
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
     { label: 'status', value: run.status ?? 'unknown' },
-    { label: 'mean', value: reward(run.reward_mean) },
+    { label: meanLabel, value: mean.filter(Boolean).join(' ') },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },
     { label: 'training', value: run.training_run_id },

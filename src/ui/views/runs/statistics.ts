@@ -4,6 +4,7 @@ import { count, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Summary, summarise } from '../../../text/statistics.ts';
 import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface KnobStatistics {
@@ -37,8 +38,20 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 
 const numberWidth = 8;
 
-/** A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. */
-export function statisticsLines(statistics: readonly KnobStatistics[], width: number, { styles }: Theme): string[] {
+/**
+ * A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. A fault
+ * says why there are none.
+ */
+export function statisticsLines(
+  statistics: readonly KnobStatistics[],
+  width: number,
+  { styles }: Theme,
+  fault?: string,
+): string[] {
+  if (fault !== undefined) {
+    const words = wrap(sanitiseLine(`no statistics: ${fault}`), width);
+    return words.map(line => styles.muted(line));
+  }
   if (statistics.length === 0) return [styles.muted('no statistics yet')];
   const cells = (texts: readonly string[]): string => texts.map(text => fitCells(text, numberWidth, 'right')).join('');
   const rows = statistics.map(({ stage, knob, unit, summary }) => ({

@@ -32,7 +32,7 @@ export interface ResourceListProps<Row> {
   /** What stands where there are no rows, and what to do about it. */
   readonly emptyWords: string;
   /** Where a row opens; rows without a place do not. */
-  readonly open?: (row: Row) => Location;
+  readonly open?: (row: Row) => Location | undefined;
   /** What the inspector shows of the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
   /** More of the inspector, below the facts. The row is undefined where there is none, and while the cursor moves. */

@@ -1,7 +1,6 @@
 /** The rollouts of one step of a training run, the worst first. */
 import { useMemo } from 'react';
-import type { TrajectoryReward } from '../../../contract/evaluations.ts';
-import { checkpointQuery, stepRewardList } from '../../../queries/training.ts';
+import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
@@ -10,8 +9,13 @@ import { ageOf } from '../shared/ages.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trajectoryPlace } from '../trajectories/facts.ts';
 
-const columns: readonly Column<TrajectoryReward>[] = [
-  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id ?? row.trajectory_id },
+const columns: readonly Column<StepRollout>[] = [
+  {
+    id: 'task',
+    title: 'TASK',
+    width: { min: 12, max: 40, grow: 2 },
+    value: row => row.task_id ?? row.trajectory_id ?? `rollout ${row.place}`,
+  },
   {
     id: 'reward',
     title: 'REWARD',
@@ -20,7 +24,7 @@ const columns: readonly Column<TrajectoryReward>[] = [
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
 ];
 
 const worstFirst = { column: 'reward', descending: false } as const;
@@ -35,7 +39,7 @@ export function TrainingStepView({ location }: ViewProps) {
       columns={columns}
       sort={worstFirst}
       emptyWords="No rollout of this step has a reward"
-      open={trajectoryPlace}
+      open={({ trajectory_id, ...row }) => (trajectory_id ? trajectoryPlace({ ...row, trajectory_id }) : undefined)}
       facts={row => [
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },

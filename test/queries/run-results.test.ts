@@ -1,0 +1,55 @@
+/** Rewards and statistics of a run are one answer, and no reward is left out of it for want of a name. */
+import { expect, it } from 'vitest';
+import { trajectoryRewards } from '../../src/contract/evaluations.ts';
+import { runResultsQuery } from '../../src/queries/evaluations.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { stepRewardList } from '../../src/queries/training.ts';
+import type { Service } from '../../src/service/index.ts';
+
+const asking = (service: unknown) => ({
+  service: service as Service,
+  signal: new AbortController().signal,
+  memory: RememberedStore.inMemory('test'),
+});
+const rewards = trajectoryRewards.parse({
+  trajectory_rewards: [
+    { reward: 1, trajectory_id: null, task_id: null },
+    { reward: 0, task_id: 'a' },
+    { reward: 0.5, trajectory_id: 'traj_1', task_id: 'a' },
+  ],
+});
+
+it('reads rewards that name neither trajectory nor task', () => {
+  expect(rewards.trajectory_rewards.map(({ reward }) => reward)).toEqual([1, 0, 0.5]);
+});
+
+it('keeps the rewards where there are no statistics, and says why', async () => {
+  const evaluations = {
+    rewards: async () => rewards,
+    statistics: async () => {
+      throw new Error('no statistics today');
+    },
+  };
+  const results = await runResultsQuery('evr_1', false).read(asking({ evaluations }));
+  expect(results.rewards).toHaveLength(3);
+  expect(results).toMatchObject({ snapshots: [], statisticsFault: 'no statistics today' });
+});
+
+it('fails where there are no rewards', async () => {
+  const evaluations = {
+    rewards: async () => {
+      throw new Error('no rewards today');
+    },
+    statistics: async () => ({ snapshots: [] }),
+  };
+  await expect(runResultsQuery('evr_1', false).read(asking({ evaluations }))).rejects.toThrow('no rewards today');
+});
+
+it('gives every rollout of a step a row of its own', async () => {
+  const source = stepRewardList('trn_1', 2);
+  const { items } = await source.readPage({
+    ...asking({ training: { stepRewards: async () => rewards } }),
+    query: {},
+  });
+  expect(new Set(items.map(source.id)).size).toBe(3);
+});

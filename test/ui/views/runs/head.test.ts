@@ -1,0 +1,81 @@
+/** The head of a run: every number says what it is of, and none contradicts another. */
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { EvalProgress, EvalRun, TrajectoryReward } from '../../../../src/contract/evaluations.ts';
+import { runFacts } from '../../../../src/ui/views/runs/facts.ts';
+import { distributionLines, outcomeOf, summaryLines } from '../../../../src/ui/views/runs/head.ts';
+import { summariseRewards } from '../../../../src/ui/views/runs/reward-summary.ts';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+
+const theme = createTheme('plain');
+const run: EvalRun = { eval_run_id: 'evr_1', display_name: 'baseline', status: 'running' };
+const rewardsOf = (...values: (number | null)[]): TrajectoryReward[] =>
+  values.map((reward, index) => ({ reward, trajectory_id: `traj_${index}`, task_id: 'a' }));
+
+function head(status: string, rewards: readonly TrajectoryReward[] | undefined, progress: Partial<EvalProgress> = {}) {
+  const full: EvalProgress = { eval_run_id: 'evr_1', total_rollouts: 28, ...progress };
+  const summary = rewards && summariseRewards(rewards, full.total_rollouts);
+  return summaryLines({ ...run, status }, full, summary, 100, theme).map(stripVTControlCharacters);
+}
+
+describe('the mean', () => {
+  it('is that of the rewards that are shown, and says of how many, while the run goes on', () => {
+    const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
+    const lines = head('running', rewardsOf(0, 0.25, 0.5), { terminal_rollouts: 3, live });
+    expect(lines[2]).toBe('mean so far 0.250 of 3 graded');
+    const summary = summariseRewards(rewardsOf(0, 0.25, 0.5), 28);
+    const facts = runFacts(run, outcomeOf(run, undefined, summary));
+    expect(facts).toContainEqual({ label: 'mean so far', value: '0.250 of 3 graded' });
+    expect(facts.some(({ label }) => label === 'mean')).toBe(false);
+  });
+
+  it('comes from the progress where no reward is listed yet', () => {
+    const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
+    expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 graded');
+    expect(head('running', [], {})[2]).toBe('mean so far none');
+  });
+
+  it.each(['completed', 'succeeded', 'failed', 'cancelled'])('of a run that is %s is not “so far”', status => {
+    expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 of 2 graded/);
+  });
+
+  it('of the service is shown with that of the rewards where they differ', () => {
+    const ended = { ...run, status: 'completed', reward_mean: 0.25 };
+    const rewards = summariseRewards(rewardsOf(0.5, null), 2);
+    expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain(
+      'of 1 graded, 0.500 by the rewards listed',
+    );
+  });
+
+  it('counts a reward that names neither its trajectory nor its task', () => {
+    const nameless = [{ reward: 1, trajectory_id: null, task_id: null }, ...rewardsOf(0)];
+    expect(head('running', nameless)[2]).toBe('mean so far 0.500 of 2 graded');
+    expect(distributionLines(summariseRewards(nameless).values, 40, 60, theme)).toHaveLength(2);
+  });
+});
+
+describe('the counts', () => {
+  it('are never behind the rewards', () => {
+    expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 2 })[1]).toContain('3 of 28 rollouts');
+    expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 9 })[1]).toContain('9 of 28 rollouts');
+  });
+
+  it('say what failed and what has no reward, each once', () => {
+    const live = { failed_rollouts: 2 };
+    expect(head('completed', rewardsOf(1, 1, null), { live })[2]).toBe(
+      'mean 1.00 of 2 graded  2 failed  24 without a reward',
+    );
+    expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 of 1 graded  1 without a reward');
+  });
+});
+
+describe('the distribution', () => {
+  it('begins and ends at round numbers, also in one line', () => {
+    const values = [0.02, 0.13, 0.31, 0.32, 0.55, 0.87];
+    const ranges = distributionLines(values, 40, 60, theme).map(line => line.trim().split(' ')[0]);
+    expect(ranges.slice(0, 2)).toEqual(['0–0.1', '0.1–0.2']);
+    expect(ranges.at(-1)).toBe('0.8–0.9');
+    expect(distributionLines(values, 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 0\.9$/);
+    expect(distributionLines([], 20, 60, theme)).toEqual([]);
+  });
+});
