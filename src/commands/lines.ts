@@ -3,6 +3,7 @@
  * asks, it answers below; nothing moves, nothing is redrawn, and no escape sequence is written.
  */
 import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { faultOf, faultWords } from '../queries/fault.ts';
 import type { ListSource } from '../queries/list.ts';
@@ -13,7 +14,9 @@ import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Fact, given } from '../ui/widgets/facts.ts';
 import { type Column, cellText } from '../ui/widgets/table/column.ts';
 import { ask } from './chat.ts';
+import { exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
+import { type CommandIo, processIo } from './io.ts';
 import { actionOf, verbs } from './line-actions.ts';
 import { type Resource, resources, thingOf } from './resources.ts';
 import { Session } from './session.ts';
@@ -49,16 +52,26 @@ interface Shown {
 class Lines {
   readonly #session: Session;
   readonly #terminal: Interface;
+  readonly #output: Writable;
+  /** Aborts on ctrl-c. */
+  readonly #signal: AbortSignal;
   #shown: Shown | undefined;
   #find = '';
 
-  constructor(session: Session, terminal: Interface) {
+  constructor(session: Session, terminal: Interface, output: Writable, signal: AbortSignal) {
     this.#session = session;
     this.#terminal = terminal;
+    this.#output = output;
+    this.#signal = signal;
   }
 
   say(text: string): void {
-    process.stdout.write(`${sanitise(text, { multiline: true })}\n`);
+    this.#output.write(`${sanitise(text, { multiline: true })}\n`);
+  }
+
+  /** Waits for the next line. */
+  prompt(): void {
+    this.#output.write('> ');
   }
 
   #service(): Promise<Service> {
@@ -66,7 +79,8 @@ class Lines {
   }
 
   async #ask(question: string, usual = ''): Promise<string> {
-    const answer = await this.#terminal.question(`${question}${usual === '' ? '' : ` (enter for ${usual})`}: `);
+    const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}: `;
+    const answer = await this.#terminal.question(words, { signal: this.#signal });
     return answer.trim() === '' ? usual : answer.trim();
   }
 
@@ -150,6 +164,7 @@ class Lines {
     const stop = new AbortController();
     // Any line ends it.
     this.#terminal.once('line', () => stop.abort());
+    this.#signal.addEventListener('abort', () => stop.abort(), { once: true });
     let said = '';
     while (!stop.signal.aborted) {
       const seen = await lookAt(await this.#service(), thing, stop.signal, this.#session.workbench.remembered);
@@ -185,7 +200,7 @@ class Lines {
     const chosen = model || (await this.#ask('Which model'));
     const messages: { role: string; content: string }[] = [];
     for (;;) {
-      const text = await this.#terminal.question('you: ');
+      const text = await this.#terminal.question('you: ', { signal: this.#signal });
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
       // Said whole: a voice reads it from its beginning.
@@ -205,14 +220,19 @@ function rowLine(columns: readonly Column<never>[], row: object): string {
     .join(', ');
 }
 
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { ...configOptions, lines: { type: 'boolean' } } });
-  const session = new Session(configFlags(values), process.env);
-  const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
-  const lines = new Lines(session, terminal);
+  const session = new Session(configFlags(values), io.environment);
+  const output = new Writable({
+    decodeStrings: false,
+    write: (text, _, done) => void io.print(String(text)).then(() => done(), done),
+  });
+  const terminal = createInterface({ input: io.input, output, terminal: false });
+  const lines = new Lines(session, terminal, output, io.signal);
+  io.signal.addEventListener('abort', () => terminal.close(), { once: true });
   lines.say(`benchtop, ${session.connection.current}. Say help to hear what there is.`);
   for (const origin of session.connection.origins) lines.say(origin);
-  process.stdout.write('> ');
+  lines.prompt();
   try {
     for await (const line of terminal) {
       try {
@@ -220,11 +240,11 @@ export async function run(args: readonly string[]): Promise<number> {
       } catch (error) {
         lines.say(`This did not work: ${faultWords(faultOf(error))}`);
       }
-      process.stdout.write('> ');
+      lines.prompt();
     }
   } finally {
     terminal.close();
     await session.close();
   }
-  return 0;
+  return io.signal.aborted ? exitCodes.interrupted : exitCodes.done;
 }

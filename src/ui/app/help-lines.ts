@@ -48,14 +48,18 @@ const inWindows: readonly HelpSection[] = [
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 
-/** What help says: first what the keys do here, then everything, by where it applies. What writes is left out if need be. */
-export function helpSections(registry: ViewRegistry, here: readonly Command[], readOnly: boolean): HelpSection[] {
+/** What help says: first what the keys do here, then everything, by where it applies; without what may not be used. */
+export function helpSections(
+  registry: ViewRegistry,
+  here: readonly Command[],
+  allows: (command: Command) => boolean,
+): HelpSection[] {
   const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
   const now = here.filter(command => !known.has(command.id));
   const views = registry.map(view => ({ title: view.title, commands: view.commands }));
   return [{ title: 'Here', commands: now }, ...everywhere, ...views, ...inWindows].map(({ title, commands }) => ({
     title,
-    commands: readOnly ? commands.filter(command => !command.writes) : commands,
+    commands: commands.filter(allows),
   }));
 }
 

@@ -1,6 +1,5 @@
 /** The help window: what every key does here, then everywhere. */
 import { useMemo, useState } from 'react';
-import { useWorkbench } from '../../queries/workbench.tsx';
 import { globalCommands, overlayCommands } from '../keys/general.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.tsx';
@@ -13,14 +12,13 @@ import type { ViewRegistry } from './view-definition.ts';
 
 export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
   const { layout } = useShell();
-  const { readOnly } = useWorkbench();
   const router = useRouter();
   const { styles } = useTheme();
   // What was offered when help was asked for; the help window's own keys are not what one wants to know.
   const [here] = useState(() => router.offered().map(binding => binding.command));
   const lines = useMemo(() => {
-    return helpLines(helpSections(registry, here, readOnly), command => router.keysOf(command));
-  }, [here, registry, readOnly, router]);
+    return helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command));
+  }, [here, registry, router]);
   const width = Math.min(layout.columns - 4, 84);
   const height = layout.rows - 4;
   const scroll = useScroll({

@@ -104,7 +104,7 @@ function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigat
 
 export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
   const { layout, navigate, toast } = useShell();
-  const { readOnly, remembered } = useWorkbench();
+  const { remembered } = useWorkbench();
   const connection = useConnection();
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
   const router = useRouter();
@@ -112,7 +112,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
   const [commands] = useState(() =>
     router
       .offered()
-      .filter(({ command }) => command.palette !== false && !(readOnly && command.writes))
+      .filter(({ command }) => command.palette !== false)
       .map((binding): PaletteEntry => {
         const key = router.keysOf(binding.command)[0] ?? '';
         return {
@@ -120,7 +120,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
           title: binding.command.title,
           words: [binding.command.id],
           note: keyLabel(key),
-          run: () => binding.run({ name: key, text: '' }),
+          run: () => router.run(binding, { name: key, text: '' }),
         };
       }),
   );

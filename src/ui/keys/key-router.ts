@@ -105,12 +105,12 @@ export class Router {
   press(press: KeyPress): boolean {
     for (const { handlers } of this.path()) {
       const bound = handlers.bindings?.some(
-        binding => this.#applies(binding) && this.keysOf(binding.command).includes(press.name),
+        binding => this.usable(binding) && this.keysOf(binding.command).includes(press.name),
       );
       // A field gives up none of its characters, but a key that writes nothing is first what it is bound to.
       if ((press.text !== '' || !bound) && this.#guarded(() => handlers.onText?.(press)) === true) return true;
       for (const binding of handlers.bindings ?? []) {
-        if (this.#applies(binding) && this.keysOf(binding.command).includes(press.name)) {
+        if (this.usable(binding) && this.keysOf(binding.command).includes(press.name)) {
           if (this.#guarded(() => binding.run(press)) !== false) return true;
         }
       }
@@ -137,7 +137,7 @@ export class Router {
     for (const { handlers } of this.path()) {
       if (handlers.onText && press.text !== '') return true;
       const binding = handlers.bindings?.find(
-        candidate => this.#applies(candidate) && this.keysOf(candidate.command).includes(press.name),
+        candidate => this.usable(candidate) && this.keysOf(candidate.command).includes(press.name),
       );
       if (binding) return binding.command.repeats ?? false;
     }
@@ -213,7 +213,7 @@ export class Router {
     const offered: Binding[] = [];
     for (const { handlers } of this.path()) {
       const fresh = (handlers.bindings ?? []).filter(
-        binding => this.#applies(binding) && this.keysOf(binding.command).some(key => !taken.has(key)),
+        binding => this.usable(binding) && this.keysOf(binding.command).some(key => !taken.has(key)),
       );
       for (const binding of fresh) for (const key of this.keysOf(binding.command)) taken.add(key);
       offered.push(...fresh);
@@ -222,14 +222,21 @@ export class Router {
     return offered;
   };
 
+  /** Whether a command may be used at all: what writes may not where the program is read-only. */
+  allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
+
+  /** Whether a binding can be used now, by whatever way: its key, a menu, the palette, the hint line. */
+  usable = ({ command, enabled = true }: Binding): boolean => enabled && this.allows(command);
+
+  /** Runs a binding that was chosen by something else than its key, if it can be used. */
+  run(binding: Binding, press: KeyPress): unknown {
+    return this.usable(binding) ? this.#guarded(() => binding.run(press)) : undefined;
+  }
+
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
-
-  #applies({ command, enabled = true }: Binding): boolean {
-    return enabled && !(this.#options.readOnly && command.writes);
-  }
 
   /** How far in a scope is; undefined where it, or one around it, is not active or not on screen. */
   #depthOf(scope: Scope): number | undefined {

@@ -10,7 +10,7 @@ import { safeJson } from '../../../text/sanitise.ts';
 import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { thingCommands } from '../../keys/general.ts';
-import type { Binding } from '../../keys/router.tsx';
+import { type Binding, useRouter } from '../../keys/router.tsx';
 import { siblingOf } from '../../navigation/siblings.ts';
 import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
 
@@ -101,7 +101,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
     shell.navigate({ kind: 'replace', location: { view: sibling.view, params: { [sibling.param]: next } } });
   };
   const enabled = thing !== undefined;
-  const usable = actions.filter(action => action.enabled ?? true);
+  const usable = actions.filter(useRouter().usable);
   return [
     ...actions,
     {

@@ -24,8 +24,9 @@ export interface ActionMenuProps {
 }
 
 /** Everything that can be done with a thing, to choose from. */
-export function ActionMenu({ title, bindings, onClose }: ActionMenuProps) {
+export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
+  const bindings = offered.filter(router.usable);
   const width = useWindowWidth(56);
   const items = bindings.map(({ command }) => ({
     key: command.id,
@@ -35,7 +36,7 @@ export function ActionMenu({ title, bindings, onClose }: ActionMenuProps) {
     (binding: Binding | undefined): Binding['run'] =>
     press => {
       onClose();
-      return binding?.run(press);
+      return binding && router.run(binding, press);
     };
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>

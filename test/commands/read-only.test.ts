@@ -1,0 +1,71 @@
+/** The command line sends no write under --read-only, by any of its verbs. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run as api } from '../../src/commands/api.ts';
+import { exitCodes } from '../../src/commands/failure.ts';
+import { verbs } from '../../src/commands/line-actions.ts';
+import { run as lines } from '../../src/commands/lines.ts';
+import { resources } from '../../src/commands/resources.ts';
+import { run as upload } from '../../src/commands/upload.ts';
+import { type Endpoint, isWrite } from '../../src/contract/common.ts';
+import { endpoints } from '../../src/contract/endpoints.ts';
+import { serviceDouble } from '../service/double.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+async function double() {
+  const service = await serviceDouble();
+  return { ...service, cli: cliOn({ baseUrl: service.url, apiKey: 'key-0123456789' }) };
+}
+
+const writes = (Object.values(endpoints) as Endpoint[]).filter(isWrite);
+
+describe('api', () => {
+  it.each(writes.map(endpoint => [endpoint.operation, endpoint] as const))('%s', async (operation, endpoint) => {
+    const { cli, requests } = await double();
+    const ids = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}=an_id`);
+    const path = endpoint.path.replaceAll(/\{\w+\}/g, 'an_id');
+    for (const words of [
+      [operation, ...ids],
+      [endpoint.method, path],
+    ]) {
+      const { code, out, notes } = await cli(api, [...words, '--read-only']);
+      expect([code, out]).toEqual([exitCodes.usage, '']);
+      expect(notes).toContain('read-only');
+    }
+    expect(requests).toEqual([]);
+  });
+
+  it('writes without it', async () => {
+    const { cli, writes: written } = await double();
+    expect(await cli(api, ['cancelEval', 'eval_run_id=evr_1'])).toMatchObject({ code: exitCodes.done });
+    expect(written()).toEqual(['POST /api/v1/eval/evr_1/cancel']);
+  });
+});
+
+it('upload sends neither a folder nor trajectories', async () => {
+  const { cli, requests } = await double();
+  const folder = testFolder();
+  mkdirSync(join(folder, 'benchmark'));
+  writeFileSync(join(folder, 'benchmark', 'manifest.json'), '{"tasks": []}');
+  writeFileSync(join(folder, 'benchmark', 'a.txt'), 'a');
+  writeFileSync(join(folder, 'talk.jsonl'), '{"messages": []}\n');
+  for (const words of [[join(folder, 'benchmark')], [join(folder, 'talk.jsonl'), '--dataset', 'talks']]) {
+    const { code, notes } = await cli(upload, [...words, '--read-only']);
+    expect(code).toBe(exitCodes.usage);
+    expect(notes).toContain('read-only');
+  }
+  expect(requests).toEqual([]);
+});
+
+it('line mode acts on no row of any list, and does not offer to', async () => {
+  const { cli, writes: written } = await double();
+  const listed = resources.filter(({ needs }) => !needs).map(({ names: [name] }) => name);
+  const said = listed.flatMap(name => [name, ...verbs.map(verb => `${verb} 1`)]);
+  const environment = { BENCHTOP_READ_ONLY: '1' };
+  const { out } = await cli(lines, ['--lines'], { input: [...said, 'help', 'quit', ''].join('\n'), environment });
+  expect(out.match(/did not work: Nothing was sent/g)).toHaveLength(listed.length * verbs.length);
+  expect(written()).toEqual([]);
+  const help = out.slice(out.indexOf('Say what you want to hear'));
+  for (const verb of verbs) expect(help).not.toContain(`${verb} 3`);
+});

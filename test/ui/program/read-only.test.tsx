@@ -1,0 +1,190 @@
+/**
+ * A read-only program sends no write, whatever is pressed, chosen, typed or clicked. The views and their commands come from
+ * the registry; the service itself is one that would write, so that only the screens stand in between.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Program } from '../../../src/ui/app/program.tsx';
+import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
+import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
+import type { Command } from '../../../src/ui/keys/command.ts';
+import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { eventually } from '../../eventually.ts';
+import { openScreen, type Screen } from '../../screen.ts';
+import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
+import { serviceAt } from '../../service/hostile-server.ts';
+
+const size = { columns: 120, rows: 30 };
+
+/** What every view may be opened with; each takes what it knows. */
+const params = {
+  bench_id: 'bench_1',
+  label: 't-words',
+  name: 't-words',
+  eval_run_id: 'evr_1',
+  first: 'evr_1',
+  second: 'evr_2',
+  training_run_id: 'trn_1',
+  step: '1',
+  trajectory_id: 'traj_1',
+  deployment_id: 'dep_1',
+  model: 'acme/small',
+};
+
+interface Walk extends Screen {
+  readonly click: (column: number, row: number) => void;
+}
+
+async function uploadFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-only-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'one', tasks: [] }));
+  writeFileSync(join(folder, 'a.txt'), 'a');
+  return folder;
+}
+
+/** The program at a view, with everything that it asks for there on screen. */
+async function openAt(view: ViewDefinition, double: ServiceDouble, readOnly: boolean, folder: string): Promise<Walk> {
+  const listeners = new Set<(event: MouseEvent) => void>();
+  const terminal: TerminalPort = {
+    writeRaw: () => {},
+    runExternal: async () => 0,
+    suspend: () => {},
+    quit: () => {},
+    repaint: () => {},
+    mouse: {
+      subscribe: listener => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+  };
+  const { service } = serviceAt(double.url);
+  const workbench = new Workbench({ service: async () => service, profile: 'test', readOnly });
+  const plan = await planUpload(folder);
+  workbench.jobs.set(folder, new BenchmarkUpload(folder, plan, workbench.remembered));
+  const screen = openScreen(
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={terminal}
+      start={{ view: view.name, params: { ...params, job: folder } }}
+    />,
+    size,
+  );
+  const settled = () => {
+    expect(screen.text()).toContain('benchtop');
+    expect(workbench.cache.isFetching()).toBe(0);
+  };
+  await screen.press();
+  await eventually(async () => settled());
+  await screen.type('');
+  await eventually(async () => settled());
+  return {
+    ...screen,
+    click: (column, row) => {
+      const event: MouseEvent = { kind: 'press', button: 'left', column, row, shift: false, alt: false, ctrl: false };
+      for (const listener of listeners) listener(event);
+    },
+    close: () => {
+      screen.close();
+      workbench.close();
+    },
+  };
+}
+
+const limitMs = 120_000;
+
+/** The commands that may write in a view, and their keys; several views share the commands of one. */
+function writingIn(view: ViewDefinition): { commands: Command[]; keys: string[] } {
+  const commands = registry
+    .flatMap(({ commands: all }) => all)
+    .filter(({ writes }) => writes)
+    .filter(({ id }) => view.commands.some(own => own.id === id) || view.name.includes(id.slice(0, id.indexOf('.'))));
+  return { commands, keys: [...new Set(commands.flatMap(({ keys }) => keys))] };
+}
+
+/** Says yes to whatever stands there: a question, a form, a menu. */
+const yes = ['y', 'enter', 'enter'];
+
+/** Tries each way in on its own: the program is opened again where the one before has led elsewhere. */
+async function tryAll(view: ViewDefinition, ways: readonly ((walk: Walk) => Promise<void>)[]): Promise<string[]> {
+  const double = await serviceDouble();
+  const folder = await uploadFolder();
+  let walk = await openAt(view, double, true, folder);
+  let before = walk.text();
+  for (const way of ways) {
+    await way(walk);
+    if (walk.text() === before) continue;
+    await walk.press(...yes);
+    walk.close();
+    walk = await openAt(view, double, true, folder);
+    before = walk.text();
+  }
+  walk.close();
+  return double.writes();
+}
+
+describe.each(registry.map(view => [view.name, view] as const))('in the view %s nothing is written', (_, view) => {
+  const { commands, keys } = writingIn(view);
+
+  it('by a key', { timeout: limitMs }, async () => {
+    expect(
+      await tryAll(
+        view,
+        keys.map(key => walk => walk.press(key, 'y')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('by the action menu', { timeout: limitMs }, async () => {
+    const byKey = keys.map(key => (walk: Walk) => walk.press('a', key, 'y'));
+    const byLine = [0, 1, 2].map(line => async (walk: Walk) => {
+      const before = walk.text();
+      await walk.press('a');
+      if (walk.text() !== before) await walk.press(...Array.from({ length: line }, () => 'down'), 'enter', 'y');
+    });
+    expect(await tryAll(view, [...byKey, ...byLine])).toEqual([]);
+  });
+
+  it('by the palette', { timeout: limitMs }, async () => {
+    const ways = commands.map(({ title }) => async (walk: Walk) => {
+      await walk.type(`:${title}`);
+      await walk.press('enter', 'y', 'esc');
+    });
+    expect(await tryAll(view, ways)).toEqual([]);
+  });
+
+  it('by the mouse', { timeout: limitMs }, async () => {
+    const ways = [5, 8, 14].map(row => async (walk: Walk) => {
+      for (const column of [5, 40, 100]) {
+        walk.click(column, row);
+        walk.click(column, row);
+      }
+      await walk.press('y');
+    });
+    expect(await tryAll(view, ways)).toEqual([]);
+  });
+});
+
+it('would be written by the same keys where the program may write', { timeout: limitMs }, async () => {
+  const double = await serviceDouble();
+  const folder = await uploadFolder();
+  for (const view of registry) {
+    for (const command of view.commands.filter(({ writes }) => writes)) {
+      const walk = await openAt(view, double, false, folder);
+      await walk.press(command.keys[0] ?? '', ...yes);
+      walk.close();
+    }
+  }
+  const kinds = new Set(double.writes().map(request => request.replace(/_\w+/g, '')));
+  expect(kinds.size, [...kinds].join('\n')).toBeGreaterThan(10);
+});
