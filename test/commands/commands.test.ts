@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run as api } from '../../src/commands/api.ts';
-import { run as chat } from '../../src/commands/chat.ts';
+import { asksForHelp, run as chat } from '../../src/commands/chat.ts';
 import { run as doctor } from '../../src/commands/doctor.ts';
 import { exitCodes } from '../../src/commands/failure.ts';
 import { run as get } from '../../src/commands/get.ts';
@@ -106,7 +106,7 @@ describe('list', () => {
     [['runs', '--format', 'xml'], /--format takes one of table, json/],
     [['runs', '--sort', 'size'], /There is no column size. There are name, status/],
     [['runs', '--nonsense'], /Unknown option '--nonsense'/],
-    [['runs', '--filter', '/(/'], /./],
+    [['runs', '--filter', '/(/'], /Not a regular expression: Unterminated group/],
     [[], /Say what to list/],
   ])('says what is wrong with %j', async (args, words) => {
     const { code, out, notes } = await cli(list, args);
@@ -242,7 +242,8 @@ describe('watch', () => {
   it.each([
     [['t-words'], exitCodes.usage, /cannot be watched/],
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
-    [[' ', '--timeout', 'soon'], exitCodes.usage, /./],
+    [[' '], exitCodes.usage, /cannot be watched: give ids of runs/],
+    [['evr_nothing', '--timeout', 'soon'], exitCodes.usage, /--timeout takes a number of seconds/],
   ])('says what is wrong with %j', async (args, code, words) => {
     const outcome = await cli(watch, args);
     expect(outcome.code).toBe(code);
@@ -262,8 +263,33 @@ describe('chat', () => {
     expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byWords.out);
   });
 
+  it('takes any word of the text as it is, and known flags also behind it', async () => {
+    const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'helps' } }] }));
+    const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
+      chat,
+      ['m', 'what', 'does', '-h', 'do', 'in', 'ls', '-lh', '--max-tokens', '7', '--', '--json', '--json'],
+      {},
+    );
+    expect(code).toBe(0);
+    const sent = server.requests.map(({ body }) => JSON.parse(body));
+    expect(sent[0].messages).toEqual([{ role: 'user', content: 'what does -h do in ls -lh --json --json' }]);
+    expect(sent[0].max_tokens).toBe(7);
+  });
+
+  it.each([
+    [['m', '-h'], true],
+    [['--help'], true],
+    [['--system', 'x', 'm', '--help'], true],
+    [['m', 'what', 'does', '-h', 'do'], false],
+    [['m', 'what', 'does', '--help'], false],
+    [['m', '--', '-h'], false],
+  ])('knows whether %j asks for help', (args, asks) => {
+    expect(asksForHelp(args)).toBe(asks);
+  });
+
   it.each([
     [[], exitCodes.usage, /Say which model/],
+    [['benchtop/tutor-base', '-x', 'hello'], exitCodes.usage, /Unknown option '-x'/],
     [['benchtop/tutor-base'], exitCodes.usage, /no text to ask with/],
     [['benchtop/tutor-base', 'x', '--temperature', 'hot'], exitCodes.usage, /--temperature takes a number/],
     [['benchtop/tutor-base', 'x', '--top-p', '3'], exitCodes.usage, /top_p/],

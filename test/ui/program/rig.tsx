@@ -12,7 +12,8 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
 
 export interface RigOptions extends ScreenOptions {
-  readonly service: Service;
+  /** One that never answers, where it is missing. */
+  readonly service?: Service;
   readonly start?: Location;
   readonly readOnly?: boolean;
 }
@@ -29,7 +30,7 @@ export interface Rig {
 }
 
 /** Opens the program at `start`. The caller closes it. */
-export function openProgram({ service, start, readOnly = false, ...size }: RigOptions): Rig {
+export function openProgram({ service, start, readOnly = false, ...size }: RigOptions = {}): Rig {
   const failed: { error: unknown; failure: Failure }[] = [];
   const failures: Failures = new Failures({
     write: error => {
@@ -50,7 +51,8 @@ export function openProgram({ service, start, readOnly = false, ...size }: RigOp
     repaint: () => {},
     failures,
   };
-  const workbench = new Workbench({ service: async () => service, profile: 'test', readOnly });
+  const silent = new Promise<Service>(() => {});
+  const workbench = new Workbench({ service: async () => service ?? silent, profile: 'test', readOnly });
   const screen = openScreen(
     <Program
       workbench={workbench}
