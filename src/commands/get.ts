@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { isOver, lookAt } from '../queries/watch.ts';
 import { reward } from '../text/numbers.ts';
-import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
+import { transcriptText } from '../ui/views/trajectories/transcript-lines.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { findOne, resourceOrThrow } from './find.ts';
@@ -42,12 +42,6 @@ async function progressFacts({ kind, source }: Resource, row: object, context: C
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
   ];
-}
-
-/** What was said in a trajectory, all of it. */
-function transcriptText(trajectory: Trajectory, width: number): string {
-  const { lines } = transcriptOf(trajectory, { width, showReasoning: true, showTools: true, showHidden: false });
-  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
 }
 
 function askedFor(positionals: readonly string[]): { resource: Resource; word: string } {
