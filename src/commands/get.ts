@@ -1,9 +1,10 @@
 /** `benchtop get`: everything about one thing. */
 import { parseArgs } from 'node:util';
+import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { isOver, lookAt } from '../queries/watch.ts';
+import { lookAt } from '../queries/watch/reads.ts';
 import { reward } from '../text/numbers.ts';
-import { transcriptText } from '../ui/views/trajectories/transcript-lines.ts';
+import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { findOne, resourceOrThrow } from './find.ts';
@@ -34,14 +35,20 @@ async function progressFacts({ kind, source }: Resource, row: object, context: C
   if (kind !== 'run' && kind !== 'training') return [];
   const { service, memory, signal } = context;
   const id = source({}).id(row as never);
-  const seen = await lookAt(service, { kind, id, label: id }, signal, memory);
+  const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a run that has ended may hold its mean, which is among its facts then.
   const known = 'reward_mean' in row && row.reward_mean != null;
-  const label = kind === 'training' ? 'last reward' : isOver(seen) ? 'mean' : 'mean so far';
+  const label = kind === 'training' ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   return [
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
   ];
+}
+
+/** What was said in a trajectory, all of it. */
+function transcriptText(trajectory: Trajectory, width: number): string {
+  const { lines } = transcriptOf(trajectory, { width, showReasoning: true, showTools: true, showHidden: false });
+  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
 }
 
 function askedFor(positionals: readonly string[]): { resource: Resource; word: string } {

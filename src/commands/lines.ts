@@ -5,10 +5,11 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { hasEnded } from '../contract/status.ts';
 import { faultOf, faultWords } from '../queries/fault.ts';
 import type { ListSource } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import { isOver, lookAt } from '../queries/watch.ts';
+import { lookAt } from '../queries/watch/reads.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Fact, given } from '../ui/widgets/facts.ts';
@@ -167,11 +168,12 @@ class Lines {
     this.#signal.addEventListener('abort', () => stop.abort(), { once: true });
     let said = '';
     while (!stop.signal.aborted) {
-      const seen = await lookAt(await this.#service(), thing, stop.signal, this.#session.workbench.remembered);
+      const { remembered: memory } = this.#session.workbench;
+      const seen = await lookAt(thing, { service: await this.#service(), signal: stop.signal, memory });
       const words = wordsOf(seen);
       if (words !== said) this.say(words);
       said = words;
-      if (isOver(seen)) return;
+      if (hasEnded(seen.status)) return;
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, followMs);
         stop.signal.addEventListener('abort', () => {

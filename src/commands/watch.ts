@@ -1,9 +1,16 @@
 /** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
+import { deploymentList } from '../queries/deployments.ts';
+import { everyRun } from '../queries/evaluations.ts';
+import type { ListSource } from '../queries/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
+import { rememberRows } from '../queries/remembered/listing.ts';
 import type { PinnedThing } from '../queries/remembered/store.ts';
-import { isOver, lookAt, watchList } from '../queries/watch.ts';
+import type { Known } from '../queries/statuses/store.ts';
+import { everyTrainingRun } from '../queries/training.ts';
+import { lookAt } from '../queries/watch/reads.ts';
 import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -24,9 +31,7 @@ export const help = `benchtop watch [ID…] [options]
 `;
 
 const watchable = ['run', 'training', 'deployment', 'benchmark'] as const;
-const goodEnds = new Set(['completed', 'succeeded', 'DEPLOYED', 'ready']);
-
-type Seen = Awaited<ReturnType<typeof lookAt>>;
+type Seen = Pick<Known, 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
 function thingOfId(id: string): PinnedThing {
   const kind = watchable.find(name => name === resourceOfId(id)?.kind);
@@ -34,9 +39,28 @@ function thingOfId(id: string): PinnedThing {
   throw new CommandError(`${id} cannot be watched: give ids of runs, training runs, deployments or benchmarks.`);
 }
 
-async function whatRuns({ service, memory, signal }: CommandContext): Promise<PinnedThing[]> {
-  const { items } = await watchList.readPage({ service, query: {}, signal, memory });
-  return items.filter(row => !isOver(row) && watchable.some(kind => kind === row.kind));
+/** What is listed as running, and the pins that are not over. */
+async function whatRuns(context: CommandContext): Promise<PinnedThing[]> {
+  const { memory } = context;
+  const pins = memory.pinned().filter(pin => watchable.some(kind => kind === pin.kind));
+  const running = (await Promise.all([listed(everyRun), listed(everyTrainingRun), listed(deploymentList)])).flat();
+  const isPinned = (thing: PinnedThing): boolean => pins.some(({ kind, id }) => kind === thing.kind && id === thing.id);
+  return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(thing => !isPinned(thing))];
+
+  async function listed<Row>(source: ListSource<Row>): Promise<PinnedThing[]> {
+    const page = await source.readPage({ ...context, query: {} });
+    rememberRows(memory, source, page.items);
+    return page.items.flatMap(row => {
+      const { kind, id, label, status } = source.observes?.(row) ?? {};
+      return kind && id && isRunning(status) ? [{ kind, id, label: label ?? id }] : [];
+    });
+  }
+
+  /** What cannot be read is followed: that says why. */
+  async function unlessOver(pin: PinnedThing): Promise<PinnedThing[]> {
+    const seen = await lookAt(pin, context).catch(() => undefined);
+    return hasEnded(seen?.status) ? [] : [pin];
+  }
 }
 
 /** How far it is, e.g. `3 of 12`; empty where that is not known. */
@@ -87,7 +111,7 @@ export async function follow(following: Following): Promise<string> {
       const words = wordsOf(seen);
       if (words !== told) await tell(seen);
       told = words;
-      if (isOver(seen)) return seen.status ?? '';
+      if (hasEnded(seen.status)) return seen.status ?? '';
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
@@ -130,10 +154,10 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       };
       try {
         const { config, service, memory } = context;
-        const look = (): Promise<Seen> => lookAt(service, thing, signal, memory);
+        const look = (): Promise<Seen> => lookAt(thing, { service, memory, signal });
         const { label } = thing;
         const status = await follow({ label, look, tell, note: io.note, intervals: config.preferences.poll, signal });
-        return goodEnds.has(status) ? exitCodes.done : exitCodes.failed;
+        return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
       } catch (error) {
         if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
         io.note(values.json ? describeFailure(error, true) : `${thing.label}: ${messageOf(error)}`);

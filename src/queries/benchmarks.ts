@@ -57,6 +57,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   return {
     key: benchmarkKeys.readiness(benchId),
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
+    about: { kind: 'benchmark', id: benchId },
     observes: ({ ready }) => ({ kind: 'benchmark', id: benchId, status: ready ? 'ready' : 'not ready' }),
     read: ({ service, signal }) => service.benchmarks.readiness(benchId, { signal }),
   };

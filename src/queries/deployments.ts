@@ -10,6 +10,7 @@ import type { LiveQuery } from './use-live.ts';
 export const deploymentKeys = {
   all: ['deployments'],
   list: ['deployments', 'list'],
+  summary: ['deployments', 'summary'],
   one: (deploymentId: string) => ['deployments', 'one', deploymentId],
 } as const;
 
@@ -64,7 +65,7 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
 
 /** Deployments by status, where the service counts them. */
 export const deploymentSummaryQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
-  key: [...deploymentKeys.all, 'summary'],
+  key: deploymentKeys.summary,
   activity: () => 'open',
   read: ({ service, signal }) => service.deployments.summary({ signal }),
 };

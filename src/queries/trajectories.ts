@@ -1,8 +1,10 @@
 /** What the screens ask about trajectories. */
 
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { ListSource } from './list.ts';
+import { activityOfRun } from './polling.ts';
+import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
 /** Which trajectories a list holds: those of a run or of a dataset, or all. */
@@ -16,14 +18,51 @@ export const trajectoryKeys = {
   all: ['trajectories'],
   list: (filter: TrajectoryFilter) => ['trajectories', 'list', filter],
   one: (trajectoryId: string) => ['trajectories', 'one', trajectoryId],
+  status: (trajectoryId: string) => ['trajectories', 'status', trajectoryId],
 } as const;
+
+/** The fields of a trajectory that a list shows: what is remembered of it. The rest may be megabytes. */
+const shownFields = [
+  'trajectory_id',
+  'task_id',
+  'status',
+  'reward',
+  'num_steps',
+  'model_id',
+  'source',
+  'created_at',
+  'dataset_id',
+  'dataset_name',
+  'eval_run_id',
+  'training_run_id',
+] as const;
+
+const keptErrorLength = 300;
+
+/** What a trajectory says, with or without its steps. */
+export function observeTrajectory(trajectory: Trajectory): Observation {
+  const { trajectory_id: id, task_id, status, reward, created_at, eval_run_id, training_run_id } = trajectory;
+  return {
+    kind: 'trajectory',
+    id,
+    label: task_id,
+    status,
+    mean: reward,
+    startedAt: created_at,
+    parent: eval_run_id ?? training_run_id,
+    record: {
+      ...Object.fromEntries(shownFields.map(name => [name, trajectory[name]])),
+      error: trajectory.error?.slice(0, keptErrorLength),
+    },
+  };
+}
 
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   return {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     readPage: ({ service, query, signal }) => service.trajectories.list({ ...query, ...filter }, { signal }),
-    activity: rows => (rows.some(row => row.status === 'running') ? 'running' : 'open'),
+    activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
 }
 
@@ -31,8 +70,21 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
 export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.one(trajectoryId),
+    about: { kind: 'trajectory', id: trajectoryId },
+    observes: observeTrajectory,
     activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
     read: ({ service, signal }) => service.trajectories.get(trajectoryId, { include_steps: true }, { signal }),
+  };
+}
+
+/** How a trajectory is doing, without its steps. */
+export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajectory> {
+  return {
+    key: trajectoryKeys.status(trajectoryId),
+    about: { kind: 'trajectory', id: trajectoryId },
+    observes: observeTrajectory,
+    activity: trajectory => activityOfRun(trajectory?.status),
+    read: ({ service, signal }) => service.trajectories.get(trajectoryId, { include_steps: false }, { signal }),
   };
 }
 

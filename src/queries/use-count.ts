@@ -9,16 +9,17 @@ import { useWorkbench } from './workbench.tsx';
  */
 export function useListCount(key: readonly unknown[] | undefined): string | undefined {
   const { cache, lists } = useWorkbench();
+  const hash = key && hashKey(key);
   const subscribe = useCallback(
     (changed: () => void) =>
-      cache.getQueryCache().subscribe(event => {
-        if (key && event.query.queryHash === hashKey(key)) {
-          const outdated = event.type === 'updated' && event.action.type === 'invalidate' && !event.query.isActive();
-          if (outdated) void cache.refetchQueries({ queryKey: key, exact: true, type: 'inactive' });
-        }
+      cache.getQueryCache().subscribe(({ type, query, ...event }) => {
+        // Other events come while something is drawn, and say nothing about the rows.
+        if (type !== 'updated' || query.queryHash !== hash) return;
+        const isOutdated = 'action' in event && event.action.type === 'invalidate' && !query.isActive();
+        if (isOutdated) void cache.refetchQueries({ queryKey: query.queryKey, exact: true, type: 'inactive' });
         changed();
       }),
-    [cache, key],
+    [cache, hash],
   );
   return useSyncExternalStore(subscribe, () => {
     const count = key && lists.countOf(key);

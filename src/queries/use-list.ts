@@ -4,8 +4,8 @@ import type { Fault } from './fault.ts';
 import type { ListData, ListSource } from './list.ts';
 import type { RestOutcome } from './list-reader.ts';
 import type { Attention } from './polling.ts';
-import { type Live, useLive } from './use-live.ts';
-import { useWorkbench } from './workbench.tsx';
+import { type Live, type LiveQuery, useLive } from './use-live.ts';
+import { useWorkbench, type Workbench } from './workbench.tsx';
 
 export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   readonly rows: readonly Row[];
@@ -47,20 +47,23 @@ function newer<Row>(known: ListData<Row> | undefined, answer: ListData<Row>): Li
   return known && known.version > answer.version ? known : answer;
 }
 
+/** The query of a list: every caller shares one reader, and so the pages that it has read. */
+export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
+  const reader = workbench.lists.of(source);
+  return {
+    key: source.key,
+    // Rows that were read long ago say nothing about now.
+    reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
+    activity: () => reader.activity(),
+    read: asking => reader.poll(asking),
+    share: newer,
+  };
+}
+
 export function useList<Row>(source: ListSource<Row>, attention: Attention): LiveList<Row> {
   const workbench = useWorkbench();
   const reader = workbench.lists.of(source);
-  const { data, ...live } = useLive<ListData<Row>>(
-    {
-      key: source.key,
-      // Rows that were read long ago say nothing about now.
-      reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
-      activity: () => reader.activity(),
-      read: asking => reader.poll(asking),
-      share: newer,
-    },
-    attention,
-  );
+  const { data, ...live } = useLive<ListData<Row>>(listQuery(workbench, source), attention);
   const { reading, fault } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);

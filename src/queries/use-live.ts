@@ -44,11 +44,14 @@ function delayOf<Data>(
 ): number | undefined {
   if (workbench.paused) return undefined;
   const { data, error } = asked.state;
+  const fault = error ? faultOf(error) : undefined;
+  // What is gone, and what the service does not offer, will be the same the next time. Asking by hand still asks.
+  if (fault?.gone || fault?.unlisted) return undefined;
   return pollDelay({
     activity: query.activity(data as Data | undefined),
     attention,
     failures: workbench.failures.get(asked.queryHash) ?? 0,
-    retryAfterMs: error ? faultOf(error).retryAfterMs : undefined,
+    retryAfterMs: fault?.retryAfterMs,
     chance,
     intervals: workbench.poll,
   });
@@ -84,6 +87,15 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
       }
     },
   };
+}
+
+/** When a query that nothing shows is to be read again; epoch milliseconds, undefined where it is not. */
+export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
+  const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
+  const last = asked && Math.max(asked.state.dataUpdatedAt, asked.state.errorUpdatedAt);
+  if (!asked || !last) return 0;
+  const delay = delayOf(workbench, query, attention, asked, noJitter);
+  return delay === undefined ? undefined : last + delay;
 }
 
 /** Keeps the answer to `query` live while the caller is on screen. */

@@ -3,12 +3,16 @@ import { useState } from 'react';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { type Fault, faultOf } from './fault.ts';
+import type { Subject } from './statuses/observe.ts';
 import { type ActionState, useAction } from './use-action.ts';
+import { useWorkbench } from './workbench.tsx';
 
 export interface Write {
   /** What it is done to, for the report. */
   readonly label: string;
   readonly send: (service: Service, signal: AbortSignal) => Promise<unknown>;
+  /** What is gone once it has succeeded. */
+  readonly removes?: Subject;
 }
 
 export interface WriteFailure {
@@ -28,8 +32,8 @@ export interface SendWritesOptions {
   readonly signal: AbortSignal;
   /** They delete: one that the service does not know any more is done. */
   readonly deletes?: boolean | undefined;
-  /** Called with the number that have succeeded so far. */
-  readonly onProgress?: ((done: number) => void) | undefined;
+  /** Called after each that has succeeded, with the number of those so far. */
+  readonly onSuccess?: ((write: Write, done: number) => void) | undefined;
 }
 
 const atOnce = 4;
@@ -44,7 +48,7 @@ function failsAll(error: unknown): boolean {
 export async function sendWrites(
   service: Service,
   writes: readonly Write[],
-  { signal, deletes = false, onProgress }: SendWritesOptions,
+  { signal, deletes = false, onSuccess }: SendWritesOptions,
 ): Promise<WriteReport> {
   const outcomes: ({ readonly ok: true } | { readonly ok: false; readonly fault: Fault } | undefined)[] = [];
   let next = 0;
@@ -68,7 +72,7 @@ export async function sendWrites(
       }
       if (outcomes[index]?.ok) {
         done += 1;
-        onProgress?.(done);
+        onSuccess?.(write, done);
       }
     }
   };
@@ -100,14 +104,19 @@ export function useWrites(
   touches: readonly (readonly unknown[])[],
   options: Pick<SendWritesOptions, 'deletes'> = {},
 ): Writes {
+  const workbench = useWorkbench();
   const { state, start, stop } = useAction<WriteReport>();
   const [all] = useState(writes);
   const [left, setLeft] = useState(all);
   const [progress, setProgress] = useState(0);
+  const onSuccess = ({ removes }: Write, done: number): void => {
+    setProgress(done);
+    if (removes) workbench.deleted(removes, touches);
+  };
   const send = async (): Promise<boolean> => {
     setProgress(0);
     const report = await start(
-      (service, signal) => sendWrites(service, left, { signal, onProgress: setProgress, ...options }),
+      (service, signal) => sendWrites(service, left, { signal, onSuccess, ...options }),
       touches,
     );
     if (!report) return false;

@@ -10,7 +10,7 @@ import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
-import type { Job, JobState } from './uploads/job.ts';
+import type { Job } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
 environmentManager.setIsServer(() => false);
@@ -68,7 +68,7 @@ export class Workbench {
   readonly statuses = new StatusStore();
   readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
-  readonly jobs = new Map<string, Job<JobState>>();
+  readonly jobs = new Map<string, Job<unknown>>();
   readonly #stopObserving: () => void;
   #paused = false;
   readonly #stopFollowing: () => void;
@@ -93,9 +93,9 @@ export class Workbench {
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at }) => this.#remember(observations, at),
-      onGone: ({ kind, id }) => {
-        this.pins.remove(kind, id);
-        this.remembered.forget(kind, id);
+      onGone: subject => {
+        this.statuses.gone(subject, this.pins.has(subject.kind, subject.id));
+        this.#forget(subject);
       },
     });
   }
@@ -115,9 +115,14 @@ export class Workbench {
     this.#remember([{ status: 'pending', ...observation }], at);
   }
 
-  /** Drops what this program has just deleted. */
-  deleted({ kind, id }: Subject): void {
-    this.statuses.forget({ kind, id });
+  /** Drops what this program has just deleted, also from the lists whose keys begin with one of `touches`. */
+  deleted(subject: Subject, touches: readonly (readonly unknown[])[]): void {
+    for (const under of touches) this.lists.remove(under, [subject.id]);
+    this.statuses.forget(subject);
+    this.#forget(subject);
+  }
+
+  #forget({ kind, id }: Subject): void {
     this.pins.remove(kind, id);
     this.remembered.forget(kind, id);
   }

@@ -23,7 +23,7 @@ describe('sendWrites', () => {
     let done = 0;
     const report = await sendWrites(service, writes, {
       signal,
-      onProgress: count => {
+      onSuccess: (_, count) => {
         done = count;
       },
     });

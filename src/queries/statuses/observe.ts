@@ -60,14 +60,14 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     return [said];
   };
 
-  const arrived = (query: Query): void => {
+  /** `at` is when it arrived: the data may carry an older time, where only a part of it is new. */
+  const arrived = (query: Query, at: number): void => {
     const { observes, rows } = query.meta ?? {};
     const { data } = query.state;
     if (!observes || typeof data !== 'object' || data === null) return;
     const observations = (rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, observes));
     if (observations.length === 0) return;
-    const at = query.state.dataUpdatedAt;
-    const times = { askedAt: askedAt.get(query.queryHash) ?? at, at };
+    const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
     statuses.report(observations, times);
     onObserved(observations, times);
   };
@@ -75,11 +75,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
   /** A 404 may be of one endpoint only: the resource is gone once no query about it finds it. */
   const missed = (subject: Subject): void => {
     const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
-    if (found.length === 0) {
-      statuses.gone(subject);
-      onGone(subject);
-      return;
-    }
+    if (found.length === 0) onGone(subject);
     for (const query of found) void query.fetch().catch(() => {});
   };
 
@@ -96,7 +92,8 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (event.type === 'removed') askedAt.delete(query.queryHash);
     if (event.type !== 'updated') return;
     if (event.action.type === 'fetch') askedAt.set(query.queryHash, Date.now());
-    else if (event.action.type === 'success') arrived(query);
+    else if (event.action.type === 'success')
+      arrived(query, event.action.manual ? Date.now() : query.state.dataUpdatedAt);
     else if (event.action.type === 'error') failed(query);
   });
 }

@@ -38,7 +38,7 @@ export interface Known {
   readonly mean: number | undefined;
   readonly curve: readonly number[];
   readonly startedAt: string | undefined;
-  /** When it was seen to end by this program; epoch milliseconds. */
+  /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
   /** Why the last attempt to read it failed; undefined once it is read again. */
   readonly fault: string | undefined;
@@ -59,6 +59,8 @@ export interface Transition {
 export interface ReadTimes {
   readonly askedAt: number;
   readonly at: number;
+  /** Which query it was, by its hash. */
+  readonly by?: string | undefined;
 }
 
 type Named = Pick<Known, 'kind' | 'id'>;
@@ -71,10 +73,14 @@ interface Entry {
   known: Known;
   /** When it was last read by anyone; epoch milliseconds. */
   readAt: number;
+  /** The query that read it last, by its hash. */
+  readBy: string | undefined;
   /** When its present status was read; epoch milliseconds. */
   statusAt: number;
   /** Whether this program has read it or started it. What an earlier one remembered has not been seen yet. */
   seen: boolean;
+  /** Whether its end was a transition. */
+  announced: boolean;
 }
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
@@ -104,7 +110,8 @@ function isSame(left: Known, right: Known): boolean {
   return (Object.keys(left) as (keyof Known)[]).every(key => Object.is(left[key], right[key]));
 }
 
-function unknown({ kind, id }: Named, label: string): Known {
+/** What is known of a resource before anything was read of it. */
+export function unknown({ kind, id }: Named, label: string): Known {
   return {
     kind,
     id,
@@ -142,9 +149,10 @@ export class StatusStore {
     return this.#entries.get(keyOf(thing))?.known;
   }
 
-  /** When it was last read, whichever part of the program read it; epoch milliseconds. */
-  readAt(thing: Named): number | undefined {
-    return this.#entries.get(keyOf(thing))?.readAt;
+  /** When it was last read, whichever part of the program read it, in epoch milliseconds; and by which query. */
+  lastRead(thing: Named): { readonly at: number; readonly by: string | undefined } | undefined {
+    const entry = this.#entries.get(keyOf(thing));
+    return entry && { at: entry.readAt, by: entry.readBy };
   }
 
   /** Calls back after every change of what is known. */
@@ -160,7 +168,7 @@ export class StatusStore {
   };
 
   /** Takes in what an answer says. What is over when it is first seen is no transition. */
-  report(observations: readonly Observation[], { askedAt, at }: ReadTimes): void {
+  report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
     const transitions: Transition[] = [];
     let changed = false;
     for (const said of observations) {
@@ -169,11 +177,12 @@ export class StatusStore {
       const next = merged(before, this.#withoutTakingBack(entry, said, askedAt));
       const wasSeen = entry.seen;
       if (said.status != null) entry.seen = true;
-      entry.readAt = Math.max(entry.readAt, at);
+      if (at >= entry.readAt) [entry.readAt, entry.readBy] = [at, by];
       if (next.status !== before.status) entry.statusAt = at;
       const moved = wasSeen && before.status !== undefined && next.status !== before.status;
       const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
       const known = ended ? { ...next, endedAt: at } : next;
+      if (ended) entry.announced = true;
       if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
         entry.known = known;
         this.#entries.set(keyOf(said), entry);
@@ -196,7 +205,8 @@ export class StatusStore {
     }
     // A list was quicker than the answer to the start.
     const entry = this.#entries.get(keyOf(said));
-    if (!entry || before.endedAt !== undefined) return;
+    if (!entry || entry.announced) return;
+    entry.announced = true;
     entry.known = { ...before, endedAt: at };
     this.#announce(true, [{ thing: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
   }
@@ -207,7 +217,14 @@ export class StatusStore {
     for (const { status, seenAt, ...thing } of things) {
       if (this.#entries.has(keyOf(thing))) continue;
       const known = { ...unknown(thing, thing.label), status };
-      this.#entries.set(keyOf(thing), { known, readAt: seenAt, statusAt: seenAt, seen: false });
+      this.#entries.set(keyOf(thing), {
+        known,
+        readAt: seenAt,
+        readBy: undefined,
+        statusAt: seenAt,
+        seen: false,
+        announced: false,
+      });
       changed = true;
     }
     this.#announce(changed, []);
@@ -218,14 +235,22 @@ export class StatusStore {
     this.#change(thing, known => ({ ...known, fault }));
   }
 
-  /** Notes that the service no longer has it. That is news where it was seen to run. */
-  gone(thing: Named, at = Date.now()): void {
+  /** Notes that the service no longer has it. That is news where it was seen to run, or is watched for another reason. */
+  gone(thing: Named, isWatched = false, at = Date.now()): void {
     const entry = this.#entries.get(keyOf(thing));
     if (!entry || entry.known.gone) return;
     const { status } = entry.known;
-    const isNews = entry.seen && isRunning(status);
+    const isNews = isWatched || (entry.seen && isRunning(status));
     entry.known = { ...entry.known, gone: true, fault: undefined, ...(isNews ? { endedAt: at } : {}) };
     this.#announce(true, isNews ? [{ thing: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
+  }
+
+  /** Lets go of its end: it has been taken notice of. */
+  dismiss(thing: Named): void {
+    const entry = this.#entries.get(keyOf(thing));
+    if (entry?.known.endedAt === undefined) return;
+    entry.known = { ...entry.known, endedAt: undefined };
+    this.#announce(true, []);
   }
 
   /** Drops it, e.g. because this program deleted it. */
@@ -234,7 +259,14 @@ export class StatusStore {
   }
 
   #add({ kind, id }: Named, at: number): Entry {
-    return { known: unknown({ kind, id }, id), readAt: at, statusAt: at, seen: false };
+    return {
+      known: unknown({ kind, id }, id),
+      readAt: at,
+      readBy: undefined,
+      statusAt: at,
+      seen: false,
+      announced: false,
+    };
   }
 
   #change(thing: PinnedThing, change: (known: Known) => Known): void {
@@ -242,7 +274,15 @@ export class StatusStore {
     const before = entry?.known ?? unknown(thing, thing.label);
     const known = change(before);
     if (entry && isSame(before, known)) return;
-    this.#entries.set(keyOf(thing), { readAt: 0, statusAt: 0, seen: false, ...entry, known });
+    this.#entries.set(keyOf(thing), {
+      readAt: 0,
+      readBy: undefined,
+      statusAt: 0,
+      seen: false,
+      announced: false,
+      ...entry,
+      known,
+    });
     this.#announce(true, []);
   }
 
@@ -277,6 +317,6 @@ export function runningOf(statuses: StatusStore, now = Date.now()): Known[] {
         runnableKinds.has(known.kind) &&
         isRunning(known.status) &&
         !known.gone &&
-        now - (statuses.readAt(known) ?? 0) < lostAfterMs,
+        now - (statuses.lastRead(known)?.at ?? 0) < lostAfterMs,
     );
 }

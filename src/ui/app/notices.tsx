@@ -2,8 +2,7 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { statusMeaning } from '../../contract/status.ts';
 import { runnableKinds, runningOf, type Transition } from '../../queries/statuses/store.ts';
-import { useLive } from '../../queries/use-live.ts';
-import { backgroundWatch } from '../../queries/watch.ts';
+import { useBackground } from '../../queries/watch/use-background.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { reward } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -76,7 +75,7 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
 
 /** Polls what is running while nothing on screen does; draws nothing. */
 export function BackgroundWatch() {
-  useLive(backgroundWatch, 'visible');
+  useBackground();
   return null;
 }
 

@@ -66,9 +66,13 @@ interface SectionProps {
   readonly isShown: boolean;
 }
 
+const useNoCount = (): undefined => undefined;
+
 function Section({ section, width, underCursor, isShown }: SectionProps) {
   const { styles, glyphs } = useTheme();
-  const count = useListCount(section.listKey) ?? '';
+  const listed = useListCount(section.listKey);
+  const counted = (section.useCount ?? useNoCount)();
+  const count = counted ?? listed ?? '';
   const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(count);
   const title = truncate(section.title, room);

@@ -21,6 +21,8 @@ export interface ViewDefinition {
   readonly home?: boolean;
   /** Key of the list that the section counts. */
   readonly listKey?: readonly unknown[];
+  /** Counts for the section what is no list of the service. */
+  readonly useCount?: () => string | undefined;
   /** How an id looks that this view shows, and the parameter it goes into. */
   readonly opens?: { readonly id: RegExp; readonly param: string };
   /** The section that a thing opened by its id belongs to. */

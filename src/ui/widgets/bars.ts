@@ -39,13 +39,16 @@ export function histogramLines(
   });
 }
 
-/** Values as one line of levels, the newest at the right. */
+/**
+ * Values as one line of levels, the newest at the right. The levels span 0 to 1, and what of all the values lies beyond: a
+ * curve is drawn as high and as steep as it is, not as large as the line allows.
+ */
 export function sparkline(values: readonly number[], width: number, { glyphs }: Theme): string {
-  const shown = values.slice(-width);
-  const low = Math.min(...shown);
-  const span = Math.max(...shown) - low;
+  const low = values.reduce((lowest, value) => Math.min(lowest, value), 0);
+  const high = values.reduce((highest, value) => Math.max(highest, value), 1);
   const last = glyphs.levels.length - 1;
-  return shown
-    .map(value => glyphs.levels[span === 0 ? Math.floor(last / 2) : Math.round(((value - low) / span) * last)])
+  return values
+    .slice(-width)
+    .map(value => glyphs.levels[Math.round(((value - low) / (high - low)) * last)])
     .join('');
 }

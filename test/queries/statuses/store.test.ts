@@ -177,7 +177,7 @@ describe('what is known', () => {
     const before = statuses.all();
     statuses.report([{ ...said, curve: [1, 2], mean: null }], times(2));
     expect(statuses.all()).toBe(before);
-    expect([changes(), statuses.readAt(said)]).toEqual([1, 2]);
+    expect([changes(), statuses.lastRead(said)?.at]).toEqual([1, 2]);
     statuses.report([{ ...said, curve: [1, 2, 3] }], times(3));
     expect(statuses.all()).not.toBe(before);
     expect(changes()).toBe(2);

@@ -30,8 +30,15 @@ describe('bars', () => {
 
   it('draw values as levels', () => {
     expect(sparkline([0, 1, 2], 8, theme)).toBe('▁▅█');
-    expect(sparkline([1, 1], 8, theme)).toBe('▄▄');
-    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▁█');
+    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▅█');
+    expect(sparkline([-1, 0, 1], 8, theme)).toBe('▁▅█');
+  });
+
+  it('draw a flat curve flat, wherever it lies, and noise no larger than it is', () => {
+    expect(sparkline([1, 1, 1], 8, theme)).toBe('███');
+    expect(sparkline([0, 0], 8, theme)).toBe('▁▁');
+    expect(sparkline([1, 0.999, 1, 0.998], 8, theme)).toBe('████');
+    expect(sparkline([5, 5], 8, theme)).toBe('██');
   });
 });
 

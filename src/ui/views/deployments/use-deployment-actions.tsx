@@ -87,6 +87,7 @@ export function useDeploymentActions({
               label: labelOf(each),
               request: `DELETE /api/v1/deploy/${each.deployment_id}`,
               send: (service, signal) => service.deployments.undeploy(each.deployment_id, { signal }),
+              removes: { kind: 'deployment', id: each.deployment_id },
             }))}
             touches={[deploymentKeys.all]}
             onDone={() => {

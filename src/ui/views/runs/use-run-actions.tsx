@@ -92,6 +92,7 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                   label: labelOf(run),
                   request: `DELETE /api/v1/eval/${run.bench_id}/runs/${run.eval_run_id}`,
                   send: (service, signal) => service.evaluations.delete(run.bench_id, run.eval_run_id, { signal }),
+                  removes: { kind: 'run', id: run.eval_run_id },
                 }))}
                 touches={[evaluationKeys.all, benchmarkKeys.all]}
                 onDone={() => {

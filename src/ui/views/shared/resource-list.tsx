@@ -16,7 +16,7 @@ import { rememberSiblings } from '../../navigation/siblings.ts';
 import { type Fact, factLines } from '../../widgets/facts.ts';
 import { type Column, type ColumnChoice, exportColumns } from '../../widgets/table/column.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
-import type { Sort } from '../../widgets/table/sort.ts';
+import type { Sort } from '../../widgets/table/rows.ts';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
@@ -28,6 +28,8 @@ import { useThingBindings } from './use-thing-bindings.tsx';
 
 export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
+  /** Rows that are known without asking, in the place of those of the answer. */
+  readonly rows?: readonly Row[];
   readonly columns: readonly Column<Row>[];
   /** What stands where there are no rows, and what to do about it. */
   readonly emptyWords: string;
@@ -89,6 +91,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const columnsKey = `columns.${columns.map(column => column.id).join(',')}`;
   const [chosen, keepChosen] = useSetting<ColumnChoice>(columnsKey, {});
 
+  const rows = props.rows ?? list.rows;
+  const loaded = list.loaded || rows.length > 0;
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
   const notes = notesOf(list);
@@ -101,7 +105,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     shell.open(target);
   };
   const table = useTable({
-    rows: list.rows,
+    rows,
     columns,
     id: source.id,
     height: tableHeight,
@@ -166,16 +170,16 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
         <Box flexDirection="column">
           {header ? header.node : null}
           {/* Also before there are rows: a filter may be typed ahead of them. */}
-          {list.loaded || !fault ? (
+          {loaded || !fault ? (
             <TableView
               table={table}
               columns={columns}
               id={source.id}
               width={pane.width}
               focused={pane.focused}
-              total={list.rows.length}
+              total={rows.length}
               hasMore={list.hasMore}
-              emptyWords={list.loaded ? emptyWords : 'Asking the service…'}
+              emptyWords={loaded ? emptyWords : 'Asking the service…'}
               onNearEnd={list.loadMore}
             />
           ) : null}
@@ -184,9 +188,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
             width={pane.width}
             height={noteLines}
           />
-          {fault ? (
-            <FaultNote fault={fault} width={pane.width} height={list.loaded ? faultHeight : pane.height} />
-          ) : null}
+          {fault ? <FaultNote fault={fault} width={pane.width} height={loaded ? faultHeight : pane.height} /> : null}
         </Box>
       }
       inspector={

@@ -156,6 +156,7 @@ export function useTrainingActions({
                   label: labelOf(each),
                   request: `DELETE /api/v1/train/${each.training_run_id}`,
                   send: (service, signal) => service.training.delete(each.training_run_id, { signal }),
+                  removes: { kind: 'training', id: each.training_run_id },
                 }))}
                 touches={[trainingKeys.all]}
                 onDone={() => {

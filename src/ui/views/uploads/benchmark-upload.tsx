@@ -1,15 +1,13 @@
-/** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
+/** The upload of a benchmark: what will be sent, how each file gets on, and what came of it. */
 import { useMemo } from 'react';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
-import type { FileState } from '../../../queries/uploads/file-table.ts';
+import { BenchmarkUpload, type FileState, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
-import { bytes, counted, percent } from '../../../text/numbers.ts';
+import { bytes, percent } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
-import { wrap } from '../../../text/wrap.ts';
 import { Panes, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
@@ -48,13 +46,12 @@ const columns: readonly Column<FileState>[] = [
 
 const phaseWords = {
   waiting: 'not sent yet: enter sends it',
-  reading: 'connecting, and reading the folder',
   uploading: 'sending',
-  ingesting: 'all files are sent; the service is ingesting the benchmark',
-  building: 'ingested; starting the build of its images',
+  ingesting: 'all is sent; the service takes it in',
+  building: 'taken in; its images begin to be built',
   done: 'uploaded; enter opens it',
-  failed: 'it failed, and what was sent is kept: enter continues where it stopped',
-  cancelled: 'stopped, and what was sent is kept: enter continues where it stopped',
+  failed: 'stopped by a fault; enter goes on where it stopped',
+  cancelled: 'stopped; what was sent is kept. Upload the folder again to go on',
 } as const satisfies Record<UploadState['phase'], string>;
 
 function paceWords({ began, sent }: UploadState, total: number): string {
@@ -65,21 +62,20 @@ function paceWords({ began, sent }: UploadState, total: number): string {
 }
 
 function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] {
-  const { state } = job;
-  const { plan } = state;
+  const { plan, state } = job;
   const { styles } = theme;
-  const words = job.isTaken ? 'it failed: N uploads the folder as a new benchmark' : phaseWords[state.phase];
+  const done = state.files.filter(each => each.state === 'sent').length;
   const share = plan.bytes === 0 ? 1 : state.sent / plan.bytes;
   const phase = state.phase === 'done' ? styles.success : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
-    phase(truncate(words, width)),
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
+    phase(truncate(phaseWords[state.phase], width)),
+    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${done} of ${plan.files.length} files  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
     styles.muted(
-      truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
+      truncate([`${plan.taskCount} tasks`, sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
     ),
-    ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
+    ...plan.notes.map(note => styles.muted(truncate(sanitiseLine(note), width))),
     ...(state.fault ? faultLines(state.fault, width, theme).slice(0, 6) : []),
     '',
   ].map(line => ` ${line}`);
@@ -93,27 +89,18 @@ export function BenchmarkUploadView({ location }: ViewProps) {
   const job = useJob(location.params['job'] ?? '', BenchmarkUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
-  const rows = job?.files ?? noFiles;
+    : [' The program was started anew since. Upload the folder again: what was sent is kept.', ''];
+  const rows = job?.state.files ?? noFiles;
   const table = useTable({ rows, columns, id: row => row.file.path, height: Math.max(4, pane.height - head.length) });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
-    const { phase, benchId, plan } = job.state;
-    // A run never rejects.
-    const run = (): void => {
-      void job.run(workbench.service).then(() => workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all }));
+    const { phase, benchId } = job.state;
+    const run = async (): Promise<void> => {
+      await job.run(workbench.service);
+      void workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all });
     };
-    const stopped = !job.busy && (phase === 'failed' || phase === 'cancelled');
     return [
-      { command: uploadCommands.start, enabled: phase === 'waiting' || (stopped && !job.isTaken), run },
-      {
-        command: uploadCommands.startOver,
-        enabled: stopped && benchId !== undefined,
-        run: () => {
-          job.startOver();
-          run();
-        },
-      },
+      { command: uploadCommands.start, enabled: phase === 'waiting' || phase === 'failed', run: () => void run() },
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
         command: uploadCommands.preview,
@@ -128,7 +115,7 @@ export function BenchmarkUploadView({ location }: ViewProps) {
             kind: 'go',
             trail: [
               { view: 'benchmarks', params: {} },
-              { view: 'benchmark', params: { bench_id: benchId, label: plan.name } },
+              { view: 'benchmark', params: { bench_id: benchId, label: job.plan.name } },
             ],
           }),
       },

@@ -1,30 +1,33 @@
 /** How a watched thing reads as a row: status, progress, how it does, how long it has been at it. */
-import type { WatchedThing } from '../../../queries/watch.ts';
+import type { WatchedThing } from '../../../queries/watch/watch.ts';
 import { count, reward } from '../../../text/numbers.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { timeColumn } from '../shared/time-column.ts';
 
-/** Cells of the spark line. */
-export const sparkWidth = 16;
+/** The status as it was last read. */
+export function statusWords({ status, gone, fault }: WatchedThing): string {
+  if (gone) return 'gone';
+  return status ?? (fault === undefined ? '' : 'unreachable');
+}
 
-/** The columns; `spark` draws a curve in so many cells. */
+/** The columns, what matters most first; `spark` draws a curve in `sparkWidth` cells. */
 export function watchColumns(
   spark: (values: readonly number[], width: number) => string,
+  sparkWidth: number,
 ): readonly Column<WatchedThing>[] {
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 16, max: 50, grow: 3 }, value: row => row.label },
-    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
+    { id: 'label', title: 'WATCHED', width: { min: 14, max: 50, grow: 3 }, value: row => row.label },
     {
       id: 'status',
       title: 'STATUS',
       width: { min: 11, max: 16, grow: 1 },
-      value: row => row.status ?? (row.fault === undefined ? '' : 'unreachable'),
+      value: statusWords,
       status: true,
     },
     {
       id: 'progress',
       title: 'PROGRESS',
-      width: 11,
+      width: 10,
       align: 'right',
       value: row => (row.done === undefined || !row.total ? undefined : row.done / row.total),
       text: row =>
@@ -33,13 +36,14 @@ export function watchColumns(
     {
       id: 'mean',
       title: 'MEAN',
-      width: 7,
+      width: 6,
       align: 'right',
       value: row => row.mean,
       text: row => (row.mean === undefined ? '' : reward(row.mean)),
     },
-    { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
+    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
+    { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     timeColumn('started', 'STARTED', row => row.startedAt),
     { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
     { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },

@@ -1,0 +1,204 @@
+/**
+ * What is watched: everything pinned, everything that runs, and what ended while the program was open. The lines are made
+ * of what is known; reading goes through the query cache, so that what a view is polling already is not asked for again.
+ */
+import { hasEnded, isRunning } from '../../contract/status.ts';
+import { deploymentList } from '../deployments.ts';
+import { everyRun } from '../evaluations.ts';
+import { faultOf } from '../fault.ts';
+import type { ListSource } from '../list.ts';
+import { paceOf, paceWords } from '../pace.ts';
+import type { Attention } from '../polling.ts';
+import type { PinnedThing, RememberedStore } from '../remembered/store.ts';
+import { type Known, lostAfterMs, runnableKinds, runningOf, unknown } from '../statuses/store.ts';
+import { everyTrainingRun } from '../training.ts';
+import { listQuery } from '../use-list.ts';
+import type { LiveQuery } from '../use-live.ts';
+import type { Workbench } from '../workbench.tsx';
+import { isDue, lastAttempt, lastFault, type Read, readOf, readsOf } from './reads.ts';
+
+/** A line of Watch. */
+export interface WatchedThing extends Known {
+  readonly pinned: boolean;
+  /** How fast it advances and what is left, in words; empty where that is not known. */
+  readonly pace: string;
+}
+
+export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
+
+/** Resources asked for at once. */
+const atOnce = 4;
+/** What a view is polling, but has not read for so many intervals, is not being polled. */
+const overdueIntervals = 2.5;
+
+type Named = Pick<Known, 'kind' | 'id'>;
+
+const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
+
+function paceOfRun({ kind, id, status, done, total }: Known, memory: RememberedStore, now: number): string {
+  if (kind !== 'training' || !isRunning(status)) return '';
+  return paceWords(paceOf(memory.progressOf(id)), { status, completed: done, total, now });
+}
+
+/** What is watched: first what is pinned, in the order of the pins, then the rest, what began last first. */
+export function watchedOf({ statuses, pins, remembered }: Workbench, now = Date.now()): WatchedThing[] {
+  const pinned = pins.list().map(pin => {
+    const known = statuses.get(pin) ?? unknown(pin, pin.label);
+    return known.label === known.id ? { ...known, label: pin.label } : known;
+  });
+  const running = new Set(runningOf(statuses, now));
+  const others = statuses
+    .all()
+    .filter(known => !pins.has(known.kind, known.id) && (running.has(known) || known.endedAt !== undefined))
+    .toSorted((left, right) => (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'));
+  const line = (known: Known, isPinned: boolean): WatchedThing => {
+    return { ...known, pinned: isPinned, pace: paceOfRun(known, remembered, now) };
+  };
+  return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
+}
+
+/** What was asked for, and what of it failed. */
+class Outcome {
+  asked = 0;
+  readonly failures: unknown[] = [];
+
+  /** Gives whether the service offers it. */
+  async of(reading: Promise<unknown>): Promise<boolean> {
+    try {
+      await reading;
+    } catch (error) {
+      const { unlisted, gone } = faultOf(error);
+      if (unlisted) return false;
+      if (!gone) this.failures.push(error);
+    }
+    this.asked += 1;
+    return true;
+  }
+
+  /** @throws the first failure, where everything failed: then it is the service, and not one resource */
+  check(): void {
+    if (this.asked > 0 && this.failures.length === this.asked) throw this.failures[0];
+  }
+}
+
+/** What is over changes no more: it is read where it was not read since it ended. */
+function isWanted(workbench: Workbench, thing: Named, read: Read, attention: Attention): boolean {
+  const known = workbench.statuses.get(thing);
+  if (!hasEnded(known?.status)) return isDue(workbench, read, attention);
+  const last = lastAttempt(workbench, read);
+  return last === 0 || last < (known?.endedAt ?? 0);
+}
+
+/** Reads the status by the first query that the service offers. */
+async function readStatus(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
+  for (const read of readsOf(thing).status) {
+    if (lastFault(workbench, read)?.unlisted) continue;
+    if (!isWanted(workbench, thing, read, attention) || (await outcome.of(read.fetch(workbench)))) return;
+  }
+}
+
+/** Reads what a line shows besides the status. */
+async function readDetails(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
+  for (const read of readsOf(thing).details) {
+    const isOffered = !lastFault(workbench, read)?.unlisted;
+    if (isOffered && isWanted(workbench, thing, read, attention)) await outcome.of(read.fetch(workbench));
+  }
+}
+
+/** @throws ServiceError where everything that was asked for failed */
+async function readEach(things: readonly Named[], read: (thing: Named, outcome: Outcome) => Promise<void>) {
+  const outcome = new Outcome();
+  const waiting = [...things];
+  const next = async (): Promise<void> => {
+    for (let thing = waiting.shift(); thing; thing = waiting.shift()) await read(thing, outcome);
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+  outcome.check();
+}
+
+/**
+ * Reads the lists in which running resources are found, as often as lists are read, unless another view has just read them.
+ *
+ * @throws ServiceError where none of them could be read
+ */
+async function discover(workbench: Workbench): Promise<void> {
+  const outcome = new Outcome();
+  const lists = [everyRun, everyTrainingRun, deploymentList].map(source =>
+    readOf(listQuery(workbench, source as ListSource<object>)),
+  );
+  await Promise.all(
+    lists.map(async list => {
+      if (isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
+    }),
+  );
+  outcome.check();
+}
+
+/** The lines of Watch. What runs is read as often as the attention says, and looked for as often as lists are read. */
+export function watchList(workbench: Workbench, attention: Attention): ListSource<WatchedThing> {
+  return {
+    key: watchKeys.list,
+    id: keyOf,
+    readPage: async ({ memory }) => {
+      recall(workbench, memory);
+      await discover(workbench);
+      await readEach(watchedOf(workbench), async (thing, outcome) => {
+        if (workbench.statuses.get(thing)?.gone) return;
+        await readStatus(workbench, thing, attention, outcome);
+        if (!workbench.statuses.get(thing)?.gone) await readDetails(workbench, thing, attention, outcome);
+      });
+      return { items: watchedOf(workbench), has_more: false, next_cursor: null, dropped: 0 };
+    },
+    activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
+  };
+}
+
+/** Takes in what earlier starts of the program saw running, and what they knew of the pins. */
+function recall({ statuses, pins }: Workbench, memory: RememberedStore, now = Date.now()): void {
+  const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
+  statuses.recall(
+    pinned.map(pin => {
+      const seen = memory.find(pin.kind, pin.id);
+      return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
+    }),
+  );
+  const recent = memory.seenSince(now - lostAfterMs);
+  statuses.recall(recent.filter(({ kind, status }) => runnableKinds.has(kind) && isRunning(status)));
+}
+
+/** Whether something on screen keeps asking about it. */
+function isPolledInView({ cache, statuses, poll }: Workbench, thing: Named, now: number): boolean {
+  const last = statuses.lastRead(thing);
+  const query = last?.by === undefined ? undefined : cache.getQueryCache().get(last.by);
+  return query?.isActive() === true && now - (last?.at ?? 0) < poll.visibleMs * overdueIntervals;
+}
+
+/** What is read in the background: what is not over, and what nothing on screen asks about. */
+function unattended(workbench: Workbench, now: number): Named[] {
+  const { statuses, pins, cache } = workbench;
+  if (cache.getQueryCache().find({ queryKey: watchKeys.list })?.isActive()) return [];
+  const pinned: readonly PinnedThing[] = pins.list().filter(pin => {
+    const known = statuses.get(pin);
+    if (known?.gone || hasEnded(known?.status)) return false;
+    // What has no status after it was read will not get one.
+    return known?.status !== undefined || statuses.lastRead(pin)?.by === undefined;
+  });
+  const running = runningOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
+  return [...pinned, ...running].filter(thing => !isPolledInView(workbench, thing, now));
+}
+
+/** Watches over what runs, whatever is on screen, so that its end is announced. Gives how much was asked for. */
+export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
+  let recalled = false;
+  return {
+    key: watchKeys.background,
+    activity: () => 'open',
+    read: async ({ memory }) => {
+      if (!recalled) recall(workbench, memory);
+      recalled = true;
+      const things = unattended(workbench, Date.now());
+      await readEach(things, (thing, outcome) => readStatus(workbench, thing, 'visible', outcome));
+      return things.length;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * A service that answers from memory what a test says, through the real resources: no HTTP, and every request is counted.
+ * What has no answer is not offered, as a service does that lacks the endpoint.
+ */
+import type { Operation } from '../../src/contract/endpoints.ts';
+import type { Caller } from '../../src/service/caller.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { NotFoundError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import { benchmarkResource } from '../../src/service/resources/benchmarks.ts';
+import { datasetResource } from '../../src/service/resources/datasets.ts';
+import { deploymentResource } from '../../src/service/resources/deployments.ts';
+import { evaluationResource } from '../../src/service/resources/evaluations.ts';
+import { modelResource } from '../../src/service/resources/models.ts';
+import { secretResource } from '../../src/service/resources/secrets.ts';
+import { trainingResource } from '../../src/service/resources/training.ts';
+import { trajectoryResource } from '../../src/service/resources/trajectories.ts';
+
+/** What an operation answers; `ids` are those of the path. */
+export type Answer = (ids: Readonly<Record<string, string>>) => unknown;
+export type Answers = { [Name in Operation]?: Answer };
+
+export interface ScriptedService {
+  readonly service: Service;
+  /** How often an operation was asked for, about this id where it is given. */
+  readonly asked: (operation: Operation, id?: string) => number;
+  /** Every request so far: the operation, then the ids of its path. */
+  readonly requests: readonly string[];
+}
+
+/** What a service answers for what it does not have. */
+export function notFound(id: string): never {
+  throw new NotFoundError(`There is no ${id}.`, { type: 'not_found_error', code: 'resource_not_found', status: 404 });
+}
+
+export function pageOf(items: readonly unknown[]) {
+  return { items, has_more: false, next_cursor: null, dropped: 0 };
+}
+
+/** `answers` may be changed while the service is used. */
+export function scriptedService(answers: Answers): ScriptedService {
+  const requests: string[] = [];
+  const capabilities = new Capabilities();
+  const caller = {
+    call: async (endpoint: Parameters<Capabilities['require']>[0], input: { params?: Record<string, string> }) => {
+      capabilities.require(endpoint);
+      const ids = input.params ?? {};
+      requests.push([endpoint.operation, ...Object.values(ids)].join(' '));
+      // An answer never comes within the call that asks for it.
+      await new Promise(resolve => setImmediate(resolve));
+      const answer = answers[endpoint.operation as Operation];
+      if (answer) return answer(ids);
+      const refused = { path: endpoint.path, namesThing: false, status: 405, envelope: undefined, text: '' };
+      throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${endpoint.operation} has no answer`);
+    },
+  } as unknown as Caller;
+  const service = {
+    baseUrl: 'http://scripted.test',
+    benchmarks: benchmarkResource(caller),
+    evaluations: evaluationResource(caller),
+    trajectories: trajectoryResource(caller),
+    datasets: datasetResource(caller),
+    training: trainingResource(caller),
+    models: modelResource(caller),
+    deployments: deploymentResource(caller),
+    secrets: secretResource(caller),
+    capabilities,
+    close: async () => {},
+  } as unknown as Service;
+  const asked = (operation: Operation, id?: string): number =>
+    requests.filter(request =>
+      id === undefined ? request.split(' ')[0] === operation : request === `${operation} ${id}`,
+    ).length;
+  return { service, asked, requests };
+}
