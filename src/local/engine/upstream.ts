@@ -25,7 +25,8 @@ export class UpstreamError extends Error {
   }
 }
 
-const answerMs = 120_000;
+/** How long the other server may take to answer, and then be silent, in milliseconds. A stream may go on for longer. */
+const silenceMs = 120_000;
 /** An error page is not read further than this. */
 const longestReason = 2_000;
 
@@ -36,12 +37,65 @@ function chatAddress(url: string): string {
   return `${bare.endsWith('/v1') ? bare : `${bare}/v1`}/chat/completions`;
 }
 
+/** Aborts once nothing has come for a while. */
+class Silence {
+  readonly #ms: number;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.#restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  #restart(): void {
+    clearTimeout(this.#timer);
+    const error = new Error(`nothing came for ${this.#ms / 1000} s`);
+    this.#timer = setTimeout(() => this.#controller.abort(error), this.#ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The answer, whose every piece breaks the silence. */
+  over(answer: Response): Response {
+    const { body, status, statusText, headers } = answer;
+    if (!body) {
+      this.end();
+      return answer;
+    }
+    const pieces = async function* (silence: Silence): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const piece of body) {
+          silence.#restart();
+          yield piece;
+        }
+      } finally {
+        silence.end();
+      }
+    };
+    this.#restart();
+    return new Response(ReadableStream.from(pieces(this)), { status, statusText, headers });
+  }
+}
+
 /**
  * Sends a chat completion on. Gives the answer once its head has come; its body may be a stream.
  *
  * @throws UpstreamError
  */
-export async function sendUpstream({ url, key }: Upstream, body: object, signal: AbortSignal): Promise<Response> {
+export async function sendUpstream(
+  { url, key }: Upstream,
+  body: object,
+  signal: AbortSignal,
+  patienceMs = silenceMs,
+): Promise<Response> {
+  const silence = new Silence(patienceMs);
   let answer: Response;
   try {
     answer = await fetch(chatAddress(url), {
@@ -50,13 +104,15 @@ export async function sendUpstream({ url, key }: Upstream, body: object, signal:
       body: JSON.stringify(body),
       // A redirect would take the key to somebody who was not named.
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      signal: AbortSignal.any([signal, silence.signal]),
     });
   } catch (error) {
+    silence.end();
     signal.throwIfAborted();
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new UpstreamError(`The upstream server at ${new URL(url).host} does not answer: ${cause}.`);
   }
+  answer = silence.over(answer);
   if (answer.ok) return answer;
   const text = (await answer.text().catch(() => '')).slice(0, longestReason);
   const retryAfter = answer.headers.get('retry-after') ?? undefined;

@@ -41,7 +41,8 @@ export interface WorkerThreadOptions {
 export class WorkerThread {
   readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
-  readonly #listeners = new Map<number, Listener>();
+  /** The orders that have not been answered, each with the worker it was given to. */
+  readonly #waiting = new Map<number, { readonly worker: Worker; readonly listener: Listener }>();
   #orders = 0;
 
   constructor(options: WorkerThreadOptions) {
@@ -54,12 +55,15 @@ export class WorkerThread {
     const { name, lowPriority = false } = this.#options;
     const worker = new Worker(workerUrl(), { name, workerData: { lowPriority } });
     worker.unref();
-    worker.on('message', (message: FromWorker) => this.#listeners.get(message.id)?.(message));
+    worker.on('message', (message: FromWorker) => this.#waiting.get(message.id)?.listener(message));
     const died = (reason: string): void => {
       if (this.#worker === worker) this.#worker = undefined;
-      const waiting = [...this.#listeners.values()];
-      this.#listeners.clear();
-      for (const listener of waiting) listener({ kind: 'failed', message: `The worker ended: ${reason}` });
+      // A worker that fails says so twice, with its error and with its end; by then another may be at work.
+      for (const [id, order] of [...this.#waiting]) {
+        if (order.worker !== worker) continue;
+        this.#waiting.delete(id);
+        order.listener({ kind: 'failed', message: `The worker ended: ${reason}` });
+      }
     };
     worker.on('error', error => died(error instanceof Error ? error.message : String(error)));
     worker.on('exit', code => died(`exit code ${code}`));
@@ -70,8 +74,9 @@ export class WorkerThread {
   #send(order: (id: number) => ToWorker, listener: Listener): number {
     this.#orders += 1;
     const id = this.#orders;
-    this.#listeners.set(id, listener);
-    this.#started().postMessage(order(id));
+    const worker = this.#started();
+    this.#waiting.set(id, { worker, listener });
+    worker.postMessage(order(id));
     return id;
   }
 
@@ -83,7 +88,7 @@ export class WorkerThread {
   #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind) {
     return new Promise<Extract<FromWorker, { kind: Kind }>>((resolve, reject) => {
       const id = this.#send(order, message => {
-        this.#listeners.delete(id);
+        this.#waiting.delete(id);
         if (message.kind === kind) resolve(message as Extract<FromWorker, { kind: Kind }>);
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message, message.code));
       });
@@ -114,7 +119,7 @@ export class WorkerThread {
     return new Promise((resolve, reject) => {
       const stop = (): void => this.#cancel(id);
       const end = (): void => {
-        this.#listeners.delete(id);
+        this.#waiting.delete(id);
         signal.removeEventListener('abort', stop);
       };
       const id = this.#send(
@@ -178,7 +183,7 @@ export class WorkerThread {
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.#listeners.delete(id);
+      this.#waiting.delete(id);
       if (!ended) this.#cancel(id);
     }
   }

@@ -116,6 +116,8 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     ...modelRoutes(),
   };
   const limiter = new RateLimiter(rateLimit);
+  // Apart, so that made-up keys push no real one out; together, so that they cannot be tried without end.
+  const unknownKeys = new RateLimiter(rateLimit);
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -137,25 +139,39 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return context.json(body, failure.status as 400);
   });
 
+  /** @throws ApiError where too much has been asked in the name of `key` */
+  const requireRoom = (buckets: RateLimiter, key: string): void => {
+    const wait = buckets.take(key);
+    if (wait === 0) return;
+    throw apiError('rate_limited', `Too many requests: a key has ${rateLimit.perSecond} a second.`, {
+      headers: { 'Retry-After': String(wait) },
+    });
+  };
+
   /** The organization that calls. @throws ApiError where nobody may, or too much has been asked */
   const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
-    const wait = endpoint.path === local.path ? 0 : limiter.take(credential);
-    if (wait > 0) {
-      throw apiError('rate_limited', `Too many requests: a key has ${rateLimit.perSecond} a second.`, {
-        headers: { 'Retry-After': String(wait) },
-      });
+    if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {
+      const organizationId = byToken(context, credential);
+      requireRoom(limiter, organizationId);
+      return organizationId;
     }
-    if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) return byToken(context, credential);
     const organizationId = organizationOfKey(service.database, credential);
-    if (!organizationId) throw apiError('authentication_required', 'This API key is not known.');
+    if (!organizationId) {
+      requireRoom(unknownKeys, 'keys');
+      throw apiError('authentication_required', 'This API key is not known.');
+    }
+    if (endpoint.path !== local.path) requireRoom(limiter, organizationId);
     return organizationId;
   };
 
   const byToken = (context: Context, token: string): string => {
     const scope = service.tokens.read(token);
-    if (!scope) throw apiError('authentication_required', 'The token is not known, or has had its time.');
+    if (!scope) {
+      requireRoom(unknownKeys, 'tokens');
+      throw apiError('authentication_required', 'The token is not known, or has expired.');
+    }
     if (scope.trajectoryId !== context.req.param('trajectory_id')) {
       throw apiError('permission_denied', 'The token is for another trajectory.');
     }

@@ -29,8 +29,11 @@ export class RateLimiter {
     const at = this.#now();
     const known = this.#buckets.get(key);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond) : burst;
-    if (!known && this.#buckets.size >= mostBuckets) this.#buckets.clear();
     const taken = tokens >= 1;
+    // The bucket used last stands last; the one that has rested longest is full by now, and the first to go.
+    this.#buckets.delete(key);
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);
     this.#buckets.set(key, { tokens: taken ? tokens - 1 : tokens, at });
     return taken ? 0 : Math.max(1, Math.ceil((1 - tokens) / perSecond));
   }

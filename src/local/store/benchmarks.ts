@@ -84,7 +84,7 @@ export class BenchmarkStore {
     }: { benchId?: string; created_at?: string; files?: readonly StoredFile[] } = {},
   ): string {
     this.#database.transaction(() => {
-      this.#database.put('benchmarks', {
+      this.#database.insert('benchmarks', {
         bench_id: benchId,
         organization_id: organizationId,
         label: manifest.label ?? manifest.name,

@@ -1,4 +1,5 @@
 /** The database of the local service: one file, one writer, write-ahead log, numbered migrations. */
+import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { migrations } from './migrations.ts';
 
@@ -11,6 +12,8 @@ export class Database {
   /** Opens or makes the file and brings it to the newest form. `:memory:` keeps everything in memory. */
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
+    // For this user alone, also where an older folder lets others in. SQLite gives its log the same mode.
+    if (path !== ':memory:') chmodSync(path, 0o600);
     this.#sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; pragma busy_timeout = 5000;',
     );
@@ -51,10 +54,19 @@ export class Database {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
-  /** Inserts a row, or puts it in place of the one with the same primary key. */
+  /** Inserts a new row. @throws Error where its primary key is taken: an id that came twice must not hide a row */
+  insert(table: string, row: Row): void {
+    this.#write('insert', table, row);
+  }
+
+  /** Inserts a row, or replaces the one with the same primary key. */
   put(table: string, row: Row): void {
+    this.#write('insert or replace', table, row);
+  }
+
+  #write(verb: string, table: string, row: Row): void {
     const names = Object.keys(row);
-    const sql = `insert or replace into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
+    const sql = `${verb} into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
     this.run(sql, ...Object.values(row));
   }
 

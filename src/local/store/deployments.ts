@@ -57,7 +57,7 @@ export class DeploymentStore {
       completed_at: null,
       ...request,
     };
-    this.#database.put('deployments', row);
+    this.#database.insert('deployments', row);
     return row;
   }
 

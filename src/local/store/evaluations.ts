@@ -53,7 +53,7 @@ export class EvaluationStore {
       updated_at: created_at,
       ...run,
     };
-    this.#database.put('eval_runs', row as Record<string, string | number | null>);
+    this.#database.insert('eval_runs', row as Record<string, string | number | null>);
     return row;
   }
 
@@ -166,7 +166,7 @@ export class EvaluationStore {
     samples: readonly number[],
   ): void {
     if (samples.length === 0) return;
-    this.#database.put('snapshots', {
+    this.#database.insert('snapshots', {
       eval_run_id: runId,
       xid: newId('snapshot'),
       stage,

@@ -4,6 +4,20 @@ import { now, sha256 } from './ids.ts';
 
 export class IdempotencyConflict extends Error {}
 
+/** A client repeats a request within minutes. */
+const keptMs = 7 * 24 * 60 * 60 * 1000;
+/** The old ones are looked for once in so many new ones. */
+const pruneEvery = 500;
+let sincePruned = pruneEvery;
+
+/** Drops the answers that nobody will ask for again. */
+function prune(database: Database): void {
+  sincePruned += 1;
+  if (sincePruned < pruneEvery) return;
+  sincePruned = 0;
+  database.run('delete from idempotency_keys where created_at < ?', new Date(Date.now() - keptMs).toISOString());
+}
+
 /**
  * The first answer to this key, or that of `work`, which is then remembered with everything the work stored.
  *
@@ -30,7 +44,8 @@ export function once<Answer>(
       return JSON.parse(known.answer) as Answer;
     }
     const answer = work();
-    database.put('idempotency_keys', {
+    prune(database);
+    database.insert('idempotency_keys', {
       organization_id: organizationId,
       key,
       request_hash: hash,

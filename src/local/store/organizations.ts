@@ -11,25 +11,37 @@ export function organizationOfKey(database: Database, key: string): string | und
   return row?.organization_id;
 }
 
-/** Makes the key speak for the first organization, which is made where there is none. Gives its id. */
+/**
+ * Makes the key the only one of the first organization, which is made where there is none. Gives its id. A key of another
+ * organization stays that.
+ */
 export function ensureOrganization(database: Database, key: string): string {
   const known = organizationOfKey(database, key);
-  if (known) return known;
+  if (known) {
+    revokeOthers(database, known, key);
+    return known;
+  }
   const first = database.get<{ organization_id: string }>(
     'select organization_id from organizations order by created_at limit 1',
   );
   const organization_id = first?.organization_id ?? newId('organization');
-  if (!first) database.put('organizations', { organization_id, name: 'sample organization', created_at: now() });
-  database.put('api_keys', { key_hash: sha256(key), organization_id });
+  if (!first) database.insert('organizations', { organization_id, name: 'sample organization', created_at: now() });
+  database.insert('api_keys', { key_hash: sha256(key), organization_id });
+  revokeOthers(database, organization_id, key);
   return organization_id;
+}
+
+/** A key that was replaced must not open anything any more. */
+function revokeOthers(database: Database, organizationId: string, key: string): void {
+  database.run('delete from api_keys where organization_id = ? and key_hash <> ?', organizationId, sha256(key));
 }
 
 /** Makes another organization, with a key of its own. */
 export function createOrganization(database: Database, name: string, key: string): string {
   const organization_id = newId('organization');
   database.transaction(() => {
-    database.put('organizations', { organization_id, name, created_at: now() });
-    database.put('api_keys', { key_hash: sha256(key), organization_id });
+    database.insert('organizations', { organization_id, name, created_at: now() });
+    database.insert('api_keys', { key_hash: sha256(key), organization_id });
   });
   return organization_id;
 }

@@ -61,7 +61,7 @@ export class TrainingStore {
       options: JSON.stringify(options),
       ...run,
     };
-    this.#database.put('training_runs', row);
+    this.#database.insert('training_runs', row);
     return row;
   }
 

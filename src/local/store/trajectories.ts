@@ -9,9 +9,36 @@ import type { DatasetRow, TrajectoryRow } from './records.ts';
 /** Sorts below every reward that there is: what has none comes last when the best come first. */
 const noReward = -1e300;
 
+/** All but the steps, which are megabytes of some rows. */
+const listedColumns = [
+  'trajectory_id',
+  'organization_id',
+  'eval_run_id',
+  'training_run_id',
+  'dataset_id',
+  'dataset_name',
+  'task_id',
+  'source',
+  'trace_id',
+  'model_id',
+  'status',
+  'reward',
+  'num_steps',
+  'error',
+  'created_at',
+  'step',
+  'conversation_id',
+  'termination_reason',
+  'model_association_source',
+  'details',
+] as const satisfies readonly (keyof TrajectoryRow)[];
+
+type ListedTrajectory = Pick<TrajectoryRow, (typeof listedColumns)[number]> & Record<string, unknown>;
+
 const trajectoryList = {
   table: 'trajectories',
   id: 'trajectory_id',
+  columns: listedColumns.join(', '),
   sorts: {
     created_at: 'created_at',
     status: 'status',
@@ -49,7 +76,7 @@ export class TrajectoryStore {
 
   add({ steps, ...trajectory }: NewTrajectory): string {
     const trajectory_id = newId('trajectory');
-    this.#database.put('trajectories', {
+    this.#database.insert('trajectories', {
       trace_id: newId('trace'),
       created_at: now(),
       ...(trajectory as Record<string, string | number | null>),
@@ -68,7 +95,7 @@ export class TrajectoryStore {
       ...(training_run_id === undefined ? {} : { training_run_id }),
       ...(dataset_name === undefined ? {} : { dataset_name }),
     };
-    const page = readPage<TrajectoryRow>(this.#database, trajectoryList, where, query);
+    const page = readPage<ListedTrajectory>(this.#database, trajectoryList, where, query);
     const datasets = new Map<string, DatasetRow | undefined>();
     const datasetOf = (id: string): DatasetRow | undefined => {
       if (!datasets.has(id)) datasets.set(id, this.#datasets.get(id));
@@ -105,7 +132,7 @@ export class TrajectoryStore {
 }
 
 /** A trajectory as the contract has it. What is not known of it is left out: the document allows no null there. */
-function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined): Record<string, unknown> {
+function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined): Record<string, unknown> {
   const { steps: _, content_hash: __, details, ...rest } = row;
   const body: Record<string, unknown> = {
     ...rest,
@@ -119,7 +146,7 @@ function bodyOf(row: TrajectoryRow, dataset: DatasetRow | undefined): Record<str
 }
 
 /** What tied the trajectory to its model. */
-function associationOf({ eval_run_id, training_run_id, step }: TrajectoryRow): Record<string, unknown> {
+function associationOf({ eval_run_id, training_run_id, step }: ListedTrajectory): Record<string, unknown> {
   if (eval_run_id) return { eval_run_id };
   if (training_run_id) return { training_run_id, step };
   return {};

@@ -46,8 +46,9 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     const body = call.body as StartEvalBody;
     const benchmark = findBenchmark(service, organizationId, params['bench_id'] ?? '');
     const { model, checkpoint } = evaluated(organizationId, body);
-    requireReady(service, organizationId, benchmark.bench_id);
     const result = once(database, organizationId, idempotencyKey, { ...body, bench_id: benchmark.bench_id }, () => {
+      // Within: a repeat gets the first answer, whatever has become of the benchmark since.
+      requireReady(service, organizationId, benchmark.bench_id);
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
         display_name: body.display_name,
