@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import module from 'node:module';
 /** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
+import module from 'node:module';
 import { own } from './text/own.ts';
 
 /** The first Node with SQLite in it; package.json says so too. */
@@ -22,6 +22,8 @@ process.on('warning', warning => {
 interface CommandModule {
   readonly run: (args: readonly string[]) => Promise<number>;
   readonly help?: string;
+  /** Whether the words ask for help; without it `-h` does so anywhere. For commands that take free text. */
+  readonly asksForHelp?: (args: readonly string[]) => boolean;
 }
 
 const commands: Readonly<Record<string, () => Promise<CommandModule>>> = {
@@ -43,10 +45,10 @@ const has = (...flags: string[]): boolean => flags.some(flag => words.includes(f
 /** The first word names the command; without one it is the workbench. */
 async function run(): Promise<number> {
   const [first = '', ...rest] = words;
-  const asksForHelp = first === 'help' || has('--help', '-h');
   const name = (first === 'help' ? rest[0] : first) ?? '';
   const named = own(commands, name);
   const isFlag = name === '' || name.startsWith('-');
+  const asksForHelp = first === 'help' || (has('--help', '-h') && ((await named?.())?.asksForHelp?.(rest) ?? true));
   if (asksForHelp || (!named && !isFlag)) {
     const { showHelp } = await import('./commands/help.ts');
     return showHelp(isFlag ? undefined : name, await named?.());

@@ -1,7 +1,11 @@
 /**
  * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and fails with
- * the seed where something happened that never should. `npm run torture -- breadth` runs one part; `--seed N` another chance,
- * `--keys N` and `--answers N` more or less of it.
+ * the seed where something happened that never should.
+ *
+ *     npm run torture                       everything
+ *     npm run torture -- breadth --keys N --answers N
+ *     npm run torture -- depth --sessions N
+ *     … --seed N                            another chance
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -14,6 +18,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     keys: { type: 'string', default: '300000' },
     answers: { type: 'string', default: '20000' },
+    sessions: { type: 'string', default: '100' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
 });
@@ -50,7 +55,27 @@ async function breadth(): Promise<void> {
   );
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { breadth };
+async function depth(): Promise<void> {
+  await import('./build.ts');
+  const { runDepth } = await import('./torture/depth-run.ts');
+  const counts = await runDepth({
+    seed: values.seed,
+    sessions: Number(values.sessions),
+    workers: Number(values.workers),
+    onFault,
+    onProgress: words => process.stderr.write(`${words}\n`),
+  });
+  rows.push(
+    ['pseudo-terminal: sessions', counts.sessions],
+    ['keys', counts.keys],
+    ['mutated answers', counts.mutated],
+    ['ended by', counts.endings],
+    ['from the signal to the end, ms: median, p95, most', counts.endMs.map(ms => Math.round(ms)).join(' ')],
+    ['most memory, MB', Math.round(counts.memory / 1e6)],
+  );
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth };
 const [named] = positionals;
 const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
 if (chosen.length === 0) {

@@ -67,9 +67,35 @@ export async function ask(
   return { content, reason };
 }
 
+/** The words of the command line, and from which of them on they are the text: behind the model. */
+function readWords(args: readonly string[]) {
+  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
+  const [, second] = tokens.filter(token => token.kind === 'positional');
+  return { tokens, textAt: second?.index ?? args.length };
+}
+
+/** In a text `-h` is a word. */
+export function asksForHelp(args: readonly string[]): boolean {
+  const { tokens, textAt } = readWords(args);
+  return tokens.some(token => token.kind === 'option' && /^h(elp)?$/.test(token.name) && token.index < textAt);
+}
+
+/** Separates the text from the flags. Known flags may also follow the text; any other word there belongs to it. */
+function readArgs(args: readonly string[]) {
+  const { tokens, textAt } = readWords(args);
+  const inText = new Set(
+    tokens
+      .filter(token => token.index >= textAt)
+      .filter(token => token.kind === 'positional' || (token.kind === 'option' && !Object.hasOwn(options, token.name)))
+      .map(token => token.index),
+  );
+  const flags = args.filter((_, index) => !inText.has(index));
+  const { values, positionals } = parseArgs({ args: flags, options, allowPositionals: true });
+  return { values, model: positionals[0], words: args.filter((_, index) => inText.has(index)) };
+}
+
 export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const [model, ...words] = positionals;
+  const { values, model, words } = readArgs(args);
   if (model === undefined) throw new CommandError(`Say which model to ask.\n\n${help}`);
   const parameters = {
     temperature: numberOf(values, 'temperature'),

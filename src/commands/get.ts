@@ -4,7 +4,7 @@ import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { lookAt } from '../queries/watch/reads.ts';
 import { reward } from '../text/numbers.ts';
-import { transcriptOf } from '../ui/views/trajectories/transcript.ts';
+import { transcriptText } from '../ui/views/trajectories/transcript-lines.ts';
 import type { Fact } from '../ui/widgets/facts.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { findOne, resourceOrThrow } from './find.ts';
@@ -43,12 +43,6 @@ async function progressFacts({ kind, source }: Resource, row: object, context: C
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
   ];
-}
-
-/** What was said in a trajectory, all of it. */
-function transcriptText(trajectory: Trajectory, width: number): string {
-  const { lines } = transcriptOf(trajectory, { width, showReasoning: true, showTools: true, showHidden: false });
-  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
 }
 
 function askedFor(positionals: readonly string[]): { resource: Resource; word: string } {

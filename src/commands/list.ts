@@ -1,8 +1,9 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
 import { parseArgs } from 'node:util';
 import { safeJson } from '../text/sanitise.ts';
-import { type Column, compareCells } from '../ui/widgets/table/column.ts';
+import type { Column } from '../ui/widgets/table/column.ts';
 import { createArrange } from '../ui/widgets/table/rows.ts';
+import { sortRows } from '../ui/widgets/table/sort.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { idOf, pagesOf, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
@@ -145,8 +146,8 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       more = rows.length > limit;
       if (more && !sort) break;
     }
-    if (sort) rows.sort((left, right) => compareCells(sort.value(left), sort.value(right), values.reverse ?? false));
-    const shown = rows.slice(0, limit);
+    const ordered = sort ? sortRows(rows, sort.value, values.reverse ?? false) : rows;
+    const shown = ordered.slice(0, limit);
     if (values.ids) await io.print(shown.map(row => `${safeJson(source.id(row)).slice(1, -1)}\n`).join(''));
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io.columns));
     for (const note of notes) io.note(note);

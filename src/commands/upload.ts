@@ -4,11 +4,10 @@ import { parseArgs } from 'node:util';
 import { type Fault, faultWords } from '../queries/fault.ts';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
-import type { Job } from '../queries/uploads/job.ts';
+import type { Job, JobState } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { bytes } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
-import { saveFile } from '../ui/views/shared/outlets.ts';
 import { CommandError, type ExitCode, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
@@ -20,29 +19,34 @@ benchtop upload FILE --dataset NAME [options]
 
   A folder with a manifest.json becomes a benchmark: its files are sent, it is ingested, and the build of its images
   begins; benchtop watch ID waits for that. A file holds trajectories, one JSON object a line, or an array of them.
-  After a failure the same command goes on where it stopped.
+  After a failure the same command continues where it stopped.
 
+  --new                 start a new benchmark, whatever was sent of the folder before
   --dataset NAME        where the trajectories go
   --failures FILE       a new file for the lines that were not taken
-  --json                what became of it as JSON
+  --json                the outcome as JSON
 `;
 
-/** Progress is told this often. */
-const tellMs = 2_000;
+const progressEveryMs = 2_000;
 
-const phaseWords: Partial<Record<UploadPhase, string>> = { ingesting: 'ingesting', building: 'starting the builds' };
+const phaseWords: Partial<Record<UploadPhase, string>> = {
+  waiting: 'connecting',
+  reading: 'reading the folder',
+  ingesting: 'ingesting',
+  building: 'starting the builds',
+};
 
 /** Runs a job to its end; ctrl-c stops it. */
-async function finish<State>(job: Job<State>, work: Promise<void>, io: CommandIo, words: () => string): Promise<void> {
-  let said = '';
-  const tell = (): void => {
+async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, words: () => string): Promise<void> {
+  let noted = '';
+  const note = (): void => {
     const now = words();
-    if (now !== said) io.note(now);
-    said = now;
+    if (now !== noted) io.note(now);
+    noted = now;
   };
   const stop = (): void => job.cancel();
   io.signal.addEventListener('abort', stop);
-  const timer = setInterval(tell, tellMs);
+  const timer = setInterval(note, progressEveryMs);
   try {
     await work;
   } finally {
@@ -52,10 +56,10 @@ async function finish<State>(job: Job<State>, work: Promise<void>, io: CommandIo
 }
 
 /** Says why it ended early. */
-function tellEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCode {
+function noteEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCode {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
-    io.note('Stopped. The same command goes on from here.');
+    io.note('Stopped. The same command continues from here.');
     return exitCodes.interrupted;
   }
   io.note(`benchtop: ${fault ? faultWords(fault) : 'it failed'}`);
@@ -63,27 +67,32 @@ function tellEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCo
   return fault?.unreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 
-async function uploadBenchmark(folder: string, asJson: boolean, { service, memory }: CommandContext, io: CommandIo) {
-  const plan = await planUpload(folder);
-  for (const note of plan.notes) io.note(note);
-  const job = new BenchmarkUpload(plan.folder, plan, memory);
+async function uploadBenchmark(
+  folder: string,
+  { json, startOver }: { readonly json: boolean; readonly startOver: boolean },
+  { service, memory }: CommandContext,
+  io: CommandIo,
+) {
+  const job = new BenchmarkUpload(folder, await planUpload(folder), memory);
+  if (startOver) job.startOver();
   await finish(
     job,
     job.run(async () => service),
     io,
     () => {
-      const { phase, sent, files } = job.state;
-      const whole = files.filter(({ state }) => state === 'sent').length;
-      return phaseWords[phase] ?? `${whole} of ${files.length} files, ${bytes(sent)} of ${bytes(plan.bytes)}`;
+      const { phase, sent, sentFiles, plan } = job.state;
+      return phaseWords[phase] ?? `${sentFiles} of ${plan.files.length} files, ${bytes(sent)} of ${bytes(plan.bytes)}`;
     },
   );
-  const { phase, benchId, files, fault } = job.state;
-  for (const { file, fault: reason } of files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
-  const code = tellEnd(phase, fault, io);
+  const { phase, benchId, plan, notes, fault } = job.state;
+  for (const note of [...plan.notes, ...notes]) io.note(note);
+  for (const { file, fault: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
+  const code = noteEnd(phase, fault, io);
+  if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
-  if (code === exitCodes.done || asJson) {
-    const result = { bench_id: benchId ?? null, name: plan.name, files: files.length, bytes: plan.bytes, phase };
-    await io.print(asJson ? recordText(result) : `${benchId}\n`);
+  if (code === exitCodes.done || json) {
+    const result = { bench_id: benchId ?? null, name: plan.name, files: plan.files.length, bytes: plan.bytes, phase };
+    await io.print(json ? recordText(result) : `${benchId}\n`);
   }
   return code;
 }
@@ -100,22 +109,25 @@ async function uploadTrajectories(
     job,
     job.run(async () => service),
     io,
-    () => `${job.state.outcomes.length} of ${job.state.total}`,
+    () => {
+      const { handled, size } = job.state;
+      return `${job.outcomes.length} trajectories, ${bytes(handled)} of ${bytes(size)}`;
+    },
   );
-  const { phase, outcomes, fault } = job.state;
-  const of = (status: string): typeof outcomes => outcomes.filter(each => each.status === status);
-  const failed = of('failed');
-  if (json) await io.print(recordText(outcomes));
+  const { phase, counts, fault } = job.state;
+  if (json) await io.print(recordText(job.outcomes));
   else {
-    for (const { line, message } of failed) io.note(`line ${line}: ${message ?? 'not taken'}`);
-    await io.print(`${of('uploaded').length} stored, ${of('skipped').length} skipped, ${failed.length} failed\n`);
+    for (const { line, status, message } of job.outcomes) {
+      if (status === 'failed') io.note(`line ${line}: ${message ?? 'not taken'}`);
+    }
+    const count = (status: string): number => counts.get(status) ?? 0;
+    await io.print(`${count('uploaded')} stored, ${count('skipped')} skipped, ${count('failed')} failed\n`);
   }
-  if (failures !== undefined && failed.length > 0) {
-    const path = saveFile({ name: failures, text: job.failedLines() });
-    io.note(`The lines that were not taken are in ${path}`);
+  if (failures !== undefined && job.failures > 0) {
+    io.note(`The lines that were not taken are in ${await job.saveFailures(failures)}`);
   }
-  const code = tellEnd(phase, fault, io);
-  return code === exitCodes.done && failed.length > 0 ? exitCodes.failed : code;
+  const code = noteEnd(phase, fault, io);
+  return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
 }
 
 export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
@@ -125,25 +137,27 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       ...configOptions,
       dataset: { type: 'string' },
       failures: { type: 'string' },
+      new: { type: 'boolean' },
       json: { type: 'boolean' },
     },
     allowPositionals: true,
   });
   const [path, ...more] = positionals;
-  if (path === undefined || more.length > 0) throw new CommandError(`Say what to upload, once.\n\n${help}`);
+  if (path === undefined || more.length > 0) throw new CommandError(`Name one folder or file to upload.\n\n${help}`);
   const facts = await stat(path).catch((error: unknown) => {
     throw new CommandError(`It cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });
-  const { dataset, failures, json = false } = values;
+  const { dataset, failures, json = false, new: startOver = false } = values;
   if (facts.isDirectory() && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
   if (!facts.isDirectory() && dataset === undefined) {
-    throw new CommandError('A file holds trajectories: say --dataset NAME.');
+    throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
+  if (!facts.isDirectory() && startOver) throw new CommandError('--new is for the folder of a benchmark.');
   return withService(configFlags(values), io, async context => {
     context.service.requireWrites();
-    if (dataset === undefined) return uploadBenchmark(path, json, context, io);
+    if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
     return uploadTrajectories(path, dataset, { json, failures }, context, io);
   });
 }

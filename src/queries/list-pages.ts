@@ -7,57 +7,11 @@
  * Where they do not meet, rows may be missing between them: a gap, which is closed by reading on behind the first of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData, NotedPage, RowId } from './list.ts';
-
-/** One page as it is known. Only `ListPages` changes it. */
-export interface ListPage<Row> {
-  /** What it was read with: null for the first page; undefined behind a gap, where only the page before leads to it. */
-  cursor: string | null | undefined;
-  /** Cursor of what follows; null at the end of the list. */
-  next: string | null;
-  rows: Row[];
-  ids: string[];
-  /** Id of the row before its first one. */
-  after: string | undefined;
-  dropped: number;
-  repeated: number;
-  /** Epoch milliseconds; of its oldest row, where it was put together. */
-  readAt: number;
-  /** Number of the round in which it was last read. */
-  round: number;
-  /** Number of the request that gave it. */
-  asked: number;
-  /** Rows may be missing between it and the next page. */
-  gap: boolean;
-  /** Another page has a newer copy of one of its rows. */
-  outdated: boolean;
-}
-
-/** What is to be read: the first page, a page once more, or what follows a page. */
-export type Place<Row> =
-  | { readonly kind: 'first' }
-  | { readonly kind: 'again'; readonly page: ListPage<Row> }
-  | { readonly kind: 'after'; readonly page: ListPage<Row> };
-
-/** The answer to a request, and which request that was. */
-export interface PageAnswer<Row> {
-  readonly page: NotedPage<Row>;
-  /** The cursor that was sent. */
-  readonly cursor: string | null;
-  readonly asked: number;
-  readonly round: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
+import type { ListData, RowId } from './list.ts';
+import type { ListPage, PageAnswer, Place } from './list-page.ts';
 
 /** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
 const mostGaps = 2;
-
-/** The cursor that reads a place; undefined where nothing leads there. */
-export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
-  if (place.kind === 'first') return null;
-  return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
-}
 
 export class ListPages<Row> {
   readonly #id: RowId<Row>;

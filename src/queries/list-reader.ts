@@ -4,10 +4,12 @@
  * run at the same time.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { ServiceError } from '../service/errors.ts';
 import type { Asking } from './asking.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type ListData, type ListSource, pageSize } from './list.ts';
-import { cursorOf, type ListPage, ListPages, type Place } from './list-pages.ts';
+import { cursorOf, type ListPage, type Place } from './list-page.ts';
+import { ListPages } from './list-pages.ts';
 import type { Activity } from './polling.ts';
 
 /** What a reader needs of the workbench. */
@@ -30,13 +32,22 @@ export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
 /** Pages that one poll reads at most: the first, those in view, and those that close a gap. */
 export const pagesAPoll = 12;
+/** Statuses with which a service refuses a cursor that it does not know any more. */
+const refusals: readonly (number | undefined)[] = [400, 410, 422];
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ServiceError && refusals.includes(error.status);
+}
+
 /** Pages in a row that bring no new row, after which a service is taken to go round in circles. */
 const fruitlessPages = 5;
 /** A page must have answered by then, in milliseconds. */
 const pageTimeoutMs = 60_000;
 /** How often reading the rest says how far it is, in milliseconds. */
 const progressMs = 100;
+/** Answers that may come too late for one page; and for all that is left. */
 const attempts = 5;
+const mostMissed = 50;
 
 export class ListReader<Row> {
   source: ListSource<Row>;
@@ -163,12 +174,14 @@ export class ListReader<Row> {
 
   async #readAll(signal: AbortSignal): Promise<RestOutcome> {
     let fruitless = 0;
+    let missed = 0;
     let said = Date.now();
     try {
       const asking = await this.#ports.asking(signal);
       for (let place = this.#following(); place; place = this.#following()) {
         const before = this.#pages.size;
-        await this.#read(place, asking, this.#round);
+        if (!(await this.#read(place, asking, this.#round))) missed += 1;
+        if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
         fruitless = this.#pages.size > before ? 0 : fruitless + 1;
         if (fruitless >= fruitlessPages) throw new Error('The service sends the same rows again and again.');
         if (Date.now() - said >= progressMs) {
@@ -238,15 +251,25 @@ export class ListReader<Row> {
     return [...wanted].sort((left, right) => left.readAt - right.readAt);
   }
 
-  /** Reads a place and takes the answer in. Gives whether it was taken. */
+  /**
+   * Reads a place and takes the answer in. Gives whether it was taken. Where an old cursor is refused, what it led to is
+   * forgotten: it is read again from the first page on.
+   */
   async #read(place: Place<Row>, asking: Asking, round: number): Promise<boolean> {
     const cursor = cursorOf(place);
     if (cursor === undefined) return false;
     this.#asked += 1;
     const asked = this.#asked;
     const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
-    const page = await this.source.readPage({ ...asking, query });
-    return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+    try {
+      const page = await this.source.readPage({ ...asking, query });
+      return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+    } catch (error) {
+      const [first] = this.#pages.pages;
+      if (!first || place.kind === 'first' || place.page === first || !isRefused(error)) throw error;
+      this.#pages.cutAfter(first);
+      return false;
+    }
   }
 
   #publish(): void {

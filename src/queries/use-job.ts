@@ -1,10 +1,10 @@
-/** Work that goes on whatever is on screen, as a view shows it. */
+/** Work that continues whatever is on screen, as a view shows it. */
 import { useCallback, useSyncExternalStore } from 'react';
-import type { Job } from './uploads/job.ts';
+import type { Job, JobState } from './uploads/job.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** The job of that id, drawn anew when it changes; undefined once the program was started again. */
-export function useJob<Kind extends Job<unknown>>(
+/** The job of that id, drawn again when it changes; undefined where there is none, or no longer. */
+export function useJob<Kind extends Job<JobState>>(
   id: string,
   kind: abstract new (...parameters: never[]) => Kind,
 ): Kind | undefined {

@@ -10,7 +10,7 @@ import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
-import type { Job } from './uploads/job.ts';
+import type { Job, JobState } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
 environmentManager.setIsServer(() => false);
@@ -68,7 +68,7 @@ export class Workbench {
   readonly statuses = new StatusStore();
   readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
-  readonly jobs = new Map<string, Job<unknown>>();
+  readonly jobs = new Map<string, Job<JobState>>();
   readonly #stopObserving: () => void;
   #paused = false;
   readonly #stopFollowing: () => void;

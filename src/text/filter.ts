@@ -3,7 +3,7 @@
  * the closing slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 import { createContext, Script } from 'node:vm';
-import { fuzzyAccepts, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
+import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
@@ -50,7 +50,7 @@ export function parseFilter(input: string): Filter | FilterFault {
     return {
       ok: true,
       kind: 'fuzzy',
-      accepts: haystack => fuzzyAccepts(query, haystack),
+      accepts: fuzzyFilter(query),
       matches: haystack => fuzzyMatch(query, haystack)?.ranges,
     };
   }

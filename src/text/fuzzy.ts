@@ -24,18 +24,32 @@ interface Prepared {
 
 function prepare(query: string, text: string): Prepared {
   const exact = hasCapitals(query);
+  return { terms: termsOf(query, exact), subject: subjectOf(text, exact) };
+}
+
+function termsOf(query: string, exact: boolean): readonly string[] {
+  return (exact ? query : foldCase(query)).split(/\s+/).filter(term => term !== '');
+}
+
+function subjectOf(text: string, exact: boolean): string {
   const subject = text.slice(0, maximumLength);
-  const terms = (exact ? query : foldCase(query)).split(/\s+/).filter(term => term !== '');
-  return { terms, subject: exact ? subject : foldCase(subject) };
+  return exact ? subject : foldCase(subject);
 }
 
-/** Whether every word of `query` occurs in `text` as a subsequence; smart case: capitals in the query must match. */
-export function fuzzyAccepts(query: string, text: string): boolean {
-  const { terms, subject } = prepare(query, text);
-  return terms.every(term => endOf(term, subject) >= 0);
+/**
+ * Tells of many texts whether every word of `query` occurs in them as a subsequence; smart case: capitals in the query must
+ * match.
+ */
+export function fuzzyFilter(query: string): (text: string) => boolean {
+  const exact = hasCapitals(query);
+  const terms = termsOf(query, exact);
+  return text => {
+    const subject = subjectOf(text, exact);
+    return terms.every(term => endOf(term, subject) >= 0);
+  };
 }
 
-/** Where and how well `query` matches, or undefined where `fuzzyAccepts` is false. */
+/** Where and how well `query` matches, or undefined where it does not. */
 export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined {
   const { terms, subject } = prepare(query, text);
   let score = 0;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run as api } from '../../src/commands/api.ts';
-import { run as chat } from '../../src/commands/chat.ts';
+import { asksForHelp, run as chat } from '../../src/commands/chat.ts';
 import { run as doctor } from '../../src/commands/doctor.ts';
 import { exitCodes } from '../../src/commands/failure.ts';
 import { run as get } from '../../src/commands/get.ts';
@@ -106,7 +106,7 @@ describe('list', () => {
     [['runs', '--format', 'xml'], /--format takes one of table, json/],
     [['runs', '--sort', 'size'], /There is no column size. There are name, status/],
     [['runs', '--nonsense'], /Unknown option '--nonsense'/],
-    [['runs', '--filter', '/(/'], /./],
+    [['runs', '--filter', '/(/'], /Not a regular expression: Unterminated group/],
     [[], /Say what to list/],
   ])('says what is wrong with %j', async (args, words) => {
     const { code, out, notes } = await cli(list, args);
@@ -242,7 +242,8 @@ describe('watch', () => {
   it.each([
     [['t-words'], exitCodes.usage, /cannot be watched/],
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
-    [[' ', '--timeout', 'soon'], exitCodes.usage, /./],
+    [[' '], exitCodes.usage, /cannot be watched: give ids of runs/],
+    [['evr_nothing', '--timeout', 'soon'], exitCodes.usage, /--timeout takes a number of seconds/],
   ])('says what is wrong with %j', async (args, code, words) => {
     const outcome = await cli(watch, args);
     expect(outcome.code).toBe(code);
@@ -262,8 +263,33 @@ describe('chat', () => {
     expect(`${JSON.parse(whole.out).choices[0].message.content}\n`).toBe(byWords.out);
   });
 
+  it('takes any word of the text as it is, and known flags also behind it', async () => {
+    const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'helps' } }] }));
+    const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
+      chat,
+      ['m', 'what', 'does', '-h', 'do', 'in', 'ls', '-lh', '--max-tokens', '7', '--', '--json', '--json'],
+      {},
+    );
+    expect(code).toBe(0);
+    const sent = server.requests.map(({ body }) => JSON.parse(body));
+    expect(sent[0].messages).toEqual([{ role: 'user', content: 'what does -h do in ls -lh --json --json' }]);
+    expect(sent[0].max_tokens).toBe(7);
+  });
+
+  it.each([
+    [['m', '-h'], true],
+    [['--help'], true],
+    [['--system', 'x', 'm', '--help'], true],
+    [['m', 'what', 'does', '-h', 'do'], false],
+    [['m', 'what', 'does', '--help'], false],
+    [['m', '--', '-h'], false],
+  ])('knows whether %j asks for help', (args, asks) => {
+    expect(asksForHelp(args)).toBe(asks);
+  });
+
   it.each([
     [[], exitCodes.usage, /Say which model/],
+    [['benchtop/tutor-base', '-x', 'hello'], exitCodes.usage, /Unknown option '-x'/],
     [['benchtop/tutor-base'], exitCodes.usage, /no text to ask with/],
     [['benchtop/tutor-base', 'x', '--temperature', 'hot'], exitCodes.usage, /--temperature takes a number/],
     [['benchtop/tutor-base', 'x', '--top-p', '3'], exitCodes.usage, /top_p/],
@@ -300,10 +326,68 @@ describe('upload', () => {
   it('names every fault of a manifest', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'b.txt'), 'hello');
-    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'faulty', tasks: [{ name: 'one' }] }));
+    const write = (tasks: object[]): void =>
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'faulty', tasks }));
+    write([{ name: 'one' }, { split: 'dev', run_command: 'x' }]);
+    const early = await cli(upload, [folder]);
+    expect(early.code).toBe(exitCodes.failed);
+    expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
+    write([{ name: 'one', run_command: 'x' }]);
     const { code, notes } = await cli(upload, [folder]);
     expect(code).toBe(exitCodes.failed);
     expect(notes).toMatch(/tasks.*grader/s);
+  });
+
+  it('says the id also where everything had been sent before, and the manifest was refused', async () => {
+    const folder = testFolder();
+    const words = { kind: 'word_share', letter: 't' };
+    const say = (name: string, split: string, grader: object) => ({
+      name,
+      split,
+      input_messages: [{ role: 'user', content: 'say t' }],
+      run_command: 'answer',
+      grader,
+    });
+    const write = (manifest: object): void => writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'data.txt'), 'hi\n');
+    const tasks = [say('a', 'train', words), say('b', 'test', words)];
+    write({ label: 'x', tasks });
+    expect((await cli(upload, [folder])).code).toBe(exitCodes.failed);
+    // This one only the service refuses, once all is sent.
+    write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'guess' })] });
+    expect((await cli(upload, [folder])).code).toBe(exitCodes.failed);
+    write({ name: 'x', label: 'x', tasks });
+    const { code, out } = await cli(upload, [folder]);
+    expect([code, out]).toEqual([exitCodes.done, expect.stringMatching(/^bench_\w+\n$/)]);
+    const again = JSON.parse((await cli(upload, [folder, '--json'])).out);
+    expect(again).toMatchObject({ bench_id: expect.stringMatching(/^bench_/), files: 1, phase: 'done' });
+  });
+
+  it('makes another benchmark of a folder that was ingested otherwise only where --new says so', async () => {
+    const folder = testFolder();
+    const write = (name: string): void =>
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'other', tasks: [task(name)] }));
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'a.txt'), 'hello');
+    writeFileSync(
+      join(folder, 'manifest.json'),
+      JSON.stringify({ name: 'other', tasks: [{ ...task('one'), grader: {} }] }),
+    );
+    const { bench_id: benchId } = JSON.parse((await cli(upload, [folder, '--json'])).out);
+    await cli(api, [
+      'ingestBenchmark',
+      `bench_id=${benchId}`,
+      '--body',
+      JSON.stringify({ name: 'o', tasks: [task('two')] }),
+    ]);
+    write('one');
+    const refused = await cli(upload, [folder]);
+    expect(refused.code).toBe(exitCodes.failed);
+    expect(refused.notes).toContain('was ingested already');
+    expect(refused.notes).toContain('benchtop upload --new');
+    const { code, out } = await cli(upload, [folder, '--new']);
+    expect(code).toBe(exitCodes.done);
+    expect(out).not.toContain(benchId);
   });
 
   it('sends trajectories, says what became of each line and keeps those that failed', async () => {
@@ -315,7 +399,7 @@ describe('upload', () => {
     const { code, out, notes } = await cli(upload, [path, '--dataset', 'talks', '--failures', failures]);
     expect(code).toBe(exitCodes.failed);
     expect(out).toBe('1 stored, 1 skipped, 1 failed\n');
-    expect(notes).toMatch(/line 2: This is no JSON/);
+    expect(notes).toMatch(/line 2: It is not JSON/);
     expect(readFileSync(failures, 'utf8')).toBe('nonsense\n');
     expect(lines((await cli(list, ['trajectories', '--dataset', 'talks', '--ids'])).out)).toHaveLength(1);
   });
@@ -323,9 +407,10 @@ describe('upload', () => {
   it.each([
     [['/no/such/folder'], /cannot be read/],
     [['.', '--dataset', 'x'], /A folder is a benchmark/],
-    [['package.json'], /say --dataset NAME/],
+    [['package.json'], /add --dataset NAME/],
     [['package.json', '--dataset', 'x', '--read-only'], /read-only/],
-    [[], /Say what to upload/],
+    [['package.json', '--dataset', 'x', '--new'], /--new is for the folder/],
+    [[], /Name one folder or file to upload/],
   ])('says what is wrong with %j', async (args, words) => {
     const { code, notes } = await cli(upload, args);
     expect(code).toBe(exitCodes.usage);

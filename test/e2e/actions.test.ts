@@ -94,14 +94,6 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       const { items } = await home.call('GET', 'secrets?search=QUIZ');
       expect(items).toHaveLength(1);
     });
-
-    it('has its images built anew', async () => {
-      await open(['enter', { see: 'ready to launch' }, 'b', { see: 'Build its images?' }, 'ctrl-p']);
-      await session.waitFor('/images/build');
-      await goWay(session, ['y', { see: 'Building the images of t-words' }]);
-      const { images } = await home.call('GET', `benchmarks/${home.benchId}/images`);
-      expect(images).toHaveLength(96);
-    });
   });
 
   describe('on runs', () => {
@@ -495,6 +487,30 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await session.waitFor('images 2/2 ready');
       await session.waitFor('MISSING_KEY is missing');
       expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
+    });
+
+    it('has its images built where they are not', async () => {
+      const { bench_id, urls } = await home.call('POST', 'benchmarks/uploads', {
+        files: [{ path: 'a.txt', content_type: 'text/plain', size_bytes: 5 }],
+      });
+      for (const { url, headers } of urls) await fetch(url, { method: 'PUT', headers, body: 'hello' });
+      const input_messages = [{ role: 'user', content: 'say yes' }];
+      const grader = { kind: 'exact', expected: 'yes' };
+      await home.call('POST', `benchmarks/${bench_id}/ingest`, {
+        name: 'unbuilt',
+        tasks: [{ name: 'one', split: 'test', input_messages, run_command: 'x', grader, files: ['a.txt'] }],
+      });
+      const statuses = async (): Promise<string[]> =>
+        (await home.call('GET', `benchmarks/${bench_id}/images`)).images.map(
+          (image: { build_status: string }) => image.build_status,
+        );
+      session = openSession(home.env, { columns, rows, cwd: join(home.home, 'work') });
+      await goWay(session, [{ see: 'unbuilt' }, { type: '/unbuilt' }, 'enter', 'enter', { see: '1 image pending' }]);
+      expect(await statuses()).toEqual(['pending']);
+      await goWay(session, ['b', { see: 'Build its images?' }, 'ctrl-p', { see: `/${bench_id}/images/build` }]);
+      await goWay(session, ['y', { see: 'Building the images of unbuilt' }]);
+      await home.until(`benchmarks/${bench_id}/images`, ({ images }) => images[0].build_status === 'ready');
+      await session.waitFor('images 1/1 ready');
     });
   });
 });

@@ -42,6 +42,12 @@ describe('the command line', () => {
     expect(await run(['help', name], home.env)).toEqual({ code, output });
   });
 
+  it('asks what it is told to ask, also where that holds a flag', async () => {
+    const { code, output } = await run(['chat', 'benchtop/tutor-base', 'what', 'does', '-h', 'do'], home.env);
+    expect(code).toBe(0);
+    expect(output).not.toContain('benchtop chat MODEL');
+  });
+
   it('names what there is where a word means nothing', async () => {
     expect(await run(['lsit'], home.env)).toEqual({
       code: 2,

@@ -45,6 +45,17 @@ describe('the terminal', () => {
     await session.ended;
   });
 
+  it('is redrawn whole when its size has changed and changed back before anything was drawn', async () => {
+    const session = await opened();
+    for (let turn = 0; turn < 5; turn += 1) {
+      session.resize(60, 15);
+      session.resize(120, 40);
+      await session.waitFor(/^┌.{118}┐\n.*▸ t-words.*└─{118}┘$/s);
+    }
+    session.press('q');
+    await session.ended;
+  });
+
   it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
     const session = openSession({ ...home.env, PS1: 'ready> ' }, { inShell: true });
     // The shell asks for pastes by itself.

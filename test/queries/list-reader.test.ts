@@ -4,6 +4,7 @@ import type { ListQuery } from '../../src/contract/common.ts';
 import type { Asking } from '../../src/queries/asking.ts';
 import type { ListData, NotedPage } from '../../src/queries/list.ts';
 import { ListReader } from '../../src/queries/list-reader.ts';
+import { ServiceError } from '../../src/service/errors.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const { signal } = new AbortController();
@@ -180,6 +181,38 @@ describe('a poll', () => {
     reader.see(reader, reader.data.rows.slice(-3));
     await reader.poll(asking);
     expect(reader.activity()).toBe('running');
+  });
+});
+
+describe('a cursor that the service does not know any more', () => {
+  const refused = (): never => {
+    throw new ServiceError('validation', 'This cursor has expired.', { status: 422, param: 'cursor' });
+  };
+
+  it('costs a poll the pages behind the first one, which are read again', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(40);
+    let expired = false;
+    const { reader } = readerOf(query => (expired && query.cursor ? refused() : server.answer(query)));
+    await reader.poll(asking);
+    await reader.readRest();
+    reader.see(reader, reader.data.rows.slice(20, 25));
+    expired = true;
+    await reader.poll(asking);
+    expect(reader.data.rows).toHaveLength(10);
+    expect(reader.data.complete).toBe(false);
+    expired = false;
+    expect(await reader.readRest()).toBe('complete');
+    expect(names(reader.data)).toBe(range(40, 1));
+  });
+
+  it('is a failure where it has just been given', async () => {
+    const { reader } = readerOf(query =>
+      query.cursor ? refused() : { items: [row('a')], has_more: true, next_cursor: 'x', dropped: 0 },
+    );
+    await reader.poll(asking);
+    expect(await reader.readRest()).toBe('failed');
+    expect(reader.state().fault?.message).toContain('expired');
   });
 });
 

@@ -2,3 +2,7 @@
 export const breadthSeeds: readonly (readonly [seed: string, was: string])[] = [
   ['s1', 'a paste of 20,000 characters into a filter took ten seconds, and every key after it three'],
 ];
+
+export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [
+  ['d13', 'the screen stayed cut where the size had changed and changed back'],
+];

@@ -42,14 +42,15 @@ export function openOnStage(
     useEffect(() => showOverlay({ id: 'window', render: window }), []);
     return <Panes main={<Text>behind</Text>} />;
   }
-  const view: ViewDefinition = {
-    name: 'stage',
-    title: 'Stage',
-    section: true,
-    aliases: [],
-    commands: [],
-    component: StageView,
-  };
+  return openViewOnStage(StageView, { service, ...options });
+}
+
+/** Opens a view that fills the screen; it closes with the test. */
+export function openViewOnStage(
+  component: ViewDefinition['component'],
+  { service = noService, ...options }: StageOptions = {},
+): Stage {
+  const view: ViewDefinition = { name: 'stage', title: 'Stage', section: true, aliases: [], commands: [], component };
   const workbench = new Workbench({ service, profile: 'test' });
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={[view]} terminal={noTerminal} />,

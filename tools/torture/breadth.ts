@@ -3,8 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Input, Inputs } from './inputs.ts';
 import { type Fault, frameFaults, slipOn } from './judge.ts';
 import { openProgram, type RunningProgram } from './program.tsx';
-import { calm, type FaultyProxy, type Shares, startProxy } from './proxy.ts';
+import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
+import { shares } from './shares.ts';
 import { apiKey, secretValue, type World } from './world.ts';
 
 export interface BreadthOptions {
@@ -33,13 +34,6 @@ const hangMs = 20_000;
 const restMs = 3_000;
 /** Milliseconds of the thread that one input may take: all that is on screen may be drawn some times for it. */
 const slowMs = 2_500;
-
-const moods: readonly Shares[] = [
-  { json: 0.5, http: 0.08, tcp: 0.04 },
-  { json: 0.9, http: 0, tcp: 0 },
-  { json: 0.25, http: 0.3, tcp: 0.15 },
-  { json: 0.1, http: 0.02, tcp: 0.01 },
-];
 
 /** What an exception, a rejection or React's console says while a session runs; nobody else hears it. */
 function listen(onFault: (what: string) => void): () => void {
@@ -101,7 +95,7 @@ export async function breadthSession({ world, seed, keys }: BreadthOptions): Pro
   const local = await world.start();
   const folder = process.cwd();
   process.chdir(world.workFolder());
-  const mood = random.pick(moods);
+  const mood = random.pick(shares);
   const proxy = await startProxy({
     target: local.baseUrl,
     random: random.fork('answers'),

@@ -61,6 +61,8 @@ export class Modes {
 
 export class SequenceReader {
   readonly modes = new Modes();
+  /** Titles that were kept aside and not put back. */
+  titles = 0;
   readonly #report: (what: string) => void;
   #rest = '';
 
@@ -93,6 +95,8 @@ export class SequenceReader {
 
   #control(sequence: string): void {
     this.modes.take(sequence);
+    if (sequence === '22;2t') this.titles += 1;
+    if (sequence === '23;2t') this.titles -= 1;
     if (!meantControls.some(pattern => pattern.test(sequence))) this.#report(`CSI ${JSON.stringify(sequence)}`);
   }
 

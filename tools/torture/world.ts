@@ -20,6 +20,8 @@ const limitMs = 120_000;
 export interface World {
   /** Starts a service on a copy of what was made. */
   readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
+  /** Makes `folder` the data folder of a service that is not started yet; its key is `apiKey`. */
+  readonly copyTo: (folder: string) => void;
   /** A folder to work in, with a benchmark and trajectories to upload. */
   readonly workFolder: () => string;
   readonly remove: () => void;
@@ -126,10 +128,15 @@ export async function makeWorld(): Promise<World> {
     made += 1;
     return join(root, `${what}-${made}`);
   };
+  const copyTo = (folder: string): void => {
+    cpSync(template, folder, { recursive: true });
+    writeFileSync(join(folder, 'api-key'), apiKey, { mode: 0o600 });
+  };
   return {
+    copyTo,
     start: async () => {
       const folder = folderFor('data');
-      cpSync(template, folder, { recursive: true });
+      copyTo(folder);
       const running = await serve({ dataFolder: folder, apiKey });
       const end = async (): Promise<void> => {
         await running.stop();

@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import type { Keyring } from '../store/keyring.ts';
-import { type DeclaredFile, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
+import { type DeclaredFile, UnknownUpload, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
 
 /** How long an address is good for. */
 export const uploadLifetimeMs = 15 * 60_000;
@@ -61,6 +61,7 @@ export class SignedUploads {
     try {
       await this.#folder.receive(benchId, path, Number(size), context.req.raw.body ?? nothing());
     } catch (error) {
+      if (error instanceof UnknownUpload) return refuse(404, 'NoSuchUpload', error.message);
       if (error instanceof UploadMismatch) return refuse(400, 'EntitySizeMismatch', error.message);
       if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') {
         return refuse(507, 'InsufficientStorage', 'The disk of this machine is full. Nothing was stored.');

@@ -1,13 +1,25 @@
 /**
- * Files of benchmarks on their way in. A file is known by the hash of its path, so that no path leads out of the folder; it
- * is written beside its place while its bytes are counted and hashed, and renamed once it is whole.
+ * Files of benchmarks that are being uploaded. A file is known by the hash of its path, so that no path leads out of the
+ * folder; it is written beside its place while its bytes are counted, and renamed once it is whole.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from './ids.ts';
-import { writeWhole } from './weight-files.ts';
 
 /** The bytes that came are not those that were announced. Nothing was stored. */
 export class UploadMismatch extends Error {
@@ -26,8 +38,15 @@ export interface StoredFile extends DeclaredFile {
   readonly sha256: string;
 }
 
-/** Ends the names of the files that say what is to come. */
-const declaration = '.json';
+/** The upload has been swept, or was never begun. Nothing was stored. */
+export class UnknownUpload extends Error {
+  override readonly name = 'UnknownUpload';
+}
+
+/** Holds what was announced, a file a line; the last line of a path counts. */
+const declarations = 'declared.jsonl';
+/** Ends the name of a folder that is being removed. */
+const swept = '.swept';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -46,32 +65,45 @@ export class UploadFolder {
     return join(this.#folder(benchId), sha256(path));
   }
 
+  /** Whether anything was announced for a benchmark, and has not been swept since. */
+  has(benchId: string): boolean {
+    return existsSync(join(this.#folder(benchId), declarations));
+  }
+
   /** Notes what is going to be uploaded, so that ingest can tell what did not come. */
   declare(benchId: string, files: readonly DeclaredFile[]): void {
-    for (const file of files) {
-      writeWhole(this.#place(benchId, file.path) + declaration, Buffer.from(JSON.stringify(file)));
+    const folder = this.#folder(benchId);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Each on a line of its own, also where the one before was cut off when the machine went down.
+    const bytes = Buffer.from(files.map(file => `\n${JSON.stringify(file)}`).join(''));
+    const target = openSync(join(folder, declarations), 'a', 0o600);
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written);
+      fsyncSync(target);
+    } finally {
+      closeSync(target);
     }
   }
 
   /** What was announced for a benchmark, in the order of the paths. */
   declared(benchId: string): DeclaredFile[] {
-    const folder = this.#folder(benchId);
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .filter(name => name.endsWith(declaration))
-      .map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as DeclaredFile)
-      .sort((left, right) => (left.path < right.path ? -1 : 1));
+    if (!this.has(benchId)) return [];
+    const files = readFileSync(join(this.#folder(benchId), declarations), 'utf8')
+      .split('\n')
+      .flatMap(declaredOn);
+    const byPath = new Map(files.map(file => [file.path, file]));
+    return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
   /**
    * Takes the bytes of a file in.
    *
-   * @throws UploadMismatch for fewer or more bytes than `size`
+   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload where the upload is not known
    */
   async receive(benchId: string, path: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const place = this.#place(benchId, path);
     const fresh = `${place}.${randomUUID()}.part`;
-    await mkdir(this.#folder(benchId), { recursive: true, mode: 0o700 });
+    if (!this.has(benchId)) throw new UnknownUpload(`The upload ${benchId} is not known.`);
     const file = await open(fresh, 'wx', 0o600);
     try {
       let received = 0;
@@ -114,17 +146,34 @@ export class UploadFolder {
     return hash.digest('hex');
   }
 
-  /** At start: removes pieces that no process writes any more, and uploads that nobody ingested for a day. */
+  /**
+   * At start: removes pieces that no process writes any more, and uploads that nobody ingested for a day. Such an upload
+   * goes as a whole, so that no part of it is ever taken for all of it.
+   */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
     const kept = new Set(benchIds.map(benchId => this.#folder(benchId)));
     for (const name of readdirSync(this.#root)) {
       const folder = join(this.#root, name);
-      if (!kept.has(folder) && Date.now() - statSync(folder).mtimeMs > dayMs) {
+      if (name.endsWith(swept)) {
         rmSync(folder, { recursive: true, force: true });
+        continue;
+      }
+      if (!kept.has(folder) && Date.now() - statSync(folder).mtimeMs > dayMs) {
+        renameSync(folder, folder + swept);
+        rmSync(folder + swept, { recursive: true, force: true });
         continue;
       }
       for (const file of readdirSync(folder)) if (file.endsWith('.part')) rmSync(join(folder, file), { force: true });
     }
+  }
+}
+
+/** A line of the declarations; none where it was cut off, in which case nobody was given an address for it. */
+function declaredOn(line: string): DeclaredFile[] {
+  try {
+    return line === '' ? [] : [JSON.parse(line) as DeclaredFile];
+  } catch {
+    return [];
   }
 }

@@ -22,6 +22,14 @@ const schema = `
     profile text not null, id text not null, title text not null, at integer not null, talk text not null,
     primary key (profile, id)
   ) strict, without rowid;
+  create table if not exists uploads (
+    profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
+    begun_at integer not null, primary key (profile, folder)
+  ) strict, without rowid;
+  create table if not exists upload_files (
+    profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
+    primary key (profile, folder, bench_id, path)
+  ) strict, without rowid;
   create table if not exists settings (
     profile text not null, name text not null, value text not null, primary key (profile, name)
   ) strict, without rowid;

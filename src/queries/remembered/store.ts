@@ -6,6 +6,7 @@
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedThing, type SeenThing, SeenThings, type ThingKind } from './seen.ts';
 import { openTables, type Tables, tablesInMemory } from './tables.ts';
+import { UploadRecords } from './upload-records.ts';
 
 export type { ProgressPoint } from './progress.ts';
 export type { RememberedThing, SeenThing, ThingKind } from './seen.ts';
@@ -37,6 +38,8 @@ export class RememberedStore {
   readonly #profile: string;
   readonly #seen: SeenThings;
   readonly #progress: ProgressPoints;
+  /** Uploads that can be continued. */
+  readonly uploads: UploadRecords;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(tables: Tables) {
@@ -44,6 +47,7 @@ export class RememberedStore {
     this.#profile = tables.profile;
     this.#seen = new SeenThings(tables);
     this.#progress = new ProgressPoints(tables);
+    this.uploads = new UploadRecords(tables);
   }
 
   /**

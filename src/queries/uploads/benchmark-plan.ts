@@ -1,6 +1,10 @@
 /** What of a folder is uploaded as a benchmark: its manifest and its files. */
+import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
+import { describeIssues } from '../../service/issues.ts';
 
 export const manifestName = 'manifest.json';
 
@@ -13,15 +17,18 @@ export interface LocalFile {
   /** From the folder down, with `/` between. */
   readonly path: string;
   readonly absolute: string;
+  /** Bytes. */
   readonly size: number;
-  /** When it was changed last; epoch milliseconds. */
+  /** Time of the last change; epoch milliseconds. */
   readonly changed: number;
 }
 
 export interface UploadPlan {
   readonly folder: string;
   readonly name: string;
-  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly manifest: Manifest;
+  /** SHA-256 of the manifest, by which one that was sent is known again. */
+  readonly manifestMark: string;
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
@@ -30,69 +37,99 @@ export interface UploadPlan {
 }
 
 const mostFiles = 100_000;
+const largestManifest = 64 * 1024 * 1024;
 
-/** @throws FolderFault */
+/** By this a file that was sent is known again: another size or time of change makes it another file. */
+export const markOf = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
+
+/**
+ * Reads a folder: its manifest, which is checked, and the list of its files.
+ *
+ * @throws FolderFault
+ */
 export async function planUpload(path: string): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
-    throw new FolderFault(`The folder cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new FolderFault(`The folder cannot be read: ${reasonOf(error)}`);
   });
-  const manifest = await readManifest(join(folder, manifestName));
+  const { manifest, mark } = await readManifest(join(folder, manifestName));
   const hidden: string[] = [];
   const files: LocalFile[] = [];
   await walk(folder, folder, files, hidden);
-  const tasks = manifest['tasks'];
-  const name = manifest['label'] ?? manifest['name'];
+  if (files.length === 0) {
+    throw new FolderFault(
+      `The folder has no files besides ${manifestName}, and a service gives a benchmark its id with its first file. Add one, for example a README.md.`,
+    );
+  }
+  const label = manifest['label'];
   return {
     folder,
-    name: typeof name === 'string' && name !== '' ? name : relative(join(folder, '..'), folder),
+    name: typeof label === 'string' && label !== '' ? label : manifest.name,
     manifest,
-    taskCount: Array.isArray(tasks) ? tasks.length : 0,
+    manifestMark: mark,
+    taskCount: manifest.tasks.length,
     files: files.sort((left, right) => (left.path < right.path ? -1 : 1)),
     bytes: files.reduce((sum, file) => sum + file.size, 0),
-    notes: hidden.length === 0 ? [] : [`${hidden.length} hidden files and folders are left out`],
+    notes:
+      hidden.length === 0 ? [] : [`Left out: ${hidden.length} hidden ${hidden.length === 1 ? 'entry' : 'entries'}`],
   };
 }
 
-async function readManifest(path: string): Promise<Record<string, unknown>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch {
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {
+  const facts = await stat(path).catch(() => undefined);
+  if (!facts?.isFile()) {
     throw new FolderFault(`The folder has no ${manifestName}, which names the benchmark and lists its tasks.`);
   }
+  if (facts.size > largestManifest) throw new FolderFault(`${manifestName} is too large: ${facts.size} bytes.`);
+  let json: unknown;
   try {
-    const json: unknown = JSON.parse(text);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
+    json = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new FolderFault(`${manifestName} is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new FolderFault(`${manifestName} is not JSON: ${reasonOf(error)}`);
   }
-  throw new FolderFault(`${manifestName} must hold an object.`);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new FolderFault(`${manifestName} must hold an object.`);
+  }
+  const read = manifestSchema.safeParse(json);
+  if (!read.success) throw new FolderFault(`${manifestName} cannot be sent: ${describeIssues(read.error.issues)}.`);
+  return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };
 }
 
 /** Symbolic links are followed as long as they stay inside the folder. */
 async function walk(root: string, folder: string, files: LocalFile[], hidden: string[]): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    if (name.startsWith('.')) {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith('.')) {
       hidden.push(path);
       continue;
     }
     const shown = relative(root, path).split(sep).join('/').normalize('NFC');
     if (shown === manifestName) continue;
-    const real = await realpath(path);
-    if (real !== root && !real.startsWith(root + sep)) {
-      throw new FolderFault(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);
-    }
+    await checkLink(root, path, shown, entry);
     if (/[\u0000-\u001f\u007f\\]/.test(shown)) {
       throw new FolderFault(`${JSON.stringify(shown)} has a character in its name that cannot be uploaded. Rename it.`);
     }
     const facts = await stat(path);
     if (facts.isDirectory()) {
-      if (real !== path) throw new FolderFault(`${shown} is a link to a folder, which would be uploaded twice.`);
+      if (entry.isSymbolicLink()) {
+        throw new FolderFault(`${shown} is a link to a folder, which would be uploaded twice.`);
+      }
       await walk(root, path, files, hidden);
     } else if (facts.isFile()) {
       files.push({ path: shown, absolute: path, size: facts.size, changed: facts.mtimeMs });
       if (files.length > mostFiles) throw new FolderFault(`The folder has more than ${mostFiles} files.`);
     }
+  }
+}
+
+/** @throws FolderFault where it is a link that leads out of the folder, or nowhere */
+async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
+  if (!entry.isSymbolicLink()) return;
+  const real = await realpath(path).catch((error: unknown) => {
+    throw new FolderFault(`${shown} is a link that leads nowhere: ${reasonOf(error)}`);
+  });
+  if (real !== root && !real.startsWith(root + sep)) {
+    throw new FolderFault(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);
   }
 }

@@ -1,216 +1,354 @@
 /**
- * The upload of a benchmark: signed addresses in batches, files side by side, then ingest and the build of its images. What
- * has been sent is noted, so that a failure, or a new start of the program, goes on where it stopped.
+ * The upload of a benchmark: its files, then ingest, then the build of its images. How far it is stands in a record on disk,
+ * so that a second try, here or in another program, does what is left of it and nothing twice.
  */
-import { open } from 'node:fs/promises';
-import type { UploadUrl } from '../../contract/benchmarks.ts';
-import { ServiceError, UploadUrlError } from '../../service/errors.ts';
+import { ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { type Fault, faultOf } from '../fault.ts';
 import type { RememberedStore } from '../remembered/store.ts';
-import { orStopped } from '../stopped.ts';
-import type { LocalFile, UploadPlan } from './benchmark-plan.ts';
-import { type Connect, Job } from './job.ts';
+import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
+import { allocate, FileBatch } from './file-batch.ts';
+import { type FileState, FileTable } from './file-table.ts';
+import { Job, type JobState } from './job.ts';
+import { pathsNamedIn } from './named-paths.ts';
+import { SentFiles } from './sent-files.ts';
 
-export type UploadPhase = 'waiting' | 'uploading' | 'ingesting' | 'building' | 'done' | 'failed' | 'cancelled';
+export type UploadPhase =
+  | 'waiting'
+  | 'reading'
+  | 'uploading'
+  | 'ingesting'
+  | 'building'
+  | 'done'
+  | 'failed'
+  | 'cancelled';
 
-export interface FileState {
-  readonly file: LocalFile;
-  readonly sent: number;
-  readonly state: 'waiting' | 'sending' | 'sent' | 'failed';
-  readonly fault?: string;
-}
-
-export interface UploadState {
+export interface UploadState extends JobState {
   readonly phase: UploadPhase;
   readonly benchId: string | undefined;
-  readonly files: readonly FileState[];
-  /** Bytes that have been sent, of all files. */
+  /** The folder as it was read last. */
+  readonly plan: UploadPlan;
+  /** Bytes that were sent, of all files. */
   readonly sent: number;
+  readonly sentFiles: number;
   /** When the bytes began to go, and how many had been sent before; for the rate. */
   readonly began: { readonly at: number; readonly sent: number } | undefined;
+  /** What the user should know of how it was continued, in sentences. */
+  readonly notes: readonly string[];
   readonly fault: Fault | undefined;
 }
 
-/** What is noted of an upload that has not been ingested yet. */
-interface Noted {
-  readonly benchId: string;
-  /** What each file was when it was sent: size and time of change. */
-  readonly sent: Readonly<Record<string, string>>;
+/** The service took this benchmark in before, from something else than what the folder holds now. */
+class IngestedDifferently extends Error {
+  override readonly name = 'IngestedDifferently';
+
+  constructor(benchId: string) {
+    super(
+      `${benchId} was ingested already, from something else than what the folder holds now. It was not changed. Upload the folder as a new benchmark to have both.`,
+    );
+  }
 }
 
-const usualBatch = 100;
-const sideBySide = 3;
-const addressTries = 3;
+/** The service does not know the id under which files were sent: they are gone. */
+class ForgottenUpload extends Error {
+  override readonly name = 'ForgottenUpload';
+}
 
-const markOf = ({ size, changed }: LocalFile): string => `${size} ${changed}`;
+/** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
+const usualBatch = 64;
+const sideBySide = 4;
+/** The folder is read this often before it is said that it does not come to rest. */
+const mostRounds = 5;
+
+const isUnknown = (error: unknown): boolean => error instanceof ServiceError && error.kind === 'not_found';
+/** The contract says that an ingested id is rejected, and not by which code. */
+const isIngested = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
 
 export class BenchmarkUpload extends Job<UploadState> {
-  readonly plan: UploadPlan;
-  readonly #memory: RememberedStore;
-  readonly #states = new Map<string, FileState>();
+  readonly #sent: SentFiles;
+  readonly #files: FileTable;
   #batch = usualBatch;
+  #isTaken = false;
 
-  constructor(id: string, plan: UploadPlan, memory: RememberedStore) {
+  constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
     super(id, `the upload of ${plan.name}`, {
       phase: 'waiting',
       benchId: undefined,
-      files: plan.files.map(file => ({ file, sent: 0, state: 'waiting' })),
+      plan,
       sent: 0,
+      sentFiles: 0,
       began: undefined,
+      notes: [],
       fault: undefined,
     });
-    this.plan = plan;
-    this.#memory = memory;
-    for (const state of this.state.files) this.#states.set(state.file.path, state);
+    this.#files = new FileTable(plan.files);
+    this.#sent = new SentFiles(memory.uploads, plan.folder);
   }
 
-  override get busy(): boolean {
-    return ['uploading', 'ingesting', 'building'].includes(this.state.phase);
+  /** How each file gets on. The same array until something changes. */
+  get files(): readonly FileState[] {
+    return this.#files.rows;
   }
 
-  get #noteName(): string {
-    return `upload ${this.plan.folder}`;
+  /** Whether the service took the benchmark in from something else: only a new one can be made of the folder. */
+  get isTaken(): boolean {
+    return this.#isTaken;
   }
 
-  /** Uploads what has not been sent, ingests and builds. Never throws: what went wrong is in the state. */
-  override async run(connect: Connect): Promise<void> {
+  /** Forgets what was begun: the next run sends everything and makes a new benchmark. */
+  startOver(): void {
     if (this.busy) return;
-    this.begin();
-    this.set({ phase: 'uploading', fault: undefined });
+    this.#sent.forget();
+    this.#isTaken = false;
+    this.set({ phase: 'waiting', benchId: undefined, notes: [], fault: undefined });
+  }
+
+  override cancel(): void {
+    super.cancel();
+    this.#sent.flush();
+  }
+
+  protected override begin(): Partial<UploadState> {
+    this.#isTaken = false;
+    return { phase: 'reading', fault: undefined, notes: [], began: undefined };
+  }
+
+  protected override end(cancelled: boolean, fault: Fault): Partial<UploadState> {
+    if (!cancelled) return { phase: 'failed', fault };
+    return { phase: 'cancelled', fault: fault.outcomeUnknown ? fault : undefined };
+  }
+
+  protected override async work(service: Service): Promise<void> {
+    this.#batch = usualBatch;
+    this.#sent.load();
+    this.set({ benchId: this.#sent.benchId });
     try {
-      const service = await orStopped(connect(), this.signal);
-      const benchId = await this.#upload(service);
-      this.set({ phase: 'ingesting' });
-      await this.#ingest(service, benchId);
-      this.#memory.setSetting(this.#noteName, null);
-      this.set({ phase: 'building' });
-      await service.benchmarks.buildImages(benchId, { signal: this.signal });
-      this.set({ phase: 'done' });
+      await this.#finish(service);
     } catch (error) {
-      this.set({ phase: this.signal.aborted ? 'cancelled' : 'failed', fault: faultOf(error) });
+      this.#isTaken = error instanceof IngestedDifferently;
+      if (!(error instanceof ForgottenUpload)) throw error;
+      this.#note(`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
+      this.#sent.forget();
+      // Once only: a service may refuse every id.
+      await this.#finish(service);
     }
   }
 
-  /** A lost answer to an ingest is no failure: then the benchmark is there. */
-  async #ingest(service: Service, benchId: string): Promise<void> {
-    try {
-      await service.benchmarks.ingest(benchId, this.plan.manifest, { signal: this.signal });
-    } catch (error) {
-      if (!(error instanceof ServiceError && error.code === 'benchmark_already_ingested')) throw error;
-    }
+  async #finish(service: Service): Promise<void> {
+    await this.#makeBenchmark(service);
+    await this.#build(service);
   }
 
-  #change(path: string, change: Partial<FileState>): void {
-    const state = this.#states.get(path);
-    if (!state) return;
-    this.#states.set(path, { ...state, ...change });
-    const files = [...this.#states.values()];
-    this.set({ files, sent: files.reduce((sum, each) => sum + each.sent, 0) });
-  }
-
-  async #upload(service: Service): Promise<string> {
-    const noted = this.#memory.setting(this.#noteName) as Noted | null | undefined;
-    let benchId = noted?.benchId;
-    const sent = new Map(Object.entries(noted?.sent ?? {}));
-    for (const file of this.plan.files) {
-      if (sent.get(file.path) === markOf(file)) this.#change(file.path, { sent: file.size, state: 'sent' });
+  /** Sends and ingests, unless that has been done. */
+  async #makeBenchmark(service: Service): Promise<void> {
+    if (this.#sent.isIngested()) {
+      const plan = await this.#read().catch(() => undefined);
+      if (!plan || !this.#isWhatWasSent(plan)) {
+        this.#note('The folder has changed since it was ingested. Upload it again for a new benchmark.');
+      }
+      return;
     }
-    this.set({ benchId, began: { at: Date.now(), sent: this.state.sent } });
-    const waiting = this.plan.files.filter(file => this.#states.get(file.path)?.state !== 'sent');
-    // A benchmark without files still needs an id.
-    if (waiting.length === 0 && benchId === undefined) {
-      throw new Error('The folder has no files besides the manifest; the service gives an id only with a file.');
-    }
-    const note = (): void => {
-      if (benchId === undefined) return;
-      this.#memory.setSetting(this.#noteName, { benchId, sent: Object.fromEntries(sent) } satisfies Noted);
-    };
-    const failed: string[] = [];
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, this.#batch);
-      const allocated = await this.#allocate(service, batch, benchId).catch((error: unknown) => {
-        const refused = error instanceof ServiceError ? error : undefined;
-        const limit = refused?.context?.['limit'];
-        if (refused?.param === 'files' && batch.length > 1) {
-          this.#batch = typeof limit === 'number' && limit >= 1 ? limit : Math.ceil(batch.length / 2);
-        } else if (benchId !== undefined && refused?.code === 'resource_not_found') {
-          // What was begun is not known any more: all files are sent again.
-          benchId = undefined;
-          waiting.splice(0, waiting.length, ...this.plan.files);
-          return undefined;
-        } else throw error;
-        waiting.unshift(...batch);
-        return undefined;
-      });
-      if (!allocated) continue;
-      benchId = allocated.benchId;
-      this.set({ benchId });
-      const queue = [...batch];
-      const next = async (): Promise<void> => {
-        for (let file = queue.shift(); file; file = queue.shift()) {
-          this.signal.throwIfAborted();
-          try {
-            await this.#send(service, file, allocated);
-            sent.set(file.path, markOf(file));
-            note();
-          } catch (error) {
-            if (this.signal.aborted) throw error;
-            failed.push(file.path);
-            this.#change(file.path, { state: 'failed', sent: 0, fault: faultOf(error).message });
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: sideBySide }, next));
-    }
-    if (failed.length > 0) {
-      const words = failed.length === 1 ? failed[0] : `${failed[0]} and ${failed.length - 1} more`;
-      throw new Error(`Not sent: ${words}. What was sent is kept; sending again goes on from there.`);
-    }
-    return benchId ?? '';
-  }
-
-  async #allocate(service: Service, files: readonly LocalFile[], bench_id: string | undefined) {
-    const declared = files.map(({ path, size }) => ({
-      path,
-      content_type: 'application/octet-stream',
-      size_bytes: size,
-    }));
-    const body = { files: declared, ...(bench_id === undefined ? {} : { bench_id }) };
-    const answer = await service.benchmarks.createUpload(body, { signal: this.signal });
-    const targets = new Map(answer.urls.map(url => [url.path, url]));
-    return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
-  }
-
-  /** Sends a file; an address that has had its time is asked for again. */
-  async #send(
-    service: Service,
-    file: LocalFile,
-    given: {
-      readonly benchId: string;
-      readonly targets: ReadonlyMap<string, UploadUrl>;
-      readonly expiresAt?: string | null | undefined;
-    },
-  ): Promise<void> {
-    let { targets, expiresAt } = given;
-    this.#change(file.path, { state: 'sending', sent: 0 });
-    for (let attempt = 1; ; attempt += 1) {
-      const target = targets.get(file.path);
-      if (!target) throw new Error(`The service gave no address for ${file.path}.`);
-      const handle = await open(file.absolute);
+    await this.#read();
+    for (;;) {
+      const whole = await this.#sendFolder(service);
+      if (this.#sent.isIngested()) return;
       try {
-        const { size } = await handle.stat();
-        if (size !== file.size) throw new Error(`${file.path} has changed since the upload began. Begin again.`);
-        const onProgress = (sent: number): void => this.#change(file.path, { sent });
-        await service.putUpload(target, { handle, size }, { expiresAt, onProgress, signal: this.signal });
-        this.#change(file.path, { state: 'sent', sent: file.size });
+        await this.#ingest(service, whole);
         return;
       } catch (error) {
-        if (!(error instanceof UploadUrlError) || attempt >= addressTries) throw error;
-        ({ targets, expiresAt } = await this.#allocate(service, [file], given.benchId));
-      } finally {
-        await handle.close();
+        const lost = this.#lostFiles(error, whole);
+        if (lost.length === 0) throw error;
+        this.#note(`The service has lost ${lost.length === 1 ? lost[0] : `${lost.length} files`}: sent again.`);
+        this.#sent.begin(lost);
       }
     }
   }
+
+  /** Reads the folder and its manifest again: both may have been edited since the last try. */
+  async #read(): Promise<UploadPlan> {
+    const plan = await planUpload(this.state.plan.folder);
+    this.signal.throwIfAborted();
+    this.#files.reset(plan.files, file => this.#sent.holds(file));
+    this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
+    return plan;
+  }
+
+  /** Sends until every file of the folder, as it is then, is at the service. Gives the folder as it was sent. */
+  async #sendFolder(service: Service): Promise<UploadPlan> {
+    for (let round = 1; ; round += 1) {
+      let plan = round === 1 ? this.state.plan : await this.#read();
+      const gone = this.#sent.paths().find(path => !this.#files.has(path));
+      if (gone !== undefined) {
+        this.#note(
+          `${gone} is no longer in the folder. A service cannot drop a file, so that a new benchmark is made.`,
+        );
+        this.#sent.forget();
+        plan = await this.#read();
+      }
+      // What was sent in an earlier run is declared again, so that the service can tell whether it still has it.
+      const todo = plan.files.filter(file => !this.#sent.holds(file) || !this.#sent.declaredNow(file.path));
+      if (todo.length === 0) return plan;
+      const changed = todo.filter(file => !this.#sent.holds(file));
+      if (round > mostRounds) {
+        throw new Error(`${changed[0]?.path ?? 'The folder'} changes while it is sent. Try again once it is at rest.`);
+      }
+      this.set({ phase: 'uploading', began: this.state.began ?? { at: Date.now(), sent: this.#files.bytes } });
+      try {
+        await this.#sendFiles(service, todo);
+      } catch (error) {
+        if (!isIngested(error)) throw error;
+        this.#checkIngested(plan);
+        return plan;
+      } finally {
+        this.#sent.flush();
+      }
+    }
+  }
+
+  async #sendFiles(service: Service, todo: readonly LocalFile[]): Promise<void> {
+    const failed: string[] = [];
+    for (let next = 0; next < todo.length; ) {
+      const files = todo.slice(next, next + this.#batch);
+      const allocation = await this.#allocate(service, files);
+      if (!allocation) continue;
+      next += files.length;
+      const waiting = files.filter(file => !this.#sent.holds(file));
+      this.#sent.declare(allocation.benchId, files, waiting);
+      this.set({ benchId: allocation.benchId });
+      const batch = new FileBatch(service, waiting, allocation, this.signal);
+      const queue = waiting.values();
+      // Those beside a file that ends it all are waited for: nothing of a run is under way once it has ended.
+      let ended: { readonly error: unknown } | undefined;
+      const sendNext = async (): Promise<void> => {
+        for (const file of queue) {
+          if (ended) return;
+          try {
+            if (!(await this.#send(batch, file))) failed.push(file.path);
+          } catch (error) {
+            ended ??= { error };
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: sideBySide }, sendNext));
+      if (ended) throw isUnknown(ended.error) ? new ForgottenUpload() : ended.error;
+    }
+    if (failed.length === 0) return;
+    const words = failed.length === 1 ? failed[0] : `${failed[0]} and ${failed.length - 1} more`;
+    throw new Error(`Not sent: ${words}. What was sent is kept: try again to send the rest.`);
+  }
+
+  /** Undefined where the service takes fewer files in a request: then fewer are to be tried. */
+  async #allocate(service: Service, files: readonly LocalFile[]) {
+    try {
+      return await allocate(service, files, this.#sent.benchId, this.signal);
+    } catch (error) {
+      if (isUnknown(error) && this.#sent.benchId !== undefined) throw new ForgottenUpload();
+      const tooMany = error instanceof ServiceError && (error.param === 'files' || error.status === 413);
+      if (!tooMany || files.length === 1) throw error;
+      const limit = error.context?.['limit'];
+      const fits = typeof limit === 'number' && limit >= 1 && limit < files.length;
+      this.#batch = fits ? Math.floor(limit) : Math.ceil(files.length / 2);
+      return undefined;
+    }
+  }
+
+  /** False where this file could not be sent, but others may. @throws where no other could */
+  async #send(batch: FileBatch, file: LocalFile): Promise<boolean> {
+    this.signal.throwIfAborted();
+    this.#show(file, { state: 'sending', sent: 0 });
+    try {
+      const mark = await batch.send(file, sent => this.#show(file, { state: 'sending', sent }));
+      if (mark !== undefined) this.#sent.add(file.path, mark);
+      this.#show(file, mark === undefined ? { state: 'waiting', sent: 0 } : { state: 'sent', sent: file.size });
+      return true;
+    } catch (error) {
+      this.#show(file, { state: 'failed', sent: 0, fault: faultOf(error).message });
+      if (this.signal.aborted) throw error;
+      // It has gone since the folder was read, which is read again.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+      const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
+      if (ofAll || faultOf(error).unreachable) throw error;
+      return false;
+    }
+  }
+
+  #show(file: LocalFile, change: Omit<FileState, 'file'>): void {
+    this.#files.change(file.path, change);
+    this.set({ sent: this.#files.bytes, sentFiles: this.#files.sent });
+  }
+
+  #note(sentence: string): void {
+    this.set({ notes: [...this.state.notes, sentence] });
+  }
+
+  async #ingest(service: Service, plan: UploadPlan): Promise<void> {
+    const { benchId } = this.#sent;
+    if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
+    const wasSent = this.#isWhatWasSent(plan);
+    this.set({ phase: 'ingesting' });
+    this.#sent.setPhase('ingesting', plan.manifestMark);
+    try {
+      await service.benchmarks.ingest(benchId, plan.manifest, { signal: this.signal });
+    } catch (error) {
+      if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestMark);
+      else {
+        if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
+        if (isIngested(error)) throw new IngestedDifferently(benchId);
+        // It may be the id that is not known, or something that the manifest names: asking for addresses tells.
+        if (isUnknown(error)) await this.#allocate(service, plan.files.slice(0, 1));
+        throw error;
+      }
+    }
+    this.#sent.setPhase('ingested', plan.manifestMark);
+  }
+
+  /** The service says that it took the benchmark in. That was us, if what we sent last is what the folder holds. */
+  #checkIngested(plan: UploadPlan): void {
+    if (!this.#isWhatWasSent(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
+    this.#sent.setPhase('ingested', plan.manifestMark);
+  }
+
+  /** Whether an ingest was tried with this manifest and exactly these files. */
+  #isWhatWasSent(plan: UploadPlan): boolean {
+    const { manifest } = this.#sent;
+    if (manifest !== plan.manifestMark || this.#sent.paths().length !== plan.files.length) return false;
+    return plan.files.every(file => this.#sent.holds(file));
+  }
+
+  /** Files that a refusal of the ingest names, and that were sent in an earlier run: the service has them no more. */
+  #lostFiles(error: unknown, plan: UploadPlan): string[] {
+    if (!(error instanceof ServiceError) || (error.kind !== 'validation' && error.kind !== 'conflict')) return [];
+    const earlier = plan.files.filter(({ path }) => !this.#sent.sentNow(path)).map(({ path }) => path);
+    return pathsNamedIn([error.message, error.context], new Set(earlier));
+  }
+
+  /** One 404 may be a gateway's: two questions tell whether a benchmark that was ingested is gone. */
+  async #checkKnown(service: Service, benchId: string): Promise<void> {
+    try {
+      await service.benchmarks.readiness(benchId, { signal: this.signal });
+    } catch (error) {
+      if (isUnknown(error)) throw new ForgottenUpload();
+    }
+  }
+
+  /** Starts the builds. A second try after a failure does only this. */
+  async #build(service: Service): Promise<void> {
+    const benchId = this.#sent.benchId ?? '';
+    this.set({ phase: 'building' });
+    try {
+      await service.benchmarks.buildImages(benchId, { signal: this.signal });
+    } catch (error) {
+      if (isUnknown(error)) await this.#checkKnown(service, benchId);
+      throw error;
+    }
+    this.#sent.forget();
+    this.set({ phase: 'done' });
+  }
+}
+
+/** Whether a failed ingest may have been carried out. */
+function mayHaveHappened(error: unknown): boolean {
+  return !(error instanceof ServiceError) || error.outcomeUnknown || (error.status ?? 0) >= 500;
 }

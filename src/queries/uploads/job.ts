@@ -1,17 +1,26 @@
 /** Work that continues whatever is on screen: uploads. Its listeners hear of every change. */
 import type { Service } from '../../service/index.ts';
+import { type Fault, faultOf } from '../fault.ts';
+import { orStopped } from '../stopped.ts';
 
 /** Gives the service, connecting first where that is needed. */
 export type Connect = () => Promise<Service>;
 
-/** Tells of changes at most this often: files come in thousands of pieces. */
-const tellEveryMs = 100;
+/** What the state of every job has. */
+export interface JobState {
+  readonly phase: string;
+  readonly fault: Fault | undefined;
+}
 
-export abstract class Job<State> {
+/** Listeners are called at most this often: a file is sent in thousands of pieces. */
+const notifyEveryMs = 100;
+
+export abstract class Job<State extends JobState> {
   readonly id: string;
   /** In words, for the question whether to leave it. */
   readonly title: string;
   #state: State;
+  #running = false;
   readonly #listeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #stop = new AbortController();
@@ -23,7 +32,9 @@ export abstract class Job<State> {
   }
 
   /** Whether it is at work, so that leaving the program would cut it short. */
-  abstract get busy(): boolean;
+  get busy(): boolean {
+    return this.#running;
+  }
 
   get state(): State {
     return this.#state;
@@ -33,23 +44,41 @@ export abstract class Job<State> {
     return this.#stop.signal;
   }
 
-  /** Begins a run that a cancel before it does not stop. */
-  protected begin(): void {
-    if (this.#stop.signal.aborted) this.#stop = new AbortController();
-  }
-
   protected set(state: Partial<State>): void {
     this.#state = { ...this.#state, ...state };
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       for (const listener of this.#listeners) listener();
-    }, tellEveryMs).unref();
+    }, notifyEveryMs).unref();
   }
 
-  /** Works until it is done, has failed or is cancelled. Never rejects: what went wrong is in the state. */
-  abstract run(connect: Connect): Promise<void>;
+  /** The state at the beginning of a run, before there is a connection. */
+  protected abstract begin(): Partial<State>;
 
-  /** Stops it. It can be run again. */
+  /** Does the work. @throws whatever ends it early */
+  protected abstract work(service: Service): Promise<void>;
+
+  /** The state after a run that ended early; `cancelled` where the user stopped it. */
+  protected abstract end(cancelled: boolean, fault: Fault): Partial<State>;
+
+  /** Works until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */
+  async run(connect: Connect): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    this.#stop = new AbortController();
+    this.set(this.begin());
+    try {
+      await this.work(await orStopped(connect(), this.signal));
+    } catch (error) {
+      this.set(this.end(this.signal.aborted, faultOf(error)));
+    } finally {
+      this.#running = false;
+      // Who shows it must hear that it is no longer busy.
+      this.set({});
+    }
+  }
+
+  /** Stops the run that is under way. */
   cancel(): void {
     this.#stop.abort();
   }
@@ -58,4 +87,15 @@ export abstract class Job<State> {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+}
+
+/** Ended jobs that are kept, so that their views can be looked at again. */
+const keptEnded = 20;
+
+/** Adds a job in the place of the one with its id. The oldest of those that have ended go. */
+export function addJob(jobs: Map<string, Job<JobState>>, job: Job<JobState>): void {
+  jobs.delete(job.id);
+  jobs.set(job.id, job);
+  const ended = [...jobs.values()].filter(each => !each.busy && each !== job);
+  for (const { id } of ended.slice(0, Math.max(0, ended.length - keptEnded))) jobs.delete(id);
 }

@@ -1,14 +1,16 @@
 /**
- * The upload of trajectories from a file: JSON Lines, one trajectory a line, or a JSON array of them. They go in batches;
- * what became of each is told, and those that failed can be kept in a file of their own.
+ * The upload of trajectories from a file. They are read and sent batch by batch; each has its outcome, and those that
+ * failed can be saved to a file of their own.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { UploadedTrajectory } from '../../contract/trajectories.ts';
+import { ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { type Fault, faultOf } from '../fault.ts';
-import { orStopped } from '../stopped.ts';
-import { type Connect, Job } from './job.ts';
+import { Job, type JobState } from './job.ts';
+import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
 export interface Outcome {
   /** Line of the file, or place in the array; from 1. */
@@ -19,21 +21,16 @@ export interface Outcome {
   readonly message: string | undefined;
 }
 
-export interface TrajectoryUploadState {
-  readonly phase: 'reading' | 'uploading' | 'done' | 'failed' | 'cancelled';
-  readonly total: number;
-  readonly outcomes: readonly Outcome[];
+export interface TrajectoryUploadState extends JobState {
+  readonly phase: 'waiting' | 'uploading' | 'done' | 'failed' | 'cancelled';
+  /** Bytes of the file, and how many of them have their outcome. */
+  readonly size: number;
+  readonly handled: number;
+  /** How many there are of each status. */
+  readonly counts: ReadonlyMap<string, number>;
   readonly fault: Fault | undefined;
 }
 
-interface Item {
-  readonly line: number;
-  readonly text: string;
-  readonly value: Record<string, unknown> | undefined;
-  readonly fault: string | undefined;
-}
-
-const largestFile = 512 * 1024 * 1024;
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
@@ -41,40 +38,25 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function itemOf(text: string, line: number): Item {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return { line, text, value, fault: undefined };
-    return { line, text, value: undefined, fault: 'This is no object.' };
-  } catch (error) {
-    const fault = `This is no JSON: ${error instanceof Error ? error.message : String(error)}`;
-    return { line, text, value: undefined, fault };
-  }
-}
-
-/** The trajectories of a file. A line that cannot be read is one that failed, not the end. */
-export function readItems(text: string): Item[] {
-  const bare = text.replace(/^\uFEFF/, '');
-  if (bare.trimStart().startsWith('[')) {
-    const all: unknown = JSON.parse(bare);
-    if (!Array.isArray(all)) throw new Error('The file holds no list of trajectories.');
-    return all.map((value: unknown, index) => itemOf(JSON.stringify(value), index + 1));
-  }
-  return bare.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [itemOf(line, index + 1)]));
+/** By this a file is known to be the one that was read. */
+async function markOf(file: FileHandle): Promise<{ size: number; mark: string }> {
+  const { size, mtimeMs } = await file.stat();
+  return { size, mark: `${size} ${mtimeMs}` };
 }
 
 /** Batches that are neither too many items nor too many bytes. */
-function* batchesOf(items: readonly Item[]): Generator<Item[]> {
+async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let batch: Item[] = [];
   let bytes = 0;
-  for (const item of items) {
-    if (batch.length > 0 && (batch.length >= batchItems || bytes + item.text.length > batchBytes)) {
+  for await (const item of items) {
+    const size = item.end - item.start;
+    if (batch.length > 0 && (batch.length >= batchItems || bytes + size > batchBytes)) {
       yield batch;
       batch = [];
       bytes = 0;
     }
     batch.push(item);
-    bytes += item.text.length;
+    bytes += size;
   }
   if (batch.length > 0) yield batch;
 }
@@ -82,50 +64,79 @@ function* batchesOf(items: readonly Item[]): Generator<Item[]> {
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly path: string;
   readonly dataset: string;
-  readonly #texts = new Map<number, string>();
+  #outcomes: Outcome[] = [];
+  #shown: readonly Outcome[] | undefined;
+  #counts = new Map<string, number>();
+  /** Where in the file those stand that failed. */
+  #failed: Pick<Item, 'start' | 'end'>[] = [];
+  #mark = '';
 
   constructor(id: string, path: string, dataset: string) {
     super(id, `the upload of trajectories into ${dataset}`, {
-      phase: 'reading',
-      total: 0,
-      outcomes: [],
+      phase: 'waiting',
+      size: 0,
+      handled: 0,
+      counts: new Map(),
       fault: undefined,
     });
     this.path = path;
     this.dataset = dataset;
   }
 
-  override get busy(): boolean {
-    return this.state.phase === 'reading' || this.state.phase === 'uploading';
+  /** Those that have one, in the order of the file. The same array until one is added. */
+  get outcomes(): readonly Outcome[] {
+    this.#shown ??= [...this.#outcomes];
+    return this.#shown;
   }
 
-  /** Never throws: what went wrong is in the state. */
-  override async run(connect: Connect): Promise<void> {
-    this.begin();
+  get failures(): number {
+    return this.#failed.length;
+  }
+
+  protected override begin(): Partial<TrajectoryUploadState> {
+    this.#outcomes = [];
+    this.#shown = undefined;
+    this.#counts = new Map();
+    this.#failed = [];
+    return { phase: 'uploading', handled: 0, counts: new Map(), fault: undefined };
+  }
+
+  protected override end(cancelled: boolean, fault: Fault): Partial<TrajectoryUploadState> {
+    return { phase: cancelled ? 'cancelled' : 'failed', fault: cancelled ? undefined : fault };
+  }
+
+  protected override async work(service: Service): Promise<void> {
+    const file = await open(this.path);
     try {
-      const service = await orStopped(connect(), this.signal);
-      const bytes = await readFile(this.path);
-      if (bytes.length > largestFile) throw new Error('The file is too large to be read at once; split it.');
-      const items = readItems(bytes.toString('utf8'));
-      for (const { line, text } of items) this.#texts.set(line, text);
-      this.set({ phase: 'uploading', total: items.length });
-      this.#add(items.flatMap(({ line, fault }) => (fault === undefined ? [] : [outcome(line, 'failed', fault)])));
-      const readable = items.filter(({ value }) => value !== undefined);
-      for (const batch of batchesOf(readable)) {
+      const { size, mark } = await markOf(file);
+      this.#mark = mark;
+      this.set({ size });
+      for await (const batch of batchesOf(readItems(bytesOf(file)))) {
         this.signal.throwIfAborted();
-        this.#add(await this.#send(service, batch));
+        const readable = batch.filter(({ value }) => value !== undefined);
+        const answered = new Map((await this.#send(service, readable)).map(each => [each.line, each]));
+        this.#add(batch, item => answered.get(item.line) ?? outcome(item.line, 'failed', item.fault ?? 'not sent'));
       }
-      this.set({ phase: 'done' });
-    } catch (error) {
-      this.set({ phase: this.signal.aborted ? 'cancelled' : 'failed', fault: faultOf(error) });
+      this.set({ phase: 'done', handled: size });
+    } finally {
+      await file.close();
     }
   }
 
-  #add(outcomes: readonly Outcome[]): void {
-    this.set({ outcomes: [...this.state.outcomes, ...outcomes].sort((left, right) => left.line - right.line) });
+  #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome): void {
+    for (const item of batch) {
+      const result = outcomeOf(item);
+      this.#outcomes.push(result);
+      this.#counts.set(result.status, (this.#counts.get(result.status) ?? 0) + 1);
+      if (result.status === 'failed') this.#failed.push({ start: item.start, end: item.end });
+    }
+    this.#shown = undefined;
+    this.set({ handled: batch.at(-1)?.end ?? this.state.handled, counts: new Map(this.#counts) });
   }
 
+  /** @throws ServiceError where the other batches would fail in the same way */
   async #send(service: Service, batch: readonly Item[]): Promise<Outcome[]> {
+    if (batch.length === 0) return [];
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
     const content = JSON.stringify([this.dataset, trajectories]);
     // The same batch again is the same batch, also at the next start.
@@ -138,8 +149,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const byIndex = new Map((answer.trajectories ?? []).map((item, index) => [item.request_index ?? index, item]));
       return batch.map(({ line }, index) => outcomeOf(line, byIndex.get(index)));
     } catch (error) {
-      if (this.signal.aborted) throw error;
       const fault = faultOf(error);
+      if (this.signal.aborted || fault.unreachable) throw error;
+      if (error instanceof ServiceError && error.kind === 'authentication') throw error;
       const failures = fault.context?.['failures'];
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       return batch.map(({ line }, index) => {
@@ -149,10 +161,42 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** The lines that failed, as they were, to be mended and sent again. */
-  failedLines(): string {
-    const failed = this.state.outcomes.filter(({ status }) => status === 'failed');
-    return failed.map(({ line }) => `${this.#texts.get(line) ?? ''}\n`).join('');
+  /**
+   * Saves those that failed to a new file, one a line, to be corrected and sent again. Gives its whole path.
+   *
+   * @throws Error where the file that was uploaded has changed since, or the new one cannot be written or is there
+   */
+  async saveFailures(name: string): Promise<string> {
+    const path = resolve(name);
+    const source = await open(this.path);
+    try {
+      if ((await markOf(source)).mark !== this.#mark) throw new Error(`${this.path} has changed since it was uploaded`);
+      const read = bytesOf(source);
+      const ranges = this.#failed;
+      const lines = async function* (): AsyncGenerator<Uint8Array | string> {
+        for (const range of ranges) {
+          yield await lineAt(read, range);
+          yield '\n';
+        }
+      };
+      await writeNew(path, lines());
+    } finally {
+      await source.close();
+    }
+    return path;
+  }
+}
+
+/** Writes a file that is not there yet: the whole of it, or none. */
+async function writeNew(path: string, content: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const target = await open(path, 'wx', 0o600);
+  try {
+    await target.writeFile(content);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await target.close();
   }
 }
 

@@ -28,7 +28,7 @@ type PaletteAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'complete'; readonly text: string }
-  | { readonly kind: 'move'; readonly by: number };
+  | { readonly kind: 'move'; readonly by: number; readonly count: number };
 
 const oneLine = { multiline: false } as const;
 
@@ -41,7 +41,7 @@ function paletteReducer(state: PaletteState, action: PaletteAction): PaletteStat
     case 'complete':
       return { typed: editStateOf(action.text), cursor: 0 };
     case 'move':
-      return { ...state, cursor: Math.max(0, state.cursor + action.by) };
+      return { ...state, cursor: Math.max(0, Math.min(action.count - 1, state.cursor + action.by)) };
   }
 }
 
@@ -139,6 +139,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
   const height = Math.min(layout.rows - 4, 18);
   const lines = height - windowMargin.lines - 1;
   const cursor = Math.min(state.cursor, entries.length - 1);
+  const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
   const offset = Math.max(0, cursor - lines + 1);
 
   const accept = (): void => {
@@ -153,8 +154,8 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
     <KeyScope
       modal
       bindings={[
-        { command: paletteCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
-        { command: paletteCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+        { command: paletteCommands.up, run: move(-1) },
+        { command: paletteCommands.down, run: move(1) },
         {
           command: paletteCommands.complete,
           run: () => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed }),

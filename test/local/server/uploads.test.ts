@@ -1,5 +1,5 @@
 /** Uploads of benchmarks: signed addresses, storage, ingest, images. */
-import { existsSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -204,7 +204,9 @@ describe('ingest', () => {
     const secret = { name: 'TOKEN', secret_name: 'UPLOAD_TEST_TOKEN' };
     await ingest(benchId, { name: 'needy', tasks: [task('one', { files: ['needed'], environment: [secret] })] });
     const folder = join(service.folder, 'uploads');
-    const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => !name.endsWith('.json'));
+    const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+      /[0-9a-f]{64}$/.test(name),
+    );
     expect(stored.some(name => existsSync(join(folder, name)))).toBe(true);
     const uploads = new UploadFolder(service.folder);
     async function* other() {
@@ -230,5 +232,67 @@ describe('ingest', () => {
     });
     expect([start.status, start.body.error.code]).toEqual([409, 'benchmark_not_ready']);
     expect(start.body.error.context.missing_secret_names).toEqual(['UPLOAD_TEST_TOKEN']);
+  });
+});
+
+describe('an upload that nobody ingested for a day', () => {
+  const dayMs = 24 * 60 * 60 * 1000;
+  const foldersOf = (): string[] => readdirSync(join(service.folder, 'uploads'));
+  /** As a restart sweeps it. */
+  function age(): void {
+    const uploads = join(service.folder, 'uploads');
+    const old = (Date.now() - 2 * dayMs) / 1000;
+    for (const name of foldersOf()) utimesSync(join(uploads, name), old, old);
+  }
+
+  it('goes with its id: nothing can be added to it, put into it or made of it', async () => {
+    const { body } = await allocate([file('a'), file('b')]);
+    const [first, second] = body.urls as [Address, Address];
+    expect((await put(first, 'hello')).status).toBe(200);
+    age();
+    new UploadFolder(service.folder).sweep([]);
+    expect(foldersOf()).toEqual([]);
+    expect((await put(second, 'hello')).code).toBe('NoSuchUpload');
+    expect((await allocate([file('b')], body.bench_id)).body.error.code).toBe('resource_not_found');
+    const answer = await ingest(body.bench_id, { name: 'half', tasks: [task('one')] });
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'resource_not_found']);
+  });
+
+  it('goes whole also where a sweep was cut short', async () => {
+    const { body } = await allocate([file('a')]);
+    const [name = ''] = foldersOf();
+    renameSync(join(service.folder, 'uploads', name), join(service.folder, 'uploads', `${name}.swept`));
+    expect((await allocate([file('a')], body.bench_id)).status).toBe(404);
+    new UploadFolder(service.folder).sweep([]);
+    expect(foldersOf()).toEqual([]);
+  });
+
+  it('stays where it was ingested, and where it is younger', async () => {
+    const ingested = await uploaded([file('a')]);
+    await ingest(ingested, { name: 'kept', tasks: [task('one')] });
+    age();
+    const { body } = await allocate([file('a')]);
+    new UploadFolder(service.folder).sweep([ingested]);
+    expect(foldersOf()).toHaveLength(2);
+    expect((await allocate([file('b')], body.bench_id)).status).toBe(200);
+  });
+});
+
+describe('what was announced', () => {
+  it('is known file by file after a crash in the middle of a line, and the last word on a file counts', () => {
+    const uploads = new UploadFolder(service.folder);
+    uploads.declare('bench_torn', [file('a'), file('b', 'short')]);
+    const folder = join(service.folder, 'uploads');
+    const [path = ''] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('declared.jsonl'))
+      .map(name => join(folder, name))
+      .filter(name => readFileSync(name, 'utf8').includes('"b"'));
+    appendFileSync(path, '\n{"path":"c","content_');
+    uploads.declare('bench_torn', [file('d'), file('b', 'much longer')]);
+    expect(uploads.declared('bench_torn').map(each => [each.path, each.size_bytes])).toEqual([
+      ['a', 5],
+      ['b', 11],
+      ['d', 5],
+    ]);
   });
 });

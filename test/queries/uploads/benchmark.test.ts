@@ -43,12 +43,12 @@ describe('a folder', () => {
       ['b.txt', 0],
       ['data/a.txt', 5],
     ]);
-    expect(plan.notes).toEqual(['2 hidden files and folders are left out']);
+    expect(plan.notes).toEqual(['Left out: 2 hidden entries']);
   });
 
   it.each([
     ['without a manifest', () => {}, /no manifest.json/],
-    ['with one that is no JSON', () => put('manifest.json', '{'), /no JSON/],
+    ['with one that is no JSON', () => put('manifest.json', '{'), /not JSON/],
     ['with one that is a list', () => put('manifest.json', '[]'), /must hold an object/],
     [
       'with a link out of it',
@@ -94,7 +94,7 @@ describe('an upload', () => {
     const upload = await uploadOf();
     await upload.run(async () => service);
     expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
-    expect(upload.state.sent).toBe(upload.plan.bytes);
+    expect(upload.state.sent).toBe(upload.state.plan.bytes);
     expect((await service.benchmarks.get(upload.state.benchId ?? '')).label).toBe('mine');
   });
 
@@ -145,7 +145,7 @@ describe('an upload', () => {
     await first.run(async () => failing('data/b.txt'));
     expect(first.state.phase).toBe('failed');
     expect(first.state.fault?.message).toContain('Not sent: data/b.txt');
-    expect(first.state.files.map(({ state }) => state)).toEqual(['sent', 'failed']);
+    expect(first.files.map(({ state }) => state)).toEqual(['sent', 'failed']);
     const second = await uploadOf(memory);
     await second.run(async () => failing(undefined));
     expect([second.state.phase, sent]).toEqual(['done', ['data/a.txt', 'data/b.txt']]);
@@ -153,11 +153,11 @@ describe('an upload', () => {
   });
 
   it('says what the service found wrong with the manifest, and keeps what was sent', async () => {
-    put('manifest.json', JSON.stringify({ name: 'bad', tasks: [{ ...task, split: 'dev' }] }));
+    put('manifest.json', JSON.stringify({ name: 'bad', tasks: [{ ...task, grader: { kind: 'guess' } }] }));
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
     await upload.run(async () => service);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].split' } });
-    expect(upload.state.files[0]?.state).toBe('sent');
+    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.kind' } });
+    expect(upload.files[0]?.state).toBe('sent');
   });
 });

@@ -1,9 +1,10 @@
 /** The upload of trajectories: every line has its outcome, and the failed ones are kept as they were. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readItems, TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
+import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 
@@ -31,42 +32,90 @@ async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUplo
   return upload;
 }
 
+/** Reads from memory, so many bytes at a time. */
+const reading =
+  (bytes: Uint8Array, piece: number): ReadBytes =>
+  async position =>
+    bytes.subarray(position, position + piece);
+
+async function itemsOf(text: string | Uint8Array, piece = 7): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of readItems(reading(Buffer.from(text), piece))) items.push(item);
+  return items;
+}
+
 describe('a file', () => {
-  it('is a trajectory a line, or a list of them; what cannot be read keeps its line', () => {
-    const items = readItems(`\uFEFF${line('a')}\n\nnonsense\n[1]\n${line('b')}`);
+  it('is a trajectory a line, or a list of them; what cannot be read keeps its line', async () => {
+    const items = await itemsOf(`\uFEFF${line('a')}\n\nnonsense\n[1]\n${line('b')}`);
     expect(items.map(({ line: place, fault }) => [place, fault === undefined])).toEqual([
       [1, true],
       [3, false],
       [4, false],
       [5, true],
     ]);
-    expect(readItems(`[${line('a')}, ${line('b')}, 3]`).map(({ fault }) => fault === undefined)).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const list = await itemsOf(`[${line('a')}, ${line('b')}, 3]`);
+    expect(list.map(({ fault }) => fault === undefined)).toEqual([true, true, false]);
+  });
+
+  const tricky = [
+    { a: 'braces } ] , in text', b: [1, [2, { c: '"quoted" \\\\' }]] },
+    { empty: {}, list: [], text: '' },
+    { wide: '日本語 🙂 \u0000 \\u0041' },
+  ];
+  const written: readonly (readonly [string, string])[] = [
+    ['JSON Lines', tricky.map(value => JSON.stringify(value)).join('\r\n')],
+    ['a list', JSON.stringify(tricky)],
+    ['a list with indents', `  ${JSON.stringify(tricky, undefined, 2)}\n`],
+    ['objects with indents', tricky.map(value => JSON.stringify(value, undefined, 2)).join('\n')],
+  ];
+  it.each(written)('written as %s is read in pieces of any size', async (_, text) => {
+    for (const piece of [1, 2, 3, 5, 16, 64, 100_000]) {
+      // What is seen first decides how it is written; a real piece is never this small.
+      const bytes = Buffer.from(text);
+      const items: Item[] = [];
+      const read: ReadBytes = async at => bytes.subarray(at, at === 0 ? Math.max(piece, 16) : at + piece);
+      for await (const item of readItems(read)) items.push(item);
+      expect(items.map(({ value }) => value)).toEqual(tricky);
+    }
+  });
+
+  it.each([
+    ['cut off in the middle of a list', `[${line('a')}, {"b": 1`, 2],
+    ['with more after the end of its list', `[${line('a')}] ${line('b')} ${line('c')}`, 2],
+    ['with brackets that do not fit', `[${line('a')}, {"b": ]}, ${line('c')}]`, 3],
+    ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
+  ])('%s has failures, and nothing of it is passed over in silence', async (_, text, place) => {
+    const items = await itemsOf(text, 16);
+    expect(items.find(({ fault }) => fault !== undefined)?.line).toBeLessThanOrEqual(place);
+    const covered = items.reduce((sum, { start, end }) => sum + end - start, 0);
+    expect(covered).toBeGreaterThan(Buffer.from(text).length - 8);
   });
 
   it('is uploaded in batches, and each line has its outcome', async () => {
     const many = Array.from({ length: 250 }, (_, index) => line(`number ${index}`));
     const upload = await uploaded([...many, 'broken', JSON.stringify({ nothing: 1 }), line('number 0')].join('\n'));
-    const { phase, total, outcomes } = upload.state;
-    expect([phase, total, outcomes.length]).toEqual(['done', 253, 253]);
+    const { outcomes } = upload;
+    const { phase, size, handled } = upload.state;
+    expect([phase, outcomes.length, handled]).toEqual(['done', 253, size]);
     expect(outcomes.map(({ line: place }) => place)).toEqual(Array.from({ length: 253 }, (_, index) => index + 1));
     expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(250);
     expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'failed', 'skipped']);
-    expect(upload.failedLines()).toBe('broken\n{"nothing":1}\n');
+    const path = await upload.saveFailures(join(folder, 'failed.jsonl'));
+    expect(readFileSync(path, 'utf8')).toBe('broken\n{"nothing":1}\n');
+    await expect(upload.saveFailures(path)).rejects.toThrow('EEXIST');
+    writeFileSync(upload.path, 'something else');
+    await expect(upload.saveFailures(join(folder, 'other.jsonl'))).rejects.toThrow('has changed');
   });
 
   it('that was uploaded already is skipped', async () => {
     await uploaded(line('once'), 'again');
-    const { outcomes } = (await uploaded(`${line('once')}\n${line('new')}`, 'again')).state;
+    const { outcomes } = await uploaded(`${line('once')}\n${line('new')}`, 'again');
     expect(outcomes.map(({ status }) => status)).toEqual(['skipped', 'uploaded']);
   });
 
   it('whose batch is refused as a whole has a failure for each line', async () => {
-    const { phase, outcomes } = (await uploaded(line('x'), 'evaluation/not-yours')).state;
-    expect([phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
+    const { state, outcomes } = await uploaded(line('x'), 'evaluation/not-yours');
+    expect([state.phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
     expect(outcomes[0]?.message).toContain('own');
   });
 

@@ -45,7 +45,10 @@ interface Walk extends Screen {
 async function uploadFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-only-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'one', tasks: [] }));
+  writeFileSync(
+    join(folder, 'manifest.json'),
+    JSON.stringify({ name: 'one', tasks: [{ name: 'one', run_command: 'x' }] }),
+  );
   writeFileSync(join(folder, 'a.txt'), 'a');
   return folder;
 }

@@ -1,45 +1,111 @@
 import { describe, expect, it } from 'vitest';
+import { find, type SearchedLine } from '../../../src/ui/widgets/scroll-view/places.ts';
 import {
   initialScrollState,
+  matchWords,
+  offsetOf,
   positionWords,
   type ScrollAction,
+  type ScrollState,
   type ScrollSurroundings,
   scrollReducer,
 } from '../../../src/ui/widgets/scroll-view/scroll-state.ts';
 
+const texts = Array.from({ length: 100 }, (_, line) => (line % 10 === 7 ? `seven in ${line}` : `line ${line}`));
+const searched: SearchedLine[] = texts.map((text, place) => ({ text, place }));
 const around: ScrollSurroundings = {
   lineCount: 100,
   height: 10,
-  matches: (line, query) => query === 'seven' && line % 10 === 7,
+  placeAt: line => line,
+  isFolded: () => false,
+  find: query => find(searched, query),
 };
 const play = (...actions: ScrollAction[]) =>
   actions.reduce((state, action) => scrollReducer(state, action, around), initialScrollState);
+const offset = (state: ScrollState, surroundings = around) => offsetOf(state, surroundings);
 
 describe('scrollReducer', () => {
   it('scrolls by lines and pages and stops at both ends', () => {
-    expect(play({ kind: 'by', lines: 3 }).offset).toBe(3);
-    expect(play({ kind: 'page', pages: 1 }, { kind: 'page', pages: 0.5 }).offset).toBe(13);
-    expect(play({ kind: 'bottom' }, { kind: 'by', lines: 5 }).offset).toBe(90);
+    expect(offset(play({ kind: 'by', lines: 3 }))).toBe(3);
+    expect(offset(play({ kind: 'page', pages: 1 }, { kind: 'page', pages: 0.5 }))).toBe(13);
+    expect(offset(play({ kind: 'bottom' }, { kind: 'by', lines: 5 }))).toBe(90);
     expect(play({ kind: 'by', lines: -5 })).toBe(initialScrollState);
   });
 
   it('goes to the matches in turn, both ways and round', () => {
     const found = play({ kind: 'search', query: 'seven' });
-    expect([found.match, found.offset]).toEqual([7, 0]);
+    expect([found.match, offset(found)]).toEqual([7, 0]);
     const second = scrollReducer(found, { kind: 'next', direction: 1 }, around);
-    expect([second.match, second.offset]).toEqual([17, 14]);
+    expect([second.match, offset(second)]).toEqual([17, 14]);
     const back = scrollReducer(found, { kind: 'next', direction: -1 }, around);
-    expect([back.match, back.offset]).toEqual([97, 90]);
+    expect([back.match, offset(back)]).toEqual([97, 90]);
+    expect(scrollReducer(back, { kind: 'next', direction: 1 }, around).match).toBe(7);
+  });
+
+  it('counts the matches and says which one is shown', () => {
+    let state = play({ kind: 'search', query: 'seven' });
+    const words = () => matchWords(state, around.find(state.query));
+    expect(words()).toBe('1/10');
+    for (let time = 0; time < 2; time += 1) state = scrollReducer(state, { kind: 'next', direction: 1 }, around);
+    expect(words()).toBe('3/10');
+    state = play({ kind: 'search', query: 'eleven' });
+    expect(words()).toBe('no match');
+    state = play({ kind: 'search', query: '/(' });
+    expect(words()).toMatch(/^Not a regular expression/);
   });
 
   it('stays where it is when nothing matches', () => {
     const state = play({ kind: 'by', lines: 5 }, { kind: 'search', query: 'eight' }, { kind: 'next', direction: 1 });
-    expect([state.match, state.offset]).toEqual([-1, 5]);
+    expect([state.match, offset(state)]).toEqual([undefined, 5]);
+  });
+
+  it('shows a place with what comes before it, also where the end of the text is near', () => {
+    const state = play({ kind: 'show', place: 50, before: 3 });
+    expect(offset(state)).toBe(47);
+    const near = play({ kind: 'show', place: 97, before: 3 });
+    expect([offset(near), near.place]).toEqual([90, 97]);
+    expect(offset(scrollReducer(state, { kind: 'by', lines: 1 }, around))).toBe(48);
   });
 
   it('comes back into a text that became shorter', () => {
     const state = scrollReducer(play({ kind: 'bottom' }), { kind: 'by', lines: -1 }, { ...around, lineCount: 20 });
-    expect(state.offset).toBe(9);
+    expect(offset(state, { ...around, lineCount: 20 })).toBe(9);
+  });
+
+  it('stays at its place in the text when the lines are others', () => {
+    const state = play({ kind: 'by', lines: 40 });
+    // Wrapped at half the width, every line is two.
+    const narrow = { ...around, lineCount: 200, placeAt: (line: number) => line / 2 };
+    expect(offset(state, narrow)).toBe(80);
+    const further = scrollReducer(state, { kind: 'by', lines: 1 }, narrow);
+    expect([offset(further, narrow), offset(further)]).toEqual([81, 40]);
+  });
+
+  it('finds what is folded away, and shows it once it is open', () => {
+    // Lines 20 to 79 are folded behind line 20.
+    const folded: ScrollSurroundings = {
+      ...around,
+      lineCount: 41,
+      placeAt: line => (line <= 20 ? line : line + 59),
+      isFolded: place => place >= 20 && place < 80,
+    };
+    const third = [1, 1].reduce(
+      (state, direction) => scrollReducer(state, { kind: 'next', direction: direction as 1 }, folded),
+      scrollReducer(initialScrollState, { kind: 'search', query: 'seven' }, folded),
+    );
+    expect(third.match).toBe(27);
+    expect(offset(third, folded)).toBe(17);
+    expect(offset(third)).toBe(24);
+  });
+
+  it('goes to where a match is in a line that is wrapped', () => {
+    const long = [{ text: `${'x'.repeat(500)} needle`, place: 0 }];
+    const state = scrollReducer(
+      initialScrollState,
+      { kind: 'search', query: 'needle' },
+      { ...around, lineCount: 51, placeAt: line => line * 10, find: query => find(long, query) },
+    );
+    expect(state.match).toBe(501);
   });
 
   it('says where one is', () => {

@@ -2,9 +2,10 @@ import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
-import { type Column, compareCells, fitColumns } from '../../../src/ui/widgets/table/column.ts';
+import { type Cell, type Column, compareCells, fitColumns } from '../../../src/ui/widgets/table/column.ts';
 import { rowText } from '../../../src/ui/widgets/table/row-text.ts';
 import { type Arrangement, createArrange } from '../../../src/ui/widgets/table/rows.ts';
+import { sortRows } from '../../../src/ui/widgets/table/sort.ts';
 import {
   initialTableState,
   type TableAction,
@@ -16,6 +17,7 @@ import { TableView } from '../../../src/ui/widgets/table/table-view.tsx';
 import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
+import { randomFrom } from '../../queries/list-server.ts';
 
 interface Run {
   id: string;
@@ -101,6 +103,33 @@ describe('createArrange', () => {
   it('answers the same object while nothing changes', () => {
     const rows = runs(5);
     expect(arrange(rows, plain)).toBe(arrange(rows, plain));
+  });
+});
+
+describe('sortRows', () => {
+  const words = ['run 9', 'Run 10', 'run 10', '', 'b-1', 'b_1', 'état', 'Zug', '10', '9', 'naïve 2', 'naïve 10'];
+  const cells = [...words, 3, -1, 0.5, 10, Number.NaN, undefined];
+  const random = randomFrom(7);
+  const sample = (from: readonly Cell[]) =>
+    Array.from({ length: 200 }, (_, id) => ({ id, cell: from[Math.floor(random() * from.length)] }));
+
+  it.each([
+    ['texts', words],
+    ['numbers', cells.filter(cell => typeof cell !== 'string')],
+    ['texts, some missing', [...words, undefined]],
+  ])('orders %s as comparing each pair does, and leaves equal ones as they were', (_name, from) => {
+    for (const descending of [false, true]) {
+      const rows = sample(from);
+      const known = (cell: Cell): Cell => (Number.isNaN(cell) ? undefined : cell);
+      const compared = rows.toSorted((left, right) => compareCells(known(left.cell), known(right.cell), descending));
+      expect(sortRows(rows, row => row.cell, descending)).toEqual(compared);
+    }
+  });
+
+  it('loses no row, whatever the values are', () => {
+    const rows = sample(cells);
+    expect(new Set(sortRows(rows, row => row.cell, true))).toEqual(new Set(rows));
+    expect(sortRows([], () => 1, false)).toEqual([]);
   });
 });
 

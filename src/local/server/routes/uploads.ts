@@ -28,7 +28,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
     return bare + markOf(organizationId, bare);
   };
 
-  /** @throws ApiError where the id was not minted for the organization, or takes no more files */
+  /** @throws ApiError where the id was not minted for the organization, takes no more files, or was swept with its files */
   const checkOpen = (organizationId: string, benchId: string): void => {
     if (benchmarks.get(organizationId, benchId)) {
       throw new ApiError(
@@ -40,7 +40,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       );
     }
     const bare = benchId.slice(0, -markLength);
-    if (benchId !== bare + markOf(organizationId, bare)) throw notFound('benchmark', benchId);
+    if (benchId !== bare + markOf(organizationId, bare) || !uploads.has(benchId)) throw notFound('benchmark', benchId);
   };
 
   return {

@@ -173,7 +173,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   process.on('uncaughtException', survive);
   process.on('unhandledRejection', survive);
   process.on('exit', leave);
-  stdout.on('resize', () => stream.resize(stdout.columns, stdout.rows));
+  // Not stdout's own event: a size that has changed and changed back is none to it, but the terminal has lost what it cut off.
+  process.on('SIGWINCH', () => stream.resize(stdout.columns, stdout.rows));
   stdout.on('drain', () => painter.resume());
   // The line has been cut: nobody is there to be told.
   for (const source of [stdin, stdout]) source.on('error', () => end(signalCodes.SIGHUP));

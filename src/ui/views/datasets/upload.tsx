@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { useState } from 'react';
+import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
@@ -46,7 +47,7 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
       })}
       work={async (_, values) => {
         const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');
-        workbench.jobs.set(job.id, job);
+        addJob(workbench.jobs, job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
         return job;

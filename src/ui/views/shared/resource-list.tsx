@@ -16,7 +16,7 @@ import { rememberSiblings } from '../../navigation/siblings.ts';
 import { type Fact, factLines } from '../../widgets/facts.ts';
 import { type Column, type ColumnChoice, exportColumns } from '../../widgets/table/column.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
-import type { Sort } from '../../widgets/table/rows.ts';
+import type { Sort } from '../../widgets/table/sort.ts';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';

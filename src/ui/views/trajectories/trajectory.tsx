@@ -1,6 +1,6 @@
 /** The reader of a trajectory: steps at the left, what was said at the right, its facts in the inspector. */
 import { Box, Text } from 'ink';
-import { useEffect, useMemo, useReducer } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { reward } from '../../../text/numbers.ts';
@@ -13,7 +13,7 @@ import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { siblingPosition } from '../../navigation/siblings.ts';
 import { factLines } from '../../widgets/facts.ts';
-import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
+import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
@@ -23,14 +23,43 @@ import { useThingBindings } from '../shared/use-thing-bindings.tsx';
 import { Waiting } from '../shared/waiting.tsx';
 import { readerCommands } from './commands.ts';
 import { trajectoryFacts } from './facts.ts';
-import { type LineKind, nextError, stepAt, type Transcript, transcriptOf } from './transcript.ts';
+import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from './transcript.ts';
+import { layOut, type OpenFolds, searchedLines, transcriptText } from './transcript-lines.ts';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the width of the pane from which it is shown. */
 const stepsWidth = 18;
 const stepsFrom = 70;
 
-type Folds = { readonly reasoning: boolean; readonly tools: boolean; readonly hidden: boolean };
+/** How the text is shown, kept for the way back to it. */
+interface Shown {
+  readonly open: OpenFolds;
+  readonly hidden: boolean;
+}
+
+type ShownAction =
+  | { readonly kind: 'toggle'; readonly fold: FoldKind }
+  | { readonly kind: 'open'; readonly place: number }
+  | { readonly kind: 'hidden' };
+
+const initiallyShown: Shown = { open: { kinds: new Set(), places: new Set() }, hidden: false };
+
+function shownReducer(shown: Shown, action: ShownAction): Shown {
+  const { kinds, places } = shown.open;
+  switch (action.kind) {
+    case 'toggle': {
+      const toggled = kinds.has(action.fold)
+        ? [...kinds].filter(kind => kind !== action.fold)
+        : [...kinds, action.fold];
+      // What was opened for a match is folded again with the others.
+      return { ...shown, open: { kinds: new Set(toggled), places: new Set() } };
+    }
+    case 'open':
+      return { ...shown, open: { kinds, places: new Set([...places, action.place]) } };
+    case 'hidden':
+      return { ...shown, hidden: !shown.hidden };
+  }
+}
 
 const looks: Partial<Record<LineKind, StyleName>> = {
   step: 'title',
@@ -46,7 +75,11 @@ const looks: Partial<Record<LineKind, StyleName>> = {
   error: 'danger',
 };
 
-const empty: Transcript = { lines: [], stepStarts: [], errors: [] };
+const empty: Transcript = { blocks: [], steps: [], errors: [] };
+/** Lines shown before an error that is gone to: the title of its step and what led there. */
+const beforeError = 3;
+/** Width of the text for a pager or an editor, which wrap it again where they are narrower. */
+const outsideWidth = 100;
 
 export function TrajectoryView({ location }: ViewProps) {
   const id = location.params['trajectory_id'] ?? '';
@@ -56,40 +89,49 @@ export function TrajectoryView({ location }: ViewProps) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const live = useLive(trajectoryQuery(id), pane.attention);
+  const { data } = live;
   useFreshnessReport(live.freshness);
-  const [folds, toggle] = useReducer((old: Folds, name: keyof Folds): Folds => ({ ...old, [name]: !old[name] }), {
-    reasoning: false,
-    tools: false,
-    hidden: false,
-  });
+  const [shownBefore, rememberShown] = useMemory<Shown>('shown');
+  const [shown, show] = useReducer(shownReducer, shownBefore ?? initiallyShown);
+  useEffect(() => rememberShown(shown), [rememberShown, shown]);
   const withSteps = pane.width >= stepsFrom;
   const width = withSteps ? pane.width - stepsWidth - 1 : pane.width;
   const transcript = useMemo(
-    () =>
-      live.data
-        ? transcriptOf(live.data, {
-            width: width - 1,
-            showReasoning: folds.reasoning,
-            showTools: folds.tools,
-            showHidden: folds.hidden,
-          })
-        : empty,
-    [live.data, width, folds],
+    () => (data ? transcriptOf(data, { showHidden: shown.hidden }) : empty),
+    [data, shown.hidden],
+  );
+  const layout = useMemo(() => layOut(transcript, width - 1), [transcript, width]);
+  const { lines, foldAt } = useMemo(() => layout(shown.open), [layout, shown.open]);
+  const places = useMemo(
+    () => ({
+      placeAt: (line: number) => lines[line]?.place ?? 0,
+      isFolded: (place: number) => foldAt(place) !== undefined,
+      searched: () => searchedLines(transcript),
+    }),
+    [lines, foldAt, transcript],
   );
   const [remembered, remember] = useMemory<ScrollState>('scroll');
-  const textAt = (line: number): string => transcript.lines[line]?.text ?? '';
+  const textAt = (line: number): string => lines[line]?.text ?? '';
   const scroll = useScroll({
-    lineCount: transcript.lines.length,
+    lineCount: lines.length,
     textAt,
     height: pane.height - scrollViewLines,
     initial: remembered,
+    places,
   });
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
+  const { match } = scroll.state;
+  const isTyping = scroll.typing !== undefined;
+  useLayoutEffect(() => {
+    // While one types, the first match is only pointed at: each letter would open another fold.
+    const fold = match === undefined || isTyping ? undefined : foldAt(match);
+    if (fold !== undefined) show({ kind: 'open', place: fold });
+  }, [match, isTyping, foldAt]);
 
-  const step = stepAt(transcript, scroll.offset);
+  const step = lines[lineAt(scroll.state.place, scroll.surroundings)]?.step ?? -1;
   const goToStep = (by: number) => () => {
-    const target = transcript.stepStarts[Math.max(0, step + by)];
-    if (target !== undefined) scroll.dispatch({ kind: 'to', line: target });
+    const target = transcript.steps[Math.max(0, step + by)];
+    if (target !== undefined) scroll.dispatch({ kind: 'show', place: target, before: 0 });
   };
   const bindings: Binding[] = [
     { command: readerCommands.nextStep, run: goToStep(1) },
@@ -97,22 +139,26 @@ export function TrajectoryView({ location }: ViewProps) {
     {
       command: readerCommands.nextError,
       enabled: transcript.errors.length > 0,
-      run: () => scroll.dispatch({ kind: 'to', line: nextError(transcript, scroll.offset) ?? 0 }),
+      run: () => {
+        const place = nextError(transcript, scroll.state.place);
+        if (place !== undefined) scroll.dispatch({ kind: 'show', place, before: beforeError });
+      },
     },
-    { command: readerCommands.reasoning, run: () => toggle('reasoning') },
-    { command: readerCommands.tools, run: () => toggle('tools') },
-    { command: readerCommands.hidden, run: () => toggle('hidden') },
+    { command: readerCommands.reasoning, run: () => show({ kind: 'toggle', fold: 'reasoning' }) },
+    { command: readerCommands.tools, run: () => show({ kind: 'toggle', fold: 'tools' }) },
+    { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
     ...useThingBindings({
-      thing: live.data && { id, json: live.data },
+      thing: data && { id, json: data },
+      document: data && (() => ({ name: `${id}.txt`, text: transcriptText(data, outsideWidth) })),
       title: id,
       refresh: live.refresh,
-      actions: actions(live.data ? [live.data] : []),
+      actions: actions(data ? [data] : []),
       pin: { kind: 'trajectory', id, label: location.params['task'] ?? id },
       sibling: { view: 'trajectory', param: 'trajectory_id' },
     }),
   ];
 
-  const steps = (live.data?.steps ?? []).map((each, index) => {
+  const steps = (data?.steps ?? []).map((each, index) => {
     const mark = index === step ? styles.selected(glyphs.marker) : ' ';
     const flag = each.has_error ? styles.danger(glyphs.cross) : ' ';
     const words = fitCells(`${each.step_index ?? index}`, 5);
@@ -123,15 +169,15 @@ export function TrajectoryView({ location }: ViewProps) {
   const position = siblingPosition('trajectory', id);
   const words = [
     position,
-    sanitiseLine(live.data?.task_id ?? location.params['task'] ?? ''),
-    `${steps.length} step${steps.length === 1 ? '' : 's'}`,
+    sanitiseLine(data?.task_id ?? location.params['task'] ?? ''),
+    step < 0 || steps.length < 2 ? stepCount(steps.length) : `${step + 1} of ${stepCount(steps.length)}`,
   ];
 
   return (
     <Panes
       bindings={bindings}
       main={
-        live.data ? (
+        data ? (
           <Box>
             {withSteps ? (
               <>
@@ -145,7 +191,7 @@ export function TrajectoryView({ location }: ViewProps) {
             <ScrollView
               scroll={scroll}
               textAt={textAt}
-              styleAt={line => lookOf(looks, transcript.lines[line]?.kind ?? 'text', styles)}
+              styleAt={line => lookOf(looks, lines[line]?.kind ?? 'text', styles)}
               width={width}
               focused={pane.focused}
               words={words.filter(Boolean).join('  ')}
@@ -161,8 +207,8 @@ export function TrajectoryView({ location }: ViewProps) {
         <Box paddingLeft={1}>
           <Lines
             lines={[
-              ...factLines(live.data ? trajectoryFacts(live.data) : [], inspector.width - 2, theme),
-              ...(live.data && live.fault ? ['', ...faultNoteLines(live.fault.message, styles.danger)] : []),
+              ...factLines(data ? trajectoryFacts(data) : [], inspector.width - 2, theme),
+              ...(data && live.fault ? ['', ...faultNoteLines(live.fault.message, styles.danger)] : []),
             ]}
             width={inspector.width - 2}
             height={inspector.height}
@@ -171,6 +217,10 @@ export function TrajectoryView({ location }: ViewProps) {
       }
     />
   );
+}
+
+function stepCount(count: number): string {
+  return `${count} step${count === 1 ? '' : 's'}`;
 }
 
 function faultNoteLines(message: string, style: Style): string[] {

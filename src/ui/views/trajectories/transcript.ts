@@ -1,13 +1,13 @@
 /**
- * A trajectory as lines to read: what was said in each step, by whom, what it cost, what went wrong. Pure, and linear in
- * the length of the text, so that megabytes open at once; the screen shows a window of the lines.
+ * What a trajectory says, in blocks of text: what was said in each step, by whom, what it cost, what went wrong. Every
+ * character has a place that depends on the trajectory alone, and not on the width or on what is folded. Pure, and linear in
+ * the length of the text, so that megabytes open at once.
  */
-
 import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../../../contract/trajectories.ts';
 import * as numbers from '../../../text/numbers.ts';
-import { own } from '../../../text/own.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
-import { wrap } from '../../../text/wrap.ts';
+import { expandTabs } from '../../../text/width.ts';
+import { readableJson } from './readable-json.ts';
 
 export type LineKind =
   | 'step'
@@ -25,92 +25,85 @@ export type LineKind =
   | 'fold'
   | 'blank';
 
-export interface TranscriptLine {
+/** What can be folded: reasoning wholly, tool calls and responses behind their first lines. */
+export type FoldKind = 'reasoning' | 'tools';
+
+/** A text of one look, without anything that a terminal would act on. */
+export interface Block {
   readonly kind: LineKind;
+  /** May have several lines. */
   readonly text: string;
+  /** Where it begins. */
+  readonly place: number;
   /** Index of the step in the trajectory's `steps`, or -1 before the first. */
   readonly step: number;
+  readonly indented: boolean;
+  readonly fold?: FoldKind | undefined;
 }
 
 export interface Transcript {
-  readonly lines: readonly TranscriptLine[];
-  /** First line of each step. */
-  readonly stepStarts: readonly number[];
-  /** Lines that begin an error. */
+  /** In the order of their places. */
+  readonly blocks: readonly Block[];
+  /** Place of each step. */
+  readonly steps: readonly number[];
+  /** Places of what went wrong. */
   readonly errors: readonly number[];
 }
 
 export interface TranscriptOptions {
-  /** Cells available. */
-  readonly width: number;
-  /** Show what the model thought, instead of saying how long it is. */
-  readonly showReasoning: boolean;
-  /** Show tool calls and responses in full, instead of their first lines. */
-  readonly showTools: boolean;
   /** Make hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
 }
 
-/** Lines of a folded tool call or response. */
-const foldedLines = 6;
-const indent = '  ';
-
-const roleKinds: Readonly<Record<string, LineKind>> = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool',
-};
-
-/** JSON with indentation where the text is JSON, the text itself elsewhere. */
-export function prettyJson(text: string): string {
-  const start = text.trimStart()[0];
-  if (start !== '{' && start !== '[') return text;
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
-}
+const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['tool', 'tool'],
+]);
 
 class Writer {
-  readonly lines: TranscriptLine[] = [];
-  readonly stepStarts: number[] = [];
+  readonly blocks: Block[] = [];
+  readonly steps: number[] = [];
   readonly errors: number[] = [];
   readonly #options: TranscriptOptions;
   #step = -1;
+  #place = 0;
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
   }
 
-  beginStep(index: number): void {
+  beginStep(index: number, title: string): void {
     this.#step = index;
-    this.stepStarts.push(this.lines.length);
+    this.steps.push(this.#place);
+    this.line('step', title);
   }
 
-  line(kind: LineKind, text: string): void {
-    this.lines.push({ kind, text, step: this.#step });
+  /** One line that is made here or has been cleaned. */
+  line(kind: LineKind, text: string, indented = false): void {
+    this.#push({ kind, text, indented });
   }
 
   blank(): void {
-    if (this.lines.at(-1)?.kind !== 'blank') this.line('blank', '');
+    if (this.blocks.at(-1)?.kind !== 'blank') this.line('blank', '');
   }
 
   error(text: string): void {
-    this.errors.push(this.lines.length);
+    this.errors.push(this.#place);
     this.paragraph('error', text);
   }
 
-  /** Wraps a text that came over the wire; where `most` is given, says how many lines are folded away. */
-  paragraph(kind: LineKind, text: string, most = Number.POSITIVE_INFINITY): void {
+  /** A text that came over the wire. */
+  paragraph(kind: LineKind, text: string, fold?: FoldKind): void {
     const clean = sanitise(text, { multiline: true, mode: this.#options.showHidden ? 'show' : 'drop' });
-    const wrapped = wrap(clean, Math.max(8, this.#options.width - indent.length));
-    // One line more costs as much as the note that it is missing.
-    const shown = wrapped.length > most + 1 ? wrapped.slice(0, most) : wrapped;
-    for (const line of shown) this.line(kind, indent + line);
-    if (shown.length < wrapped.length) this.line('fold', `${indent}… ${wrapped.length - shown.length} more lines`);
+    this.#push({ kind, text: expandTabs(clean, 4), indented: true, fold });
+  }
+
+  #push(block: Pick<Block, 'kind' | 'text' | 'indented' | 'fold'>): void {
+    this.blocks.push({ ...block, place: this.#place, step: this.#step });
+    this.#place += block.text.length + 1;
   }
 }
 
@@ -121,27 +114,23 @@ function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): stri
   return parts;
 }
 
-function writeMessage(writer: Writer, message: TrajectoryMessage, options: TranscriptOptions): void {
+function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const role = sanitiseLine(message.role ?? 'unknown role');
   const facts = [...tokensOf(message)];
   if (message.finish_reason) facts.push(`finish ${sanitiseLine(message.finish_reason)}`);
-  writer.line(own(roleKinds, role) ?? 'role', facts.length > 0 ? `${role}  ·  ${facts.join('  ·  ')}` : role);
-  if (message.reasoning) {
-    if (options.showReasoning) writer.paragraph('reasoning', message.reasoning);
-    else writer.line('fold', `${indent}reasoning, ${numbers.count(message.reasoning.length)} characters folded`);
-  }
+  writer.line(roleKinds.get(role) ?? 'role', facts.length > 0 ? `${role}  ·  ${facts.join('  ·  ')}` : role);
+  if (message.reasoning) writer.paragraph('reasoning', message.reasoning, 'reasoning');
   if (message.content) writer.paragraph('text', message.content);
-  const most = options.showTools ? Number.POSITIVE_INFINITY : foldedLines;
   if (message.tool_calls) {
-    writer.line('meta', `${indent}tool calls`);
-    writer.paragraph('call', prettyJson(message.tool_calls), most);
+    writer.line('meta', 'tool calls', true);
+    writer.paragraph('call', readableJson(message.tool_calls), 'tools');
   }
   if (message.tool_response) {
-    writer.line('meta', `${indent}tool response`);
-    writer.paragraph('response', prettyJson(message.tool_response), most);
+    writer.line('meta', 'tool response', true);
+    writer.paragraph('response', readableJson(message.tool_response), 'tools');
   }
   if (!message.content && !message.tool_calls && !message.tool_response && !message.reasoning) {
-    writer.line('meta', `${indent}(empty)`);
+    writer.line('meta', '(empty)', true);
   }
   writer.blank();
 }
@@ -153,7 +142,6 @@ export function stepTitle(step: TrajectoryStep, index: number): string {
   return parts.join('  ·  ');
 }
 
-/** Lays the trajectory out for a width. */
 export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions): Transcript {
   const writer = new Writer(options);
   if (trajectory.error) {
@@ -161,25 +149,19 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.blank();
   }
   for (const [index, step] of (trajectory.steps ?? []).entries()) {
-    writer.beginStep(index);
-    writer.line('step', stepTitle(step, index));
+    writer.beginStep(index, stepTitle(step, index));
     if (step.has_error) writer.error('This step ended in an error.');
-    for (const message of step.messages ?? []) writeMessage(writer, message, options);
-    if ((step.messages ?? []).length === 0) writer.line('meta', `${indent}(no messages)`);
+    for (const message of step.messages ?? []) writeMessage(writer, message);
+    if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);
     writer.blank();
   }
   if ((trajectory.steps ?? []).length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
-  return { lines: writer.lines, stepStarts: writer.stepStarts, errors: writer.errors };
+  return { blocks: writer.blocks, steps: writer.steps, errors: writer.errors };
 }
 
-/** Index of the step that a line belongs to. */
-export function stepAt(transcript: Transcript, line: number): number {
-  return transcript.lines[Math.max(0, Math.min(line, transcript.lines.length - 1))]?.step ?? -1;
-}
-
-/** The first error after a line, going round at the end; undefined where there is none. */
-export function nextError(transcript: Transcript, line: number): number | undefined {
-  return transcript.errors.find(error => error > line) ?? transcript.errors[0];
+/** The first error after a place, going round at the end; undefined where there is none. */
+export function nextError({ errors }: Transcript, place: number): number | undefined {
+  return errors.find(error => error > place) ?? errors[0];
 }

@@ -1,4 +1,5 @@
 /** The actions of a trajectory, wherever it is shown. */
+import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -9,6 +10,8 @@ export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) =>
   const shell = useShell();
   return trajectories => {
     const one = trajectories.length === 1 ? trajectories[0] : undefined;
+    // What has ended takes neither rewards nor another end: the service refuses both.
+    const enabled = one !== undefined && !hasEnded(one.status);
     const show = (Content: typeof LogRewardWindow) => () =>
       one &&
       shell.showOverlay({
@@ -16,8 +19,8 @@ export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) =>
         render: close => <Content trajectoryId={one.trajectory_id} onClose={close} />,
       });
     return [
-      { command: trajectoryCommands.reward, enabled: one !== undefined, run: show(LogRewardWindow) },
-      { command: trajectoryCommands.complete, enabled: one !== undefined, run: show(CompleteWindow) },
+      { command: trajectoryCommands.reward, enabled, run: show(LogRewardWindow) },
+      { command: trajectoryCommands.complete, enabled, run: show(CompleteWindow) },
     ];
   };
 }

@@ -1,13 +1,15 @@
-/** The upload of a benchmark: what will be sent, how each file gets on, and what came of it. */
+/** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
 import { useMemo } from 'react';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { BenchmarkUpload, type FileState, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
+import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
+import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
-import { bytes, percent } from '../../../text/numbers.ts';
+import { bytes, counted, percent } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { Panes, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
@@ -46,12 +48,13 @@ const columns: readonly Column<FileState>[] = [
 
 const phaseWords = {
   waiting: 'not sent yet: enter sends it',
+  reading: 'connecting, and reading the folder',
   uploading: 'sending',
-  ingesting: 'all is sent; the service takes it in',
-  building: 'taken in; its images begin to be built',
+  ingesting: 'all files are sent; the service is ingesting the benchmark',
+  building: 'ingested; starting the build of its images',
   done: 'uploaded; enter opens it',
-  failed: 'stopped by a fault; enter goes on where it stopped',
-  cancelled: 'stopped; what was sent is kept. Upload the folder again to go on',
+  failed: 'it failed, and what was sent is kept: enter continues where it stopped',
+  cancelled: 'stopped, and what was sent is kept: enter continues where it stopped',
 } as const satisfies Record<UploadState['phase'], string>;
 
 function paceWords({ began, sent }: UploadState, total: number): string {
@@ -62,20 +65,21 @@ function paceWords({ began, sent }: UploadState, total: number): string {
 }
 
 function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] {
-  const { plan, state } = job;
+  const { state } = job;
+  const { plan } = state;
   const { styles } = theme;
-  const done = state.files.filter(each => each.state === 'sent').length;
+  const words = job.isTaken ? 'it failed: N uploads the folder as a new benchmark' : phaseWords[state.phase];
   const share = plan.bytes === 0 ? 1 : state.sent / plan.bytes;
   const phase = state.phase === 'done' ? styles.success : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
-    phase(truncate(phaseWords[state.phase], width)),
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${done} of ${plan.files.length} files  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
+    phase(truncate(words, width)),
+    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
     styles.muted(
-      truncate([`${plan.taskCount} tasks`, sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
+      truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
     ),
-    ...plan.notes.map(note => styles.muted(truncate(sanitiseLine(note), width))),
+    ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
     ...(state.fault ? faultLines(state.fault, width, theme).slice(0, 6) : []),
     '',
   ].map(line => ` ${line}`);
@@ -89,18 +93,27 @@ export function BenchmarkUploadView({ location }: ViewProps) {
   const job = useJob(location.params['job'] ?? '', BenchmarkUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' The program was started anew since. Upload the folder again: what was sent is kept.', ''];
-  const rows = job?.state.files ?? noFiles;
+    : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
+  const rows = job?.files ?? noFiles;
   const table = useTable({ rows, columns, id: row => row.file.path, height: Math.max(4, pane.height - head.length) });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
-    const { phase, benchId } = job.state;
-    const run = async (): Promise<void> => {
-      await job.run(workbench.service);
-      void workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all });
+    const { phase, benchId, plan } = job.state;
+    // A run never rejects.
+    const run = (): void => {
+      void job.run(workbench.service).then(() => workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all }));
     };
+    const stopped = !job.busy && (phase === 'failed' || phase === 'cancelled');
     return [
-      { command: uploadCommands.start, enabled: phase === 'waiting' || phase === 'failed', run: () => void run() },
+      { command: uploadCommands.start, enabled: phase === 'waiting' || (stopped && !job.isTaken), run },
+      {
+        command: uploadCommands.startOver,
+        enabled: stopped && benchId !== undefined,
+        run: () => {
+          job.startOver();
+          run();
+        },
+      },
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
         command: uploadCommands.preview,
@@ -115,7 +128,7 @@ export function BenchmarkUploadView({ location }: ViewProps) {
             kind: 'go',
             trail: [
               { view: 'benchmarks', params: {} },
-              { view: 'benchmark', params: { bench_id: benchId, label: job.plan.name } },
+              { view: 'benchmark', params: { bench_id: benchId, label: plan.name } },
             ],
           }),
       },

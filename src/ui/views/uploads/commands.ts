@@ -6,7 +6,7 @@ const group = 'Upload';
 export const uploadCommands = {
   start: {
     id: 'upload.start',
-    title: 'send it, or go on where it stopped',
+    title: 'send it, or continue where it stopped',
     keys: ['enter'],
     group,
     hint: 'send',
@@ -14,6 +14,14 @@ export const uploadCommands = {
   },
   preview: { id: 'upload.preview', title: 'show the requests', keys: ['ctrl-p'], group, hint: 'requests' },
   cancel: { id: 'upload.cancel', title: 'stop; what was sent is kept', keys: ['c'], group, hint: 'stop', writes: true },
+  startOver: {
+    id: 'upload.start-over',
+    title: 'upload it as a new benchmark, whatever was sent before',
+    keys: ['N'],
+    group,
+    hint: 'new benchmark',
+    writes: true,
+  },
   open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group, hint: 'open' },
   saveFailures: {
     id: 'upload.save-failures',

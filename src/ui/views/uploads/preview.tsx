@@ -13,7 +13,8 @@ import { Lines } from '../shared/lines.tsx';
 const namedFiles = 3;
 
 /** The requests in their order, the first with the beginning of its body. Pure. */
-export function uploadRequests({ plan, state }: Pick<BenchmarkUpload, 'plan' | 'state'>): string[] {
+export function uploadRequests({ state }: Pick<BenchmarkUpload, 'state'>): string[] {
+  const { plan } = state;
   const declared = plan.files.map(({ path, size }) => ({ path, size_bytes: size }));
   const more = declared.length - namedFiles;
   const files = [...declared.slice(0, namedFiles), ...(more > 0 ? [`and ${more} more`] : [])];

@@ -1,8 +1,9 @@
-/** Chooses the folder of a benchmark, looks it through, and opens its upload. */
+/** Chooses the folder of a benchmark, reads it, and opens its upload. */
 import { useState } from 'react';
 import { type Fault, faultOf } from '../../../queries/fault.ts';
 import { manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
+import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -20,9 +21,7 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
   const [step, setStep] = useState<Step>({ kind: 'choosing' });
   if (step.kind !== 'choosing') {
     const fault = step.kind === 'failed' ? step.fault : undefined;
-    return (
-      <NoticeWindow title="Upload a benchmark" words="Looking through the folder" fault={fault} onClose={onClose} />
-    );
+    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" fault={fault} onClose={onClose} />;
   }
   const choose = async (path: string): Promise<void> => {
     setStep({ kind: 'reading' });
@@ -30,7 +29,7 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
       if (!known || !(known instanceof BenchmarkUpload) || !known.busy) {
-        workbench.jobs.set(plan.folder, new BenchmarkUpload(plan.folder, plan, workbench.remembered));
+        addJob(workbench.jobs, new BenchmarkUpload(plan.folder, plan, workbench.remembered));
       }
       onClose();
       shell.open({ view: 'benchmark-upload', params: { job: plan.folder, name: plan.name } });

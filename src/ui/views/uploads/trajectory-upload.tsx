@@ -1,16 +1,18 @@
-/** The upload of trajectories: what became of each, and the failed ones for a file of their own. */
+/** The upload of trajectories: the outcome of each, and the failed ones for a file of their own. */
 import { useEffect, useMemo } from 'react';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { bytes, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { Panes, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Binding } from '../../keys/router.tsx';
+import { rememberSiblings } from '../../navigation/siblings.ts';
 import { progressBar } from '../../widgets/bars.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
@@ -18,7 +20,6 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { saveFile } from '../shared/outlets.ts';
 import { uploadCommands } from './commands.ts';
 
 const columns: readonly Column<Outcome>[] = [
@@ -30,22 +31,22 @@ const columns: readonly Column<Outcome>[] = [
 ];
 
 const phaseWords = {
-  reading: 'reading the file',
+  waiting: 'connecting',
   uploading: 'sending',
-  done: 'all has been sent',
-  failed: 'stopped by a fault; sending the file again skips what is there already',
-  cancelled: 'stopped; sending the file again skips what is there already',
+  done: 'all of it was sent',
+  failed: 'it failed: upload the file again, what is stored already is skipped',
+  cancelled: 'stopped: upload the file again, what is stored already is skipped',
 } as const;
 
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
   const { state } = job;
-  const count = (status: string): number => state.outcomes.filter(each => each.status === status).length;
+  const count = (status: string): number => state.counts.get(status) ?? 0;
   const failed = count('failed');
-  const share = state.total === 0 ? 0 : state.outcomes.length / state.total;
+  const share = state.size === 0 ? Number(state.phase === 'done') : state.handled / state.size;
   return [
     theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
     phaseWords[state.phase],
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.outcomes.length} of ${state.total}`,
+    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(job.outcomes.length, 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     [
       `${count('uploaded')} stored`,
       `${count('skipped')} skipped`,
@@ -64,10 +65,15 @@ export function TrajectoryUploadView({ location }: ViewProps) {
   const job = useJob(location.params['job'] ?? '', TrajectoryUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' The program was started anew since. Send the file again: what is there already is skipped.', ''];
-  const rows = job?.state.outcomes ?? noOutcomes;
+    : [' This upload is no longer shown here. Upload the file again: what is stored already is skipped.', ''];
+  const rows = job?.outcomes ?? noOutcomes;
   const openRow = ({ trajectoryId }: Outcome): void => {
-    if (trajectoryId) shell.open({ view: 'trajectory', params: { trajectory_id: trajectoryId } });
+    if (!trajectoryId) return;
+    rememberSiblings(
+      'trajectory',
+      table.arranged.rows.flatMap(row => row.trajectoryId ?? []),
+    );
+    shell.open({ view: 'trajectory', params: { trajectory_id: trajectoryId } });
   };
   const height = Math.max(4, pane.height - head.length);
   const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
@@ -79,16 +85,16 @@ export function TrajectoryUploadView({ location }: ViewProps) {
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const save = (): void => {
-      try {
-        const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
-        const path = saveFile({ name: `${job.path}.failed-${stamp}.jsonl`, text: job.failedLines() });
-        shell.toast({ kind: 'success', text: `Saved ${path}` });
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
-      }
+      const stamp = new Date().toISOString().replaceAll(/[^\d]/g, '').slice(0, 14);
+      job.saveFailures(`${job.path}.failed-${stamp}.jsonl`).then(
+        path => shell.toast({ kind: 'success', text: `Saved ${path}` }),
+        (error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
+        },
+      );
     };
-    const failed = job.state.outcomes.some(({ status }) => status === 'failed');
+    const failed = job.failures > 0;
     return [
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },

@@ -1,20 +1,27 @@
-/** Scrolling and searching in lines, however many there are. Pure. */
+/**
+ * Scrolling and searching in a text, however long it is. What is kept are places in the text and not numbers of lines, so
+ * that the reader stays where they are when the text is wrapped or folded in another way. Pure.
+ */
+import { type Found, lastAt } from './places.ts';
 
 export interface ScrollState {
-  /** Index of the first line shown. */
-  readonly offset: number;
+  /** The place that is looked at, and the row of the screen that it is in. */
+  readonly place: number;
+  readonly row: number;
   /** What is searched for; empty for nothing. */
   readonly query: string;
-  /** The line of the match that was last gone to, or -1. */
-  readonly match: number;
+  /** The place of the match that was last gone to. */
+  readonly match: number | undefined;
 }
 
-export const initialScrollState: ScrollState = { offset: 0, query: '', match: -1 };
+export const initialScrollState: ScrollState = { place: 0, row: 0, query: '', match: undefined };
 
 export type ScrollAction =
   | { readonly kind: 'by'; readonly lines: number }
   | { readonly kind: 'page'; readonly pages: number }
   | { readonly kind: 'to'; readonly line: number }
+  /** Shows a place, with so many lines of what comes before it. */
+  | { readonly kind: 'show'; readonly place: number; readonly before: number }
   | { readonly kind: 'bottom' }
   | { readonly kind: 'search'; readonly query: string }
   | { readonly kind: 'next'; readonly direction: -1 | 1 };
@@ -22,19 +29,32 @@ export type ScrollAction =
 export interface ScrollSurroundings {
   readonly lineCount: number;
   readonly height: number;
-  /** Whether a line matches a query. */
-  readonly matches: (line: number, query: string) => boolean;
+  /** Ascends from line to line. */
+  readonly placeAt: (line: number) => number;
+  /** Whether what is at a place is folded away. */
+  readonly isFolded: (place: number) => boolean;
+  readonly find: (query: string) => Found;
+}
+
+/** The line that a place is in; of a folded one the line that says so. */
+export function lineAt(place: number, { lineCount, placeAt }: ScrollSurroundings): number {
+  return Math.max(0, lastAt(lineCount, placeAt, place));
 }
 
 export function lastOffset({ lineCount, height }: ScrollSurroundings): number {
   return Math.max(0, lineCount - height);
 }
 
+/** Index of the first line shown. */
+export function offsetOf({ place, row }: ScrollState, around: ScrollSurroundings): number {
+  return Math.max(0, Math.min(lastOffset(around), lineAt(place, around) - row));
+}
+
 export function scrollReducer(state: ScrollState, action: ScrollAction, around: ScrollSurroundings): ScrollState {
-  const offset = Math.min(state.offset, lastOffset(around));
+  const offset = offsetOf(state, around);
   const scrollTo = (line: number): ScrollState => {
     const target = Math.max(0, Math.min(lastOffset(around), line));
-    return target === state.offset ? state : { ...state, offset: target };
+    return target === offset ? state : { ...state, place: around.placeAt(target), row: 0 };
   };
   switch (action.kind) {
     case 'by':
@@ -43,45 +63,56 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
       return scrollTo(offset + (Math.trunc(action.pages * Math.max(1, around.height - 1)) || Math.sign(action.pages)));
     case 'to':
       return scrollTo(action.line);
+    case 'show':
+      return { ...state, place: action.place, row: Math.min(action.before, around.height - 1) };
     case 'bottom':
       return scrollTo(lastOffset(around));
     case 'search': {
-      const searching = { ...state, query: action.query, match: -1 };
+      const searching = { ...state, query: action.query, match: undefined };
       if (action.query === '') return searching;
       // While typing the first match from where the reader is comes into view.
-      return showMatch(searching, findMatch(searching, 1, offset, around), around);
+      const found = around.find(action.query);
+      return goToMatch(searching, firstFrom(around.placeAt(offset), found), found, around);
     }
     case 'next': {
       if (state.query === '') return state;
-      const from = state.match >= 0 ? state.match + action.direction : offset;
-      return showMatch(state, findMatch(state, action.direction, from, around), around);
+      const found = around.find(state.query);
+      if (state.match !== undefined) return goToMatch(state, found.at(state.match) + action.direction, found, around);
+      const first = firstFrom(around.placeAt(offset), found);
+      return goToMatch(state, action.direction === 1 ? first : first - 1, found, around);
     }
   }
 }
 
-/** The first matching line from `from` on, going round at the end; -1 where nothing matches. */
-function findMatch(state: ScrollState, direction: -1 | 1, from: number, around: ScrollSurroundings): number {
-  const count = around.lineCount;
-  for (let step = 0; step < count; step += 1) {
-    const line = (((from + step * direction) % count) + count) % count;
-    if (around.matches(line, state.query)) return line;
-  }
-  return -1;
+/** Index of the first match at or after a place. */
+function firstFrom(place: number, found: Found): number {
+  const index = found.at(place);
+  return index >= 0 && found.placeOf(index) >= place ? index : index + 1;
 }
 
-function showMatch(state: ScrollState, match: number, around: ScrollSurroundings): ScrollState {
-  if (match < 0) return { ...state, match };
-  const seen = match >= state.offset && match < state.offset + around.height;
+/** Goes to a match by its index, round at both ends. */
+function goToMatch(state: ScrollState, index: number, found: Found, around: ScrollSurroundings): ScrollState {
+  if (found.count === 0) return state.match === undefined ? state : { ...state, match: undefined };
+  const match = found.placeOf(((index % found.count) + found.count) % found.count);
+  const offset = offsetOf(state, around);
+  const line = lineAt(match, around);
+  if (!around.isFolded(match) && line >= offset && line < offset + around.height) return { ...state, match };
   // A third from the top leaves room to read on, and shows what led there.
-  const offset = seen ? state.offset : match - Math.floor(around.height / 3);
-  return { ...state, match, offset: Math.max(0, Math.min(lastOffset(around), offset)) };
+  return { ...state, match, place: match, row: Math.floor(around.height / 3) };
+}
+
+/** Which match was gone to, of how many: `3/10`; what is wrong where there is none. */
+export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
+  if (count === 0) return problem ?? 'no match';
+  const all = `${count}${problem === undefined ? '' : '+'}`;
+  return match === undefined ? `${all} found` : `${at(match) + 1}/${all}`;
 }
 
 /** How far one has read, e.g. `41%`; `all` where everything is seen. */
 export function positionWords(state: ScrollState, around: ScrollSurroundings): string {
   const last = lastOffset(around);
   if (last === 0) return 'all';
-  const offset = Math.min(state.offset, last);
+  const offset = offsetOf(state, around);
   if (offset === 0) return 'top';
   return offset === last ? 'end' : `${Math.round((100 * offset) / last)}%`;
 }

@@ -2,12 +2,12 @@
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, fitCells } from '../../../text/width.ts';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Style, type Theme, useTheme } from '../theme/theme.tsx';
-import { positionWords } from './scroll-state.ts';
+import { matchWords, positionWords } from './scroll-state.ts';
 import type { Scroll } from './use-scroll.ts';
 
 export interface ScrollViewProps {
@@ -82,8 +82,11 @@ interface PositionLineProps {
 
 function PositionLine({ scroll, width, words, theme: { styles } }: PositionLineProps) {
   const { state, typing, surroundings } = scroll;
-  const missing = state.query !== '' && state.match < 0;
-  const position = missing ? 'no match' : positionWords(state, surroundings);
+  const found = state.query === '' ? undefined : surroundings.find(state.query);
+  const missing = found?.count === 0;
+  const place = missing ? '' : positionWords(state, surroundings);
+  const most = Math.max(8, Math.floor(width / 2));
+  const position = [found && truncate(matchWords(state, found), most), place].filter(Boolean).join('  ');
   const room = Math.max(1, width - displayWidth(position) - 3);
   const end = ` ${missing ? styles.warning(position) : styles.muted(position)} `;
   if (typing) {

@@ -1,14 +1,14 @@
 /** The state of a scrolled text and its keys. */
-import { useReducer, useRef } from 'react';
-import { parseFilter } from '../../../text/filter.ts';
+import { useMemo, useReducer, useRef } from 'react';
 import type { Command } from '../../keys/command.ts';
 import { scrollCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
+import { type Found, find, type SearchedLine } from './places.ts';
 import {
   initialScrollState,
-  lastOffset,
+  offsetOf,
   type ScrollAction,
   type ScrollState,
   type ScrollSurroundings,
@@ -17,11 +17,22 @@ import {
 
 export interface ScrollOptions {
   readonly lineCount: number;
-  /** Plain text of a line, for the search. */
+  /** Plain text of a line as it is shown. */
   readonly textAt: (line: number) => string;
   /** Lines for the text. */
   readonly height: number;
   readonly initial?: ScrollState | undefined;
+  /** For a text that is wrapped and folded in several ways; without it, places are lines. */
+  readonly places?: ScrollPlaces;
+}
+
+/** The same object for as long as the text is the same. */
+export interface ScrollPlaces {
+  readonly placeAt: (line: number) => number;
+  /** Whether what is at a place is folded away. */
+  readonly isFolded: (place: number) => boolean;
+  /** The text as it is searched. */
+  readonly searched: () => Iterable<SearchedLine>;
 }
 
 export interface Scroll {
@@ -46,21 +57,31 @@ type InnerAction =
 
 const oneLine = { multiline: false } as const;
 
-/** Whether a text matches what is searched for, in the language of the list filters. */
-function createMatcher(textAt: (line: number) => string): ScrollSurroundings['matches'] {
-  let known: { query: string; accepts: (text: string) => boolean } | undefined;
-  return (line, query) => {
-    if (known?.query !== query) {
-      const filter = parseFilter(query);
-      known = { query, accepts: filter.ok && filter.kind !== 'all' ? filter.accepts : () => false };
-    }
-    return known.accepts(textAt(line));
+function* linesOf(count: number, textAt: (line: number) => string): Generator<SearchedLine> {
+  for (let place = 0; place < count; place += 1) yield { text: textAt(place), place };
+}
+
+/** Searches once for each query. */
+function createFinder(searched: () => Iterable<SearchedLine>): (query: string) => Found {
+  let known: { readonly query: string; readonly found: Found } | undefined;
+  return query => {
+    if (known?.query !== query) known = { query, found: find(searched(), query) };
+    return known.found;
   };
 }
 
-export function useScroll({ lineCount, textAt, height, initial }: ScrollOptions): Scroll {
-  const around = useRef<ScrollSurroundings>({ lineCount, height, matches: () => false });
-  around.current = { lineCount, height, matches: createMatcher(textAt) };
+export function useScroll({ lineCount, textAt, height, initial, places }: ScrollOptions): Scroll {
+  const finder = useMemo(() => places && createFinder(places.searched), [places]);
+  const surroundings: ScrollSurroundings = {
+    lineCount,
+    height,
+    placeAt: places?.placeAt ?? (line => line),
+    isFolded: places?.isFolded ?? (() => false),
+    find: finder ?? createFinder(() => linesOf(lineCount, textAt)),
+  };
+  // Keys that come before the next frame act on what is on screen.
+  const around = useRef(surroundings);
+  around.current = surroundings;
   const [{ scroll, typing }, dispatch] = useReducer(
     (inner: Inner, action: InnerAction): Inner => {
       if (action.kind === 'typing') return { ...inner, typing: action.typing };
@@ -114,9 +135,9 @@ export function useScroll({ lineCount, textAt, height, initial }: ScrollOptions)
       };
   return {
     state: scroll,
-    offset: Math.min(scroll.offset, lastOffset(around.current)),
+    offset: offsetOf(scroll, surroundings),
     typing,
-    surroundings: around.current,
+    surroundings,
     dispatch,
     handlers,
   };

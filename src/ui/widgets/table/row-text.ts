@@ -5,7 +5,7 @@ import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { statusStyle, statusText } from '../status.ts';
 import type { Theme } from '../theme/theme.tsx';
 import { type Column, cellText, columnGap, type FittedColumn } from './column.ts';
-import type { Sort } from './rows.ts';
+import type { Sort } from './sort.ts';
 
 /** Cells before the first column: the cursor's marker and the mark. */
 export const gutter = 2;

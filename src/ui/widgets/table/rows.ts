@@ -1,18 +1,12 @@
 /** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
 import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { type Column, compareCells } from './column.ts';
-
-export interface Sort {
-  /** Id of a column. */
-  readonly column: string;
-  readonly descending: boolean;
-}
+import type { Column } from './column.ts';
+import { isSameSort, type Sort, sortRows } from './sort.ts';
 
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
-  readonly indexOf: ReadonlyMap<string, number>;
   /** The filter in force; undefined where what was typed is not one. */
   readonly filter: Filter | undefined;
   /** What is wrong with the filter, or what it could not do. */
@@ -26,8 +20,19 @@ export interface Arrangement {
 
 export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
-  /** Reads what a filter will search of the rows, so that its first character need not wait for that. */
-  readonly prepare: (rows: readonly Row[]) => void;
+  /**
+   * Reads what a filter will search of the rows from `from` on, some thousands at a time, so that its first character need
+   * not wait for that. Gives where to go on; undefined at the end.
+   */
+  readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
+}
+
+/** Rows prepared at a time: a few milliseconds. */
+const preparedAtOnce = 2_000;
+
+/** Where the row of an id is, -1 where it is not; `hint` is where it was. */
+export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
+  return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
 /** Makes the function that filters and sorts the rows of one table. */
@@ -36,7 +41,9 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   const haystackOf = (row: Row): string => {
     const known = haystacks.get(row as object);
     if (known !== undefined) return known;
-    const text = sanitiseLine(columns.map(column => searchedText(column, row)).join(' '));
+    let joined = '';
+    for (const column of columns) joined += `${searchedText(column, row)} `;
+    const text = sanitiseLine(joined);
     haystacks.set(row as object, text);
     return text;
   };
@@ -46,14 +53,9 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   let sorted: { sort: Sort | undefined; rows: readonly Row[] } | undefined;
 
   const sort = (rows: readonly Row[], by: Sort | undefined): readonly Row[] => {
-    if (sorted && sameSort(sorted.sort, by)) return sorted.rows;
+    if (sorted && isSameSort(sorted.sort, by)) return sorted.rows;
     const column = by && columns.find(candidate => candidate.id === by.column);
-    const ordered = column
-      ? rows
-          .map(row => ({ row, value: column.value(row) }))
-          .sort((left, right) => compareCells(left.value, right.value, by.descending))
-          .map(({ row }) => row)
-      : rows;
+    const ordered = column ? sortRows(rows, column.value, by.descending) : rows;
     sorted = { sort: by, rows: ordered };
     return ordered;
   };
@@ -69,7 +71,8 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     // A letter that takes no row away, as in a beginning that all have: what was made of the rows still holds.
     const known = last?.answer.rows === narrowed && found.rows.length === narrowed.length ? last.answer : undefined;
     const answer: ArrangedRows<Row> = {
-      ...(known ?? indexed(found.rows, id)),
+      rows: known?.rows ?? found.rows,
+      ids: known?.ids ?? found.rows.map(id),
       filter: parsed.ok ? parsed : undefined,
       notice: parsed.ok ? found.notice : parsed.error,
     };
@@ -77,12 +80,12 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     last = { arrangement, answer };
     return answer;
   };
-  return Object.assign(arrange, { prepare: (rows: readonly Row[]) => void rows.forEach(haystackOf) });
-}
-
-function indexed<Row>(rows: readonly Row[], id: (row: Row) => string): Omit<ArrangedRows<Row>, 'filter' | 'notice'> {
-  const ids = rows.map(id);
-  return { rows, ids, indexOf: new Map(ids.map((name, index) => [name, index])) };
+  const prepare = (rows: readonly Row[], from: number): number | undefined => {
+    const to = Math.min(rows.length, from + preparedAtOnce);
+    for (const row of rows.slice(from, to)) haystackOf(row);
+    return to < rows.length ? to : undefined;
+  };
+  return Object.assign(arrange, { prepare });
 }
 
 /** What a filter searches of a cell: its text, but not a number in words (an age changes while one types). */
@@ -91,16 +94,12 @@ function searchedText<Row>(column: Column<Row>, row: Row): string {
   return typeof value === 'number' && column.text ? '' : String(value ?? '');
 }
 
-function sameSort(left: Sort | undefined, right: Sort | undefined): boolean {
-  return left?.column === right?.column && left?.descending === right?.descending;
-}
-
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {
-  return left.filter === right.filter && sameSort(left.sort, right.sort);
+  return left.filter === right.filter && isSameSort(left.sort, right.sort);
 }
 
 function narrows(from: Arrangement, to: Arrangement): boolean {
   const plain = (filter: string): boolean => filter !== '' && !/^[/!~]/.test(filter);
   // A capital makes a filter mind the case, but it still only narrows.
-  return plain(from.filter) && plain(to.filter) && to.filter.startsWith(from.filter) && sameSort(from.sort, to.sort);
+  return plain(from.filter) && plain(to.filter) && to.filter.startsWith(from.filter) && isSameSort(from.sort, to.sort);
 }

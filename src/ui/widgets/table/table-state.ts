@@ -4,7 +4,8 @@
  * neither the cursor nor the row under it.
  */
 import type { ColumnChoice } from './column.ts';
-import type { ArrangedRows, Arrangement, Sort } from './rows.ts';
+import { type ArrangedRows, type Arrangement, indexOfId } from './rows.ts';
+import type { Sort } from './sort.ts';
 
 export interface TableState extends Arrangement {
   /** Id of the row under the cursor; undefined while the user has not moved: the first row, whichever it is. */
@@ -58,8 +59,8 @@ export interface TableWindow {
 export function windowOf(state: TableState, arranged: ArrangedRows<unknown>, height: number): TableWindow {
   const count = arranged.ids.length;
   if (count === 0) return { cursor: -1, offset: 0 };
-  const known = state.cursorId === undefined ? 0 : arranged.indexOf.get(state.cursorId);
-  const cursor = known ?? Math.min(state.index, count - 1);
+  const known = state.cursorId === undefined ? 0 : indexOfId(arranged, state.cursorId, state.index);
+  const cursor = known === -1 ? Math.min(state.index, count - 1) : known;
   const line = Math.max(0, Math.min(state.line, height - 1, cursor));
   return { cursor, offset: Math.max(0, Math.min(cursor - line, count - height)) };
 }
@@ -92,14 +93,15 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     case 'bottom':
       return moveTo(arranged.ids.length - 1, height - 1);
     case 'select': {
-      const index = arranged.indexOf.get(action.id);
-      return index === undefined ? { ...state, cursorId: action.id } : moveTo(index, index - offset);
+      const index = indexOfId(arranged, action.id);
+      return index === -1 ? { ...state, cursorId: action.id } : moveTo(index, index - offset);
     }
     case 'filter': {
       if (action.filter === state.filter) return state;
       const cursorId = arranged.ids[cursor];
       const stays =
-        cursorId !== undefined && surroundings.arranged({ ...state, filter: action.filter }).indexOf.has(cursorId);
+        cursorId !== undefined &&
+        indexOfId(surroundings.arranged({ ...state, filter: action.filter }), cursorId) !== -1;
       const next = { ...state, filter: action.filter };
       return stays ? { ...next, cursorId, line: cursor - offset } : { ...next, cursorId: undefined, index: 0, line: 0 };
     }

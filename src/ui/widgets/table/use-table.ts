@@ -90,7 +90,12 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
   const filtering = typing !== undefined;
   useEffect(() => {
     if (!filtering) return undefined;
-    const soon = setImmediate(() => arrange.prepare(rows));
+    let soon: NodeJS.Immediate | undefined;
+    const prepare = (from: number): void => {
+      const next = arrange.prepare(rows, from);
+      soon = next === undefined ? undefined : setImmediate(prepare, next);
+    };
+    soon = setImmediate(prepare, 0);
     return () => clearImmediate(soon);
   }, [filtering, arrange, rows]);
 

@@ -1,0 +1,20 @@
+/**
+ * The manifest of a benchmark, as far as every service reads it: its name and its tasks. What one service reads besides,
+ * e.g. graders and environment variables, passes as it is and is checked by that service.
+ */
+import * as z from 'zod/mini';
+
+const filled = z.string().check(z.minLength(1));
+
+export const manifestTask = z.looseObject({
+  name: filled,
+  split: z.nullish(z.enum(['train', 'test'])),
+  input_messages: z.nullish(z.array(z.looseObject({ role: filled })).check(z.minLength(1))),
+  run_command: filled,
+});
+
+export const manifest = z.looseObject({
+  name: filled,
+  tasks: z.array(manifestTask).check(z.minLength(1)),
+});
+export type Manifest = z.output<typeof manifest>;

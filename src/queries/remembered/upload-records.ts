@@ -1,0 +1,84 @@
+/**
+ * What was sent of a benchmark that is being uploaded, so that another program can continue it: its id, how far it is, and
+ * a mark of each file. A row a file, so that noting one more costs the same however many there are.
+ */
+import type { Tables } from './tables.ts';
+
+/**
+ * `sending`: files are being sent. `ingesting`: the manifest was sent, and it is not known whether the service took it.
+ * `ingested`: the benchmark is there, and its images may not be building yet.
+ */
+export type RecordPhase = 'sending' | 'ingesting' | 'ingested';
+
+export interface UploadRecord {
+  readonly benchId: string;
+  readonly phase: RecordPhase;
+  /** Mark of the manifest that was sent last; undefined before. */
+  readonly manifest: string | undefined;
+}
+
+/** Records of uploads that nobody has continued for so long go. */
+const keptMs = 90 * 24 * 60 * 60_000;
+
+/** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs nobody. */
+export class UploadRecords {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  get(folder: string): UploadRecord | undefined {
+    const sql = 'select bench_id, phase, manifest from uploads where profile = ? and folder = ?';
+    const [row] = this.#tables.all(sql, this.#tables.profile, folder);
+    if (!row) return undefined;
+    const { bench_id, phase, manifest } = row;
+    return {
+      benchId: String(bench_id),
+      phase: phase === 'ingesting' || phase === 'ingested' ? phase : 'sending',
+      manifest: manifest === null ? undefined : String(manifest),
+    };
+  }
+
+  /** Every file that the service was asked to take, with the mark of what was sent; undefined where it may not have come. */
+  files(folder: string, benchId: string): Map<string, string | undefined> {
+    const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
+    const rows = this.#tables.all(sql, this.#tables.profile, folder, benchId);
+    return new Map(rows.map(({ path, mark }) => [String(path), mark === null ? undefined : String(mark)]));
+  }
+
+  /** Begins a record in the place of the one before. */
+  begin(folder: string, benchId: string, now = Date.now()): void {
+    this.forget(folder);
+    for (const table of ['upload_files', 'uploads']) {
+      const old = 'select folder from uploads where profile = ?1 and begun_at < ?2';
+      this.#tables.run(
+        `delete from ${table} where profile = ?1 and folder in (${old})`,
+        this.#tables.profile,
+        now - keptMs,
+      );
+    }
+    const sql = 'insert into uploads (profile, folder, bench_id, phase, begun_at) values (?, ?, ?, ?, ?)';
+    this.#tables.run(sql, this.#tables.profile, folder, benchId, 'sending', now);
+  }
+
+  setPhase(folder: string, benchId: string, phase: RecordPhase, manifest?: string): void {
+    const sql = 'update uploads set phase = ?, manifest = ? where profile = ? and folder = ? and bench_id = ?';
+    this.#tables.run(sql, phase, manifest ?? null, this.#tables.profile, folder, benchId);
+  }
+
+  /** Notes files and their marks; undefined for those that are about to be sent. */
+  note(folder: string, benchId: string, files: readonly (readonly [path: string, mark: string | undefined])[]): void {
+    if (files.length === 0) return;
+    this.#tables.runAll(
+      'insert or replace into upload_files (profile, folder, bench_id, path, mark) values (?, ?, ?, ?, ?)',
+      files.map(([path, mark]) => [this.#tables.profile, folder, benchId, path, mark ?? null]),
+    );
+  }
+
+  forget(folder: string): void {
+    for (const table of ['upload_files', 'uploads']) {
+      this.#tables.run(`delete from ${table} where profile = ? and folder = ?`, this.#tables.profile, folder);
+    }
+  }
+}

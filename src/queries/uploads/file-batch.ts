@@ -1,0 +1,108 @@
+/** Sends some files of a benchmark to their signed addresses, and asks for new addresses where those are no good any more. */
+import { open } from 'node:fs/promises';
+import type { UploadUrl } from '../../contract/benchmarks.ts';
+import { ServiceError, UploadUrlError } from '../../service/errors.ts';
+import type { Service } from '../../service/index.ts';
+import { type LocalFile, markOf } from './benchmark-plan.ts';
+
+/** Addresses of one request, good until the same moment. */
+export interface Allocation {
+  readonly benchId: string;
+  readonly targets: ReadonlyMap<string, UploadUrl>;
+  readonly expiresAt: string | null | undefined;
+}
+
+const addressTries = 3;
+
+/**
+ * Declares files and gets their addresses. Without a `benchId` the service mints one.
+ *
+ * @throws ServiceError
+ */
+export async function allocate(
+  service: Service,
+  files: readonly LocalFile[],
+  benchId: string | undefined,
+  signal: AbortSignal,
+): Promise<Allocation> {
+  const declared = files.map(({ path, size }) => ({
+    path,
+    content_type: 'application/octet-stream',
+    size_bytes: size,
+  }));
+  const body = { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
+  const answer = await service.benchmarks.createUpload(body, { signal });
+  const targets = new Map(answer.urls.map(url => [url.path, url]));
+  return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
+}
+
+/** Whether another address may help: this one has had its time, or nobody answers there any more. */
+function isAddressFault(error: unknown): boolean {
+  if (error instanceof UploadUrlError) return true;
+  return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
+}
+
+export class FileBatch {
+  readonly #service: Service;
+  readonly #signal: AbortSignal;
+  /** Those that still need an address. */
+  readonly #left: Map<string, LocalFile>;
+  #allocation: Promise<Allocation>;
+
+  constructor(service: Service, files: readonly LocalFile[], allocation: Allocation, signal: AbortSignal) {
+    this.#service = service;
+    this.#signal = signal;
+    this.#left = new Map(files.map(file => [file.path, file]));
+    this.#allocation = Promise.resolve(allocation);
+  }
+
+  /**
+   * Sends one file. Gives its mark, or undefined where the file is no longer what the plan says it is, or was changed
+   * while it was read: then it is to be sent again.
+   *
+   * @throws Error where it cannot be read, ServiceError where it cannot be sent
+   */
+  async send(file: LocalFile, onProgress: (sent: number) => void): Promise<string | undefined> {
+    const handle = await open(file.absolute);
+    try {
+      const mark = async (): Promise<string> => {
+        const { size, mtimeMs } = await handle.stat();
+        return markOf({ size, changed: mtimeMs });
+      };
+      if ((await mark()) !== markOf(file)) return undefined;
+      await this.#put(file, { handle, size: file.size }, onProgress);
+      return (await mark()) === markOf(file) ? markOf(file) : undefined;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'file_changed') return undefined;
+      throw error;
+    } finally {
+      this.#left.delete(file.path);
+      await handle.close();
+    }
+  }
+
+  async #put(
+    file: LocalFile,
+    source: Parameters<Service['putUpload']>[1],
+    onProgress: (sent: number) => void,
+  ): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const used = this.#allocation;
+      const { targets, expiresAt } = await used;
+      const target = targets.get(file.path);
+      if (!target) throw new Error(`The service gave no address for ${file.path}.`);
+      try {
+        await this.#service.putUpload(target, source, { expiresAt, onProgress, signal: this.#signal });
+        return;
+      } catch (error) {
+        if (attempt >= addressTries || this.#signal.aborted || !isAddressFault(error)) throw error;
+        // One request for all that are left: what has happened to this address has happened to theirs.
+        if (used === this.#allocation) this.#allocation = this.#renew((await used).benchId);
+      }
+    }
+  }
+
+  #renew(benchId: string): Promise<Allocation> {
+    return allocate(this.#service, [...this.#left.values()], benchId, this.#signal);
+  }
+}

@@ -1,0 +1,69 @@
+/** How each file of an upload gets on. One change costs the same however many files there are. */
+import type { LocalFile } from './benchmark-plan.ts';
+
+export interface FileState {
+  readonly file: LocalFile;
+  /** Bytes. */
+  readonly sent: number;
+  readonly state: 'waiting' | 'sending' | 'sent' | 'failed';
+  readonly fault?: string | undefined;
+}
+
+export class FileTable {
+  #rows: FileState[] = [];
+  readonly #places = new Map<string, number>();
+  #shown: readonly FileState[] | undefined;
+  #bytes = 0;
+  #sent = 0;
+
+  constructor(files: readonly LocalFile[]) {
+    this.reset(files, () => false);
+  }
+
+  /** Takes a new list of files; `isSent` says which of them were sent before. */
+  reset(files: readonly LocalFile[], isSent: (file: LocalFile) => boolean): void {
+    this.#rows = [];
+    this.#places.clear();
+    this.#shown = undefined;
+    this.#bytes = 0;
+    this.#sent = 0;
+    for (const [index, file] of files.entries()) {
+      this.#places.set(file.path, index);
+      const sent = isSent(file);
+      this.#rows.push({ file, sent: sent ? file.size : 0, state: sent ? 'sent' : 'waiting' });
+      if (!sent) continue;
+      this.#bytes += file.size;
+      this.#sent += 1;
+    }
+  }
+
+  change(path: string, change: Omit<FileState, 'file'>): void {
+    const place = this.#places.get(path);
+    const row = place === undefined ? undefined : this.#rows[place];
+    if (place === undefined || !row) return;
+    this.#bytes += change.sent - row.sent;
+    this.#sent += Number(change.state === 'sent') - Number(row.state === 'sent');
+    this.#rows[place] = { file: row.file, ...change };
+    this.#shown = undefined;
+  }
+
+  has(path: string): boolean {
+    return this.#places.has(path);
+  }
+
+  /** The files in their order. The same array until something changes. */
+  get rows(): readonly FileState[] {
+    this.#shown ??= [...this.#rows];
+    return this.#shown;
+  }
+
+  /** Bytes that were sent, of all files. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Files that were sent whole. */
+  get sent(): number {
+    return this.#sent;
+  }
+}

@@ -1,0 +1,129 @@
+/** What has been sent of one folder: as the program knows it, and as it is recorded for another one to continue. */
+import type { RecordPhase, UploadRecords } from '../remembered/upload-records.ts';
+import { type LocalFile, markOf } from './benchmark-plan.ts';
+
+/** Marks are written together, so many at a time or after so long. Those that are lost are of files that are sent again. */
+const flushFiles = 32;
+const flushMs = 500;
+
+export class SentFiles {
+  readonly #records: UploadRecords;
+  readonly #folder: string;
+  #benchId: string | undefined;
+  #phase: RecordPhase = 'sending';
+  #manifest: string | undefined;
+  /** Mark of every file that the service was asked to take; undefined where it may not have come. */
+  #marks = new Map<string, string | undefined>();
+  /** Files that were declared, and sent, since `load`. */
+  #declaredNow = new Set<string>();
+  #sentNow = new Set<string>();
+  #unwritten: [path: string, mark: string][] = [];
+  #flushedAt = 0;
+
+  constructor(records: UploadRecords, folder: string) {
+    this.#records = records;
+    this.#folder = folder;
+  }
+
+  /** Reads the record, at the beginning of a run. */
+  load(): void {
+    const record = this.#records.get(this.#folder);
+    this.#reset(record?.benchId);
+    if (!record) return;
+    this.#phase = record.phase;
+    this.#manifest = record.manifest;
+    this.#marks = this.#records.files(this.#folder, record.benchId);
+  }
+
+  #reset(benchId: string | undefined): void {
+    this.#benchId = benchId;
+    this.#phase = 'sending';
+    this.#manifest = undefined;
+    this.#marks = new Map();
+    this.#declaredNow = new Set();
+    this.#sentNow = new Set();
+    this.#unwritten = [];
+  }
+
+  get benchId(): string | undefined {
+    return this.#benchId;
+  }
+
+  /** Whether the service has taken the benchmark in. */
+  isIngested(): boolean {
+    return this.#phase === 'ingested';
+  }
+
+  /** Mark of the manifest that was sent last. */
+  get manifest(): string | undefined {
+    return this.#manifest;
+  }
+
+  /** Every path that the service was asked to take. */
+  paths(): string[] {
+    return [...this.#marks.keys()];
+  }
+
+  /** Whether the file was sent as it is now. */
+  holds(file: LocalFile): boolean {
+    return this.#marks.get(file.path) === markOf(file);
+  }
+
+  declaredNow(path: string): boolean {
+    return this.#declaredNow.has(path);
+  }
+
+  sentNow(path: string): boolean {
+    return this.#sentNow.has(path);
+  }
+
+  /** The service has given addresses: `waiting` are about to be sent, and do not count as sent until then. */
+  declare(benchId: string, files: readonly LocalFile[], waiting: readonly LocalFile[]): void {
+    if (this.#benchId !== benchId) {
+      this.#reset(benchId);
+      this.#records.begin(this.#folder, benchId);
+    }
+    for (const { path } of files) this.#declaredNow.add(path);
+    this.begin(waiting.map(({ path }) => path));
+  }
+
+  /** These are to be sent, or sent again. What was ingested with others in their place is not what there will be. */
+  begin(paths: readonly string[]): void {
+    if (paths.length === 0 || this.#benchId === undefined) return;
+    if (this.#phase !== 'sending') this.setPhase('sending');
+    for (const path of paths) this.#marks.set(path, undefined);
+    this.#records.note(
+      this.#folder,
+      this.#benchId,
+      paths.map(path => [path, undefined] as const),
+    );
+  }
+
+  /** A file has been sent whole. */
+  add(path: string, mark: string): void {
+    this.#marks.set(path, mark);
+    this.#sentNow.add(path);
+    this.#unwritten.push([path, mark]);
+    if (this.#unwritten.length >= flushFiles || Date.now() - this.#flushedAt > flushMs) this.flush();
+  }
+
+  flush(): void {
+    this.#flushedAt = Date.now();
+    if (this.#benchId !== undefined) this.#records.note(this.#folder, this.#benchId, this.#unwritten);
+    this.#unwritten = [];
+  }
+
+  /** @param manifest mark of the manifest that is sent, or was */
+  setPhase(phase: RecordPhase, manifest?: string): void {
+    this.flush();
+    this.#phase = phase;
+    this.#manifest = manifest;
+    if (this.#benchId !== undefined) this.#records.setPhase(this.#folder, this.#benchId, phase, manifest);
+  }
+
+  /** Forgets the id and all marks. */
+  forget(): void {
+    this.#reset(undefined);
+    this.#records.forget(this.#folder);
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * JSON as people read it: indented, and texts of several lines as lines. The tokens are kept as they were written, so that
+ * large numbers and repeated keys are what the model or the tool really sent. Pure, and linear in the length of the text.
+ */
+
+const step = '  ';
+/** What a text of several lines begins with; its lines follow, indented. */
+const block = '|';
+/** The field in which tool calls carry JSON within JSON. */
+const nestedKey = '"arguments"';
+/** What a character is between tokens: a space, a mark that is a token alone, the quote of a string. */
+const kinds = new Uint8Array(128);
+const [other, aSpace, aMark, aQuote] = [0, 1, 2, 3] as const;
+for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;
+for (const character of '{}[],:') kinds[character.charCodeAt(0)] = aMark;
+kinds['"'.charCodeAt(0)] = aQuote;
+/** Deeper than this nothing is moved in further. */
+const deepest = 40;
+const indents = Array.from({ length: deepest + 1 }, (_, depth) => step.repeat(depth));
+
+function indentOf(depth: number): string {
+  return indents[Math.min(depth, deepest)] ?? '';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The end of the string that begins at `start`, behind its closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    at = text.indexOf('"', at);
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+/** The tokens of a text that is JSON. */
+function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const kind = kinds[text.charCodeAt(at)];
+    if (kind === aSpace) {
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    if (kind === aQuote) end = endOfString(text, at);
+    else if (kind === other) while (end < text.length && kinds[text.charCodeAt(end)] === other) end += 1;
+    tokens.push(text.slice(at, end));
+    at = end;
+  }
+  return tokens;
+}
+
+class Writer {
+  readonly lines: string[] = [];
+  #line = '';
+  #depth = 0;
+  /** A block of lines was written: what separates it from the next value is its end. */
+  #afterBlock = false;
+
+  #isEmpty(): boolean {
+    return this.#line === '' || this.#line.trimStart() === '';
+  }
+
+  add(text: string): void {
+    if (this.#afterBlock && text === ',') return;
+    this.#line += text;
+    this.#afterBlock = false;
+  }
+
+  break(by = 0): void {
+    if (!this.#isEmpty()) this.lines.push(this.#line);
+    this.#depth += by;
+    this.#line = indentOf(this.#depth);
+  }
+
+  addBlock(lines: readonly string[]): void {
+    this.add(block);
+    this.lines.push(this.#line, ...lines.map(line => indentOf(this.#depth + 1) + line));
+    this.#line = '';
+    this.#afterBlock = true;
+  }
+
+  /** Lines that have an indentation of their own: the first goes on in the line, the others are moved in. */
+  addNested([first = '', ...rest]: readonly string[]): void {
+    this.add(first);
+    for (const line of rest) {
+      this.lines.push(this.#line);
+      this.#line = indentOf(this.#depth) + line;
+    }
+  }
+
+  addString(token: string, key: string | undefined): void {
+    const escaped = token.includes('\\');
+    const text: string = escaped ? (JSON.parse(token) as string) : token.slice(1, -1);
+    if (key === nestedKey && /^\s*[{[]/.test(text) && isJson(text)) this.addNested(linesOf(text));
+    else if (escaped && text.includes('\n')) this.addBlock(text.replace(/\n$/, '').split('\n'));
+    else this.add(token);
+  }
+}
+
+function linesOf(json: string): string[] {
+  const writer = new Writer();
+  const tokens = tokensOf(json);
+  let key: string | undefined;
+  for (const [index, token] of tokens.entries()) {
+    const next = tokens[index + 1];
+    if (token === '{' || token === '[') {
+      writer.add(token);
+      if (next !== '}' && next !== ']') writer.break(1);
+    } else if (token === '}' || token === ']') {
+      const previous = tokens[index - 1];
+      if (previous !== '{' && previous !== '[') writer.break(-1);
+      writer.add(token);
+    } else if (token === ',') {
+      writer.add(token);
+      writer.break();
+    } else if (token === ':') writer.add(': ');
+    else if (next === ':') {
+      key = token;
+      writer.add(token);
+      continue;
+    } else if (token.startsWith('"')) writer.addString(token, key);
+    else writer.add(token);
+    if (token !== ':') key = undefined;
+  }
+  writer.break();
+  return writer.lines;
+}
+
+/** An object, an array or a text that is written as JSON in readable lines; everything else as it came. */
+export function readableJson(text: string): string {
+  if (!/^\s*["{[]/.test(text) || !isJson(text)) return text;
+  // A text alone is what it says.
+  if (text.trimStart().startsWith('"')) return JSON.parse(text) as string;
+  return linesOf(text).join('\n');
+}

@@ -1,0 +1,118 @@
+/** A transcript laid out in lines for a width, with what is folded away. Pure. */
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import * as numbers from '../../../text/numbers.ts';
+import { wrap } from '../../../text/wrap.ts';
+import { lastAt } from '../../widgets/scroll-view/places.ts';
+import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf } from './transcript.ts';
+
+export interface TranscriptLine {
+  readonly kind: LineKind;
+  readonly text: string;
+  /** Where it begins in the transcript. */
+  readonly place: number;
+  readonly step: number;
+}
+
+/** What is open: whole kinds, and single blocks by their place. */
+export interface OpenFolds {
+  readonly kinds: ReadonlySet<FoldKind>;
+  readonly places: ReadonlySet<number>;
+}
+
+const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
+
+export interface TranscriptLines {
+  readonly lines: readonly TranscriptLine[];
+  /** The place of the folded block that hides what is at `place`; undefined where that is shown. */
+  readonly foldAt: (place: number) => number | undefined;
+}
+
+interface Laid {
+  readonly lines: readonly TranscriptLine[];
+  /** The first place that is hidden; undefined where all is shown. */
+  readonly hiddenFrom?: number;
+}
+
+/** Lines of a folded tool call or response. */
+const foldedLines = 6;
+const indent = '  ';
+
+function linesOf(block: Block, width: number): TranscriptLine[] {
+  const { kind, text, step, indented } = block;
+  if (!indented) return [{ kind, text, step, place: block.place }];
+  const lines: TranscriptLine[] = [];
+  let place = block.place;
+  for (const line of text.split('\n')) {
+    let from = 0;
+    for (const part of wrap(line, Math.max(8, width - indent.length))) {
+      // Breaks swallow spaces: where a part really begins is looked up.
+      from = Math.max(from, line.indexOf(part, from));
+      lines.push({ kind, text: indent + part, step, place: place + from });
+      from += part.length;
+    }
+    place += line.length + 1;
+  }
+  return lines;
+}
+
+function foldedOf(block: Block, width: number): Laid {
+  const { step, text, place, fold } = block;
+  const note = (words: string, at: number): TranscriptLine => ({ kind: 'fold', text: indent + words, step, place: at });
+  if (fold === 'reasoning') {
+    const words = `reasoning, ${numbers.count(text.length)} characters folded`;
+    return { lines: [note(words, place)], hiddenFrom: place };
+  }
+  const lines = linesOf(block, width);
+  const first = lines[foldedLines];
+  // One line more costs as much as the note that it is missing.
+  if (!first || lines.length <= foldedLines + 1) return { lines };
+  const more = note(`… ${lines.length - foldedLines} more lines`, first.place);
+  return { lines: [...lines.slice(0, foldedLines), more], hiddenFrom: first.place };
+}
+
+/**
+ * Lays a transcript out for a width. The result is called with what is open; only blocks whose fold has changed are laid out
+ * again.
+ */
+export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds) => TranscriptLines {
+  const known = { open: new Map<Block, Laid>(), folded: new Map<Block, Laid>() };
+  const laid = (block: Block, isOpen: boolean): Laid => {
+    const before = known[isOpen ? 'open' : 'folded'];
+    const made = before.get(block) ?? (isOpen ? { lines: linesOf(block, width) } : foldedOf(block, width));
+    before.set(block, made);
+    return made;
+  };
+  return open => {
+    const lines: TranscriptLine[] = [];
+    const hidden = new Map<number, number>();
+    for (const block of blocks) {
+      const isOpen = !block.fold || open.kinds.has(block.fold) || open.places.has(block.place);
+      const { lines: own, hiddenFrom } = laid(block, isOpen);
+      for (const line of own) lines.push(line);
+      if (hiddenFrom !== undefined) hidden.set(block.place, hiddenFrom);
+    }
+    const foldAt = (place: number): number | undefined => {
+      const block = blocks[lastAt(blocks.length, index => blocks[index]?.place ?? 0, place)];
+      const from = block && hidden.get(block.place);
+      return from !== undefined && place >= from ? block?.place : undefined;
+    };
+    return { lines, foldAt };
+  };
+}
+
+/** Every line of the text, folded or not, as it is searched: whole, and not as it is wrapped. */
+export function* searchedLines({ blocks }: Transcript): Generator<{ readonly text: string; readonly place: number }> {
+  for (const block of blocks) {
+    let { place } = block;
+    for (const text of block.text.split('\n')) {
+      if (text !== '') yield { text, place };
+      place += text.length + 1;
+    }
+  }
+}
+
+/** The whole of a trajectory as text, for a pager or a file. */
+export function transcriptText(trajectory: Trajectory, width: number): string {
+  const { lines } = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
+  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
+}

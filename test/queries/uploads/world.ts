@@ -1,0 +1,106 @@
+/** Uploads on the real local service: a folder to upload, a store that outlives a program, and services that misbehave. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
+import type { Service } from '../../../src/service/index.ts';
+
+export const task = {
+  name: 'one',
+  split: 'test',
+  input_messages: [{ role: 'user', content: 'say yes' }],
+  run_command: 'x',
+  grader: { kind: 'exact', expected: 'yes' },
+  files: ['data/a.txt'],
+};
+
+export interface Folder {
+  readonly path: string;
+  readonly label: string;
+  readonly put: (path: string, text: string) => void;
+  readonly remove: (path: string) => void;
+  /** Writes the manifest, with other tasks where they are given. */
+  readonly putManifest: (tasks?: readonly object[], more?: object) => void;
+}
+
+let folders = 0;
+
+/** A folder with a manifest and so many files `data/a.txt`, `data/b.txt`…, gone with the test. */
+export function folderOf(files = 3): Folder {
+  const path = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  folders += 1;
+  const label = `upload ${folders}`;
+  const put = (name: string, text: string): void => {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text);
+  };
+  const putManifest: Folder['putManifest'] = (tasks = [task], more = {}) =>
+    put('manifest.json', JSON.stringify({ name: 'mine', label, tasks, ...more }));
+  putManifest();
+  for (let index = 0; index < files; index += 1) put(nameOf(index), `content ${index}`);
+  return { path, label, put, putManifest, remove: name => rmSync(join(path, name)) };
+}
+
+export const nameOf = (index: number): string => `data/${String.fromCharCode(97 + index)}.txt`;
+
+/** What is remembered on disk: each program opens it for itself. */
+export function remembered(): () => RememberedStore {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-remembered-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return () => RememberedStore.open(join(folder, 'remembered.db'), 'test');
+}
+
+/** An upload of the folder, as a program that has just been started has it. */
+export async function uploadOf({ path }: Pick<Folder, 'path'>, memory: RememberedStore): Promise<BenchmarkUpload> {
+  return new BenchmarkUpload(path, await planUpload(path), memory);
+}
+
+export type UploadCall = 'createUpload' | 'put' | 'ingest' | 'build';
+
+/** Runs around every call that an upload makes; `name` is the path of a file, or else the id of the benchmark. */
+export type Around = <Result>(call: UploadCall, name: string, go: () => Promise<Result>) => Promise<Result>;
+
+export function around(service: Service, wrap: Around): Service {
+  return {
+    ...service,
+    benchmarks: {
+      ...service.benchmarks,
+      createUpload: (body, options) =>
+        wrap('createUpload', body.bench_id ?? '', () => service.benchmarks.createUpload(body, options)),
+      ingest: (id, manifest, options) => wrap('ingest', id, () => service.benchmarks.ingest(id, manifest, options)),
+      buildImages: (id, options) => wrap('build', id, () => service.benchmarks.buildImages(id, options)),
+    },
+    putUpload: (target, source, options) => wrap('put', target.path, () => service.putUpload(target, source, options)),
+  };
+}
+
+/** The service, and what was asked of it: `put data/a.txt`, `ingest`… */
+export function watched(service: Service): { readonly service: Service; readonly asked: string[] } {
+  const asked: string[] = [];
+  const spy = around(service, (call, name, go) => {
+    asked.push(call === 'put' ? `put ${name}` : call);
+    return go();
+  });
+  return { service: spy, asked };
+}
+
+/** The benchmarks of a label that there are, each with the files that it was made of. */
+export function benchmarksOf(dataFolder: string, label: string): { readonly id: string; readonly files: string[] }[] {
+  const database = new DatabaseSync(join(dataFolder, 'benchtop.db'), { readOnly: true });
+  try {
+    const rows = database.prepare('select bench_id from benchmarks where label = ?').all(label);
+    return rows.map(({ bench_id: id }) => {
+      const files = database
+        .prepare('select path from benchmark_files where bench_id = ? order by path')
+        .all(id ?? null);
+      return { id: String(id), files: files.map(({ path }) => String(path)) };
+    });
+  } finally {
+    database.close();
+  }
+}

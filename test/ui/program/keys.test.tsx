@@ -1,0 +1,36 @@
+/** Keys and pastes on their way through the whole program. */
+import { describe, expect, it } from 'vitest';
+import { openProgram } from './rig.tsx';
+
+const pasted = (text: string): string => `\u001b[200~${text}\u001b[201~`;
+
+describe('a paste', () => {
+  it('goes into the window that the key before it opens, also when both come at once', async () => {
+    const { screen, close } = openProgram();
+    await screen.waitFor('Benchmarks');
+    await screen.type(`:${pasted('secr')}`);
+    await screen.waitFor(':secr');
+    await screen.press('enter');
+    await screen.waitFor('│ Secrets');
+    close();
+  });
+});
+
+describe('the palette', () => {
+  it('has its cursor on the last entry, however often one asks for the next', async () => {
+    const { screen, close } = openProgram();
+    await screen.waitFor('Benchmarks');
+    await screen.press(':');
+    await screen.waitFor('Go to, or do');
+    const cursor = (): string => screen.text().match(/▸ (\S.*?) {2}/)?.[1] ?? '';
+    const first = cursor();
+    for (let count = 0; count < 60; count += 1) await screen.press('down');
+    const last = cursor();
+    await screen.press('up');
+    const before = cursor();
+    expect(new Set([first, last, before]).size).toBe(3);
+    await screen.press('down');
+    expect(cursor()).toBe(last);
+    close();
+  });
+});

@@ -1,0 +1,83 @@
+/** Words that every object knows, as the names of what a service sends: they are words like any other. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Location } from '../../../src/ui/navigation/location.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { makeWorld, type World } from '../../conformance/samples.ts';
+import { between, openProgram } from './rig.tsx';
+
+let world: World;
+beforeAll(async () => {
+  world = await makeWorld();
+}, 120_000);
+afterAll(() => world.end());
+
+/** Where each view is opened; those that need no more than their name are missing. */
+function placesOf({ ids }: World, word: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const { benchId, runId, trainingId, endedTrajectory } = ids;
+  return {
+    benchmark: { bench_id: benchId, label: word },
+    images: { bench_id: benchId, label: word },
+    'benchmark-training': { bench_id: benchId, label: word },
+    run: { eval_run_id: runId, bench_id: benchId, name: word },
+    compare: { first: runId, second: runId, first_name: word, second_name: word },
+    trajectories: { dataset_name: word },
+    trajectory: { trajectory_id: endedTrajectory, task: word },
+    'training-run': { training_run_id: trainingId, bench_id: benchId, name: word },
+    'training-step': { training_run_id: trainingId, step: '2' },
+    deployment: { deployment_id: 'dep_1', slug: word },
+    chat: { model: word },
+    'benchmark-upload': { job: word, name: word },
+    'trajectory-upload': { job: word, dataset: word },
+  };
+}
+
+/** Ids stay: what is asked for by them must be found. Times and addresses have a form that is checked. */
+const kept = /^[a-z]+_[\w-]{6,}$|^\d{4}-\d\d-\d\dT|^https?:/;
+
+/** Every word of an answer becomes one of `words` in turn, and every object gets fields of those names besides. */
+function renamed(text: string, words: readonly string[]): string {
+  let count = 0;
+  const change = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      if (kept.test(value) || value === '') return value;
+      count += 1;
+      return words[count % words.length];
+    }
+    if (Array.isArray(value)) return value.map(change);
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value).map(([name, field]) => [name, change(field)]);
+    // As `JSON.parse` does it: a field of its own, also where it is called `__proto__`.
+    return Object.fromEntries([...fields, ...words.map(word => [word, word])]);
+  };
+  return JSON.stringify(change(JSON.parse(text)));
+}
+
+describe.each([
+  ['__proto__', 'toString'],
+  ['constructor', 'hasOwnProperty'],
+])('the words %s and %s', (...words) => {
+  it.each(registry.map(view => view.name))('are like any others in the view %s', async name => {
+    const wire = await between(world.local, text => renamed(text, words));
+    const params = new Map(Object.entries(placesOf(world, words[0]))).get(name) ?? {};
+    const start: Location = { view: name, params };
+    const { screen, failed, close } = openProgram({ service: wire.service, start });
+    await wire.quiet();
+    await screen.waitFor(text => !text.includes('Asking the service'));
+    await screen.press('s', 'j', 'right', 'C', 'esc', 'a', 'esc', 'e', 'esc', '?', 'esc');
+    await wire.quiet();
+    expect(failed.map(({ error }) => (error instanceof Error ? error.stack : error))).toEqual([]);
+    expect(screen.text()).not.toMatch(/\[object|native code|undefined/);
+    close();
+    await wire.close();
+  });
+
+  it.each(words)('are shown as they came: %s', async word => {
+    const wire = await between(world.local, text => renamed(text, [word]));
+    const { screen, close } = openProgram({ service: wire.service, start: { view: 'deployments', params: {} } });
+    await screen.waitFor(`▸ ${word}`);
+    // The column of the status is narrow.
+    expect(screen.text()).toContain(`• ${word.slice(0, 8)}`);
+    close();
+    await wire.close();
+  });
+});

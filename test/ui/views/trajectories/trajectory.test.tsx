@@ -1,0 +1,104 @@
+/** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
+import { expect, it } from 'vitest';
+import type { Trajectory } from '../../../../src/contract/trajectories.ts';
+import type { Service } from '../../../../src/service/index.ts';
+import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
+import type { ScreenOptions } from '../../../screen.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+const output = (step: number) =>
+  Array.from({ length: 40 }, (_, line) => (line === 30 ? `AssertionError in ${step}` : `output ${step} line ${line}`));
+const trajectory: Trajectory = {
+  trajectory_id: 'traj_1',
+  status: 'completed',
+  num_steps: 10,
+  steps: Array.from({ length: 10 }, (_, step) => ({
+    step_index: step,
+    reward: step / 10,
+    has_error: step === 6 || step === 9,
+    messages: [
+      { role: 'assistant', content: `${`thought ${step} `.repeat(60)}marker ${step}` },
+      { role: 'tool', tool_response: JSON.stringify({ stdout: output(step).join('\n') }) },
+    ],
+  })),
+};
+
+async function open(options: ScreenOptions = {}, shown = trajectory) {
+  const service = { trajectories: { get: async () => shown } } as unknown as Service;
+  const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 100, rows: 30, ...options });
+  await stage.waitFor('Step 0');
+  return stage;
+}
+
+it('finds what is folded, counts it, and opens the fold that is gone to', async () => {
+  const stage = await open();
+  expect(stage.text()).not.toContain('AssertionError');
+  expect(stage.text()).toContain('more lines');
+  await stage.press('/');
+  await stage.type('AssertionError');
+  await stage.waitFor('1/10');
+  // Only pointed at while one types.
+  expect(stage.text()).not.toContain('AssertionError in 0');
+  await stage.press('enter');
+  await stage.waitFor('AssertionError in 0');
+  await stage.press('n', 'n');
+  await stage.waitFor('AssertionError in 2');
+  expect(stage.text()).toContain('3/10');
+  await stage.press('N');
+  await stage.waitFor('AssertionError in 1');
+  expect(stage.text()).toContain('2/10');
+});
+
+it('says where nothing matches', async () => {
+  const stage = await open();
+  await stage.press('/');
+  await stage.type('no such words');
+  await stage.waitFor('no match');
+});
+
+it('shows an error with the title of its step above it, and the next one each time', async () => {
+  const stage = await open();
+  await stage.press('e');
+  await stage.waitFor('This step ended in an error.');
+  const title = () => stage.text().indexOf('reward 0.600  ·  error');
+  expect(title()).toBeGreaterThan(0);
+  expect(title()).toBeLessThan(stage.text().indexOf('This step ended in an error.'));
+  await stage.press('e');
+  await stage.waitFor('reward 0.900  ·  error');
+  expect(stage.text()).toContain('10 of 10 steps');
+  await stage.press('e');
+  await stage.waitFor('reward 0.600  ·  error');
+});
+
+it('keeps its place in the text when the size changes', async () => {
+  const stage = await open({ columns: 160, rows: 24 });
+  await stage.press('/');
+  await stage.type('marker 5');
+  await stage.press('enter');
+  await stage.waitFor('marker 5');
+  for (const [columns, rows] of [
+    [80, 24],
+    [60, 15],
+    [200, 50],
+    [100, 30],
+  ] as const) {
+    await stage.resize(columns, rows);
+    await stage.waitFor('marker 5');
+  }
+});
+
+it('shows tool output as lines', async () => {
+  const stage = await open();
+  expect(stage.text()).toMatch(/"stdout": \|\s*│?\s*\n.* output 0 line 0\s/);
+  expect(stage.text()).not.toContain('\\n');
+});
+
+it('offers a reward only while the trajectory takes one', async () => {
+  const ended = await open();
+  await ended.press('R', 'J');
+  await ended.waitFor('2 of 10 steps');
+  expect(ended.text()).not.toContain('Log a reward');
+  const running = await open({}, { ...trajectory, status: 'running' });
+  await running.press('R');
+  await running.waitFor('Log a reward');
+});

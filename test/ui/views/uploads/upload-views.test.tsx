@@ -1,0 +1,194 @@
+/** The views of uploads: what they say of each phase, and that none of them ends the program. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { addJob } from '../../../../src/queries/uploads/job.ts';
+import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
+import { Workbench } from '../../../../src/queries/workbench.tsx';
+import { NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
+import type { Service } from '../../../../src/service/index.ts';
+import { Program } from '../../../../src/ui/app/program.tsx';
+import { registry } from '../../../../src/ui/views/registry.ts';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
+import {
+  around,
+  benchmarksOf,
+  type Folder,
+  folderOf,
+  remembered,
+  task,
+  uploadOf,
+} from '../../../queries/uploads/world.ts';
+import { openScreen } from '../../../screen.ts';
+import { noTerminal } from '../../stage.tsx';
+
+let local: TestService;
+let service: Service;
+beforeAll(async () => {
+  local = await startService();
+  service = clientOf(local);
+});
+afterAll(async () => {
+  await service.close();
+  await local.end();
+});
+
+/** The program, opened at the upload of a folder. */
+async function openUpload(folder: Folder, connect: () => Promise<Service> = async () => service) {
+  const memory = remembered()();
+  const workbench = new Workbench({ service: connect, profile: 'test', remembered: () => memory });
+  const job = await uploadOf(folder, memory);
+  addJob(workbench.jobs, job);
+  const start = { view: 'benchmark-upload', params: { job: job.id, name: folder.label } };
+  const screen = openScreen(
+    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
+    { columns: 120, rows: 30 },
+  );
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+  });
+  await screen.waitFor('not sent yet');
+  return { screen, job };
+}
+
+describe('the upload of a benchmark', () => {
+  it('says that there is no connection, and sends once there is one', async () => {
+    let down = true;
+    const { screen } = await openUpload(folderOf(1), async () => {
+      if (down) throw new NetworkError('The local service did not start: no answer in 15 s.', {});
+      return service;
+    });
+    await screen.press('enter');
+    await screen.waitFor('did not start');
+    expect(screen.text()).toContain('enter continues');
+    down = false;
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+    expect(screen.text()).toContain('1 of 1 file ');
+  });
+
+  it('opens what was uploaded also where nothing was left to be sent', async () => {
+    const folder = folderOf(2);
+    folder.putManifest([{ ...task, grader: { kind: 'guess' } }]);
+    const { screen } = await openUpload(folder);
+    await screen.press('enter');
+    await screen.waitFor('it failed');
+    folder.putManifest();
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+    await screen.press('enter');
+    await screen.waitFor(`Benchmarks › ${folder.label}`);
+  });
+
+  it('starts only the build again where only that failed', async () => {
+    const folder = folderOf(2);
+    let broken = true;
+    const limited = around(service, (call, _, go) => {
+      if (call !== 'build' || !broken) return go();
+      broken = false;
+      return Promise.reject(new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' }));
+    });
+    const { screen } = await openUpload(folder, async () => limited);
+    await screen.press('enter');
+    await screen.waitFor('Slow down.');
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+    expect(benchmarksOf(local.folder, folder.label)).toHaveLength(1);
+  });
+
+  it('makes a new benchmark only by a key of its own where the old one was ingested otherwise', async () => {
+    const folder = folderOf(2);
+    let lost = false;
+    const losing = around(service, async (call, _, go) => {
+      const result = await go();
+      if (call !== 'ingest' || lost) return result;
+      lost = true;
+      throw new NetworkError('The connection was lost.', { outcomeUnknown: true });
+    });
+    const { screen } = await openUpload(folder, async () => losing);
+    await screen.press('enter');
+    await screen.waitFor('The connection was lost.');
+    folder.putManifest([task, { ...task, name: 'two' }]);
+    await screen.press('enter');
+    await screen.waitFor('N uploads the folder as a new benchmark');
+    await screen.press('enter');
+    expect(benchmarksOf(local.folder, folder.label)).toHaveLength(1);
+    await screen.press('N');
+    await screen.waitFor('uploaded; enter opens it');
+    expect(benchmarksOf(local.folder, folder.label)).toHaveLength(2);
+  });
+
+  it('stops and continues', async () => {
+    const folder = folderOf(3);
+    const { promise: gate, resolve } = Promise.withResolvers<void>();
+    const slow = around(service, async (call, _, go) => {
+      if (call === 'put') await gate;
+      return go();
+    });
+    const { screen } = await openUpload(folder, async () => slow);
+    await screen.press('enter');
+    await screen.waitFor('0 of 3 files');
+    await screen.waitFor(text => text.includes('sending'));
+    await screen.press('c');
+    resolve();
+    await screen.waitFor('stopped, and what was sent is kept');
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+  });
+});
+
+describe('the upload of trajectories', () => {
+  it('opens a row, and [ and ] walk the rows of the upload', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, 'three.jsonl');
+    const line = (content: string) => JSON.stringify({ messages: [{ role: 'user', content }] });
+    writeFileSync(path, `${line('first of all')}\nbroken\n${line('second of all')}\n${line('third of all')}\n`);
+    const workbench = new Workbench({ service: async () => service, profile: 'test' });
+    const job = new TrajectoryUpload('job', path, 'walk');
+    addJob(workbench.jobs, job);
+    const screen = openScreen(
+      <Program
+        workbench={workbench}
+        theme={createTheme()}
+        registry={registry}
+        terminal={noTerminal}
+        start={{ view: 'trajectory-upload', params: { job: 'job', dataset: 'walk' } }}
+      />,
+      { columns: 120, rows: 30 },
+    );
+    onTestFinished(() => {
+      screen.close();
+      workbench.close();
+    });
+    await job.run(async () => service);
+    await screen.waitFor('3 stored');
+    await screen.press('enter');
+    await screen.waitFor('first of all');
+    await screen.press(']');
+    await screen.waitFor('second of all');
+    await screen.press(']');
+    await screen.waitFor('third of all');
+    await screen.press(']');
+    await screen.waitFor('This is the last one');
+    await screen.press('[');
+    await screen.waitFor('second of all');
+  });
+});
+
+describe('jobs that have ended', () => {
+  it('are forgotten, the oldest first; those at work never', () => {
+    const jobs = new Map();
+    const busy = new TrajectoryUpload('busy', '/nowhere', 'x');
+    Object.defineProperty(busy, 'busy', { value: true });
+    addJob(jobs, busy);
+    for (let index = 0; index < 100; index += 1) addJob(jobs, new TrajectoryUpload(`job ${index}`, '/nowhere', 'x'));
+    expect(jobs.size).toBeLessThan(30);
+    expect(jobs.has('busy')).toBe(true);
+    expect(jobs.has('job 99')).toBe(true);
+    expect(jobs.has('job 0')).toBe(false);
+  });
+});

@@ -1,0 +1,65 @@
+/** Runs sessions in pseudo-terminals, some at a time, and adds up what they showed. */
+import { type DepthResult, depthSession } from './depth.ts';
+import type { Fault } from './judge.ts';
+import { makeWorld } from './world.ts';
+
+export interface DepthGoal {
+  readonly seed: string;
+  readonly sessions: number;
+  /** Sessions at a time. */
+  readonly workers: number;
+  readonly onFault: (fault: Fault) => void;
+  readonly onProgress: (words: string) => void;
+}
+
+export interface DepthCounts {
+  readonly sessions: number;
+  readonly keys: number;
+  readonly mutated: number;
+  /** How the sessions ended, with how many did. */
+  readonly endings: string;
+  /** Milliseconds from a signal to the end of the process: median, 95 %, the longest. */
+  readonly endMs: readonly number[];
+  /** The most resident memory of a session, in bytes. */
+  readonly memory: number;
+}
+
+const keysOfSession = 300;
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
+
+function sum(results: readonly DepthResult[], of: (result: DepthResult) => number): number {
+  return results.reduce((total, result) => total + of(result), 0);
+}
+
+export async function runDepth({ seed, sessions, workers, onFault, onProgress }: DepthGoal): Promise<DepthCounts> {
+  const world = await makeWorld();
+  const results: DepthResult[] = [];
+  let begun = 0;
+  const work = async (): Promise<void> => {
+    while (begun < sessions) {
+      begun += 1;
+      const result = await depthSession({ world, seed: `${seed}-${begun}`, keys: keysOfSession });
+      results.push(result);
+      for (const fault of result.faults) onFault(fault);
+      if (results.length % 10 === 0) {
+        onProgress(`${results.length} sessions, ${sum(results, ({ faults }) => faults.length)} faults`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  world.remove();
+  const endings = Map.groupBy(results, ({ ending }) => ending);
+  const bySignal = results.filter(({ ending }) => ending.startsWith('SIG')).map(({ endMs }) => endMs);
+  return {
+    sessions: results.length,
+    keys: sum(results, ({ keys }) => keys),
+    mutated: sum(results, ({ mutated }) => mutated),
+    endings: [...endings].map(([ending, ended]) => `${ending} ${ended.length}`).join(', '),
+    endMs: [quantile(bySignal, 0.5), quantile(bySignal, 0.95), Math.max(0, ...bySignal)],
+    memory: Math.max(0, ...results.map(({ memory }) => memory)),
+  };
+}

@@ -1,0 +1,326 @@
+/**
+ * In a real pseudo-terminal, for depth: the built program on mutated answers, under random keys, signals and a service that
+ * dies in the middle. Judged while it runs, by how it ends, and by what it leaves behind.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inputs, mouseBytes } from './inputs.ts';
+import { type Fault, frameFaults } from './judge.ts';
+import { calm, type FaultyProxy, startProxy } from './proxy.ts';
+import { Random } from './random.ts';
+import { shares } from './shares.ts';
+import { memoryOf, openTerminal, type Terminal } from './terminal.ts';
+import { apiKey, secretValue, type World } from './world.ts';
+
+export interface DepthOptions {
+  readonly world: World;
+  readonly seed: string;
+  readonly keys: number;
+}
+
+export interface DepthResult {
+  readonly keys: number;
+  readonly mutated: number;
+  /** How it was ended, and the milliseconds from there to the end of the process. */
+  readonly ending: Ending;
+  readonly endMs: number;
+  /** The most resident memory that was seen, in bytes. */
+  readonly memory: number;
+  readonly faults: readonly Fault[];
+}
+
+export type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
+
+const codes: Readonly<Record<Ending, number>> = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130, keys: 0, 'by itself': 0 };
+const mostMemory = 400e6;
+/** The program is to end within one second; a busy machine may take longer to let it. */
+const mostEndMs = 6_000;
+const startMs = 60_000;
+const hangMs = 20_000;
+const batch = 10;
+const stallMs = 3_000;
+const mostStarts = 3;
+
+/** What a session is like; all of it by chance. */
+interface Character {
+  readonly readOnly: boolean;
+  readonly mouse: boolean;
+  /** On a local service of its own, which it starts itself, in place of the proxy. */
+  readonly local: boolean;
+  readonly answers: boolean;
+  readonly ending: Exclude<Ending, 'by itself'>;
+  /** Batch at which the service is killed; -1 for never. */
+  readonly killsAt: number;
+}
+
+function characterOf(random: Random): Character {
+  return {
+    readOnly: random.chance(0.15),
+    mouse: random.chance(0.3),
+    local: random.chance(0.15),
+    answers: random.chance(0.85),
+    ending: random.weighted([
+      [5, 'SIGTERM'],
+      [1, 'SIGHUP'],
+      [1, 'SIGINT'],
+      [3, 'keys'],
+    ]),
+    killsAt: random.chance(0.3) ? random.between(1, 4) : -1,
+  };
+}
+
+/** Files below a folder that hold one of the texts, but for those that are there to hold it. */
+function filesWith(folder: string, texts: readonly string[]): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && !['api-key', 'service.json'].includes(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => {
+      const bytes = readFileSync(path);
+      return texts.some(text => bytes.includes(text));
+    });
+}
+
+class DepthSession {
+  readonly #options: DepthOptions;
+  readonly #random: Random;
+  readonly #home = mkdtempSync(join(tmpdir(), 'benchtop-torture-home-'));
+  readonly #faults: Fault[] = [];
+  readonly #character: Character;
+  #terminal: Terminal | undefined;
+  #memory = 0;
+  #keys = 0;
+
+  constructor(options: DepthOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#character = characterOf(this.#random.fork('character'));
+  }
+
+  #fault(what: string): void {
+    this.#faults.push({ seed: this.#options.seed, what, screen: this.#terminal?.text() ?? '' });
+  }
+
+  async run(): Promise<DepthResult> {
+    const { world } = this.#options;
+    const { local } = this.#character;
+    const data = join(this.#home, '.local/share/benchtop');
+    if (local) world.copyTo(data);
+    const service = local ? undefined : await world.start();
+    const proxy =
+      service &&
+      (await startProxy({
+        target: service.baseUrl,
+        random: this.#random.fork('answers'),
+        shares: calm,
+        mostStarts,
+        stallMs,
+      }));
+    const terminal = this.#open(proxy?.baseUrl, world.workFolder());
+    let ending: Ending = 'by itself';
+    let endMs = 0;
+    let revive: (() => Promise<void>) | undefined;
+    try {
+      if (await this.#started(terminal)) {
+        proxy?.setShares(this.#random.fork('mood').pick(shares));
+        await this.#press(terminal, async () => {
+          if (local) killDaemon(data);
+          else if (service) {
+            await service.stop();
+            const again = await world.start();
+            proxy?.setTarget(again.baseUrl);
+            revive = again.end;
+          }
+        });
+        ({ ending, endMs } = await this.#end(terminal));
+        await this.#judgeEnd(terminal, ending, endMs);
+      }
+      if (proxy) this.#judgeRequests(proxy);
+      this.#judgeFiles();
+    } finally {
+      terminal.close();
+      await proxy?.close();
+      await service?.end();
+      await revive?.();
+      if (local) killDaemon(data);
+      rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
+    }
+    const mutated = proxy?.counts.mutated ?? 0;
+    return { keys: this.#keys, mutated, ending, endMs, memory: this.#memory, faults: this.#faults };
+  }
+
+  #open(baseUrl: string | undefined, cwd: string): Terminal {
+    const { readOnly, mouse, answers } = this.#character;
+    const args = ['--notices', 'desktop', ...(readOnly ? ['--read-only'] : []), ...(mouse ? ['--mouse'] : [])];
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: this.#home,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      PAGER: 'true',
+      EDITOR: 'true',
+      ...(baseUrl === undefined ? {} : { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
+    };
+    this.#terminal = openTerminal({
+      args,
+      env,
+      cwd,
+      columns: 120,
+      rows: 40,
+      answers,
+      onUnmeant: what => this.#fault(`written: ${what}`),
+      secrets: [apiKey, secretValue],
+    });
+    return this.#terminal;
+  }
+
+  async #started(terminal: Terminal): Promise<boolean> {
+    const deadline = performance.now() + startMs;
+    while (!terminal.text().includes('▸ t-words')) {
+      if (terminal.hasEnded() || performance.now() > deadline) {
+        this.#fault('it did not start');
+        return false;
+      }
+      await terminal.quiet(20);
+    }
+    return true;
+  }
+
+  /** Presses keys, and lets happen what happens around them, until there were enough or the program has ended. */
+  async #press(terminal: Terminal, killService: () => Promise<void>): Promise<void> {
+    const random = this.#random.fork('keys');
+    const inputs = new Inputs(random, { without: ['q', 'ctrl-c'], mouse: this.#character.mouse });
+    for (let turn = 0; this.#keys < this.#options.keys && this.#faults.length === 0; turn += 1) {
+      if (terminal.hasEnded()) return;
+      if (turn === this.#character.killsAt) await killService();
+      for (let index = 0; index < batch; index += 1) {
+        const input = inputs.next();
+        if (input.kind === 'resize') terminal.resize(input.columns, input.rows);
+        else terminal.write(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
+        if (input.kind === 'bytes') this.#keys += input.keys;
+        await wait(random.pick([0, 1, 5, 15, 40]));
+      }
+      if (random.chance(0.1)) await storm(terminal, random);
+      if (random.chance(0.1)) await stopAndContinue(terminal, random);
+      // A key may have suspended it.
+      terminal.signal('SIGCONT');
+      await terminal.quiet(80);
+      await this.#judgeFrame(terminal);
+    }
+  }
+
+  async #judgeFrame(terminal: Terminal): Promise<void> {
+    this.#memory = Math.max(this.#memory, memoryOf(terminal.pid) ?? 0);
+    if (this.#memory > mostMemory) this.#fault(`${Math.round(this.#memory / 1e6)} MB of memory`);
+    const deadline = performance.now() + hangMs;
+    let faults: readonly string[] = [];
+    do {
+      if (terminal.hasEnded()) return;
+      const { columns, rows } = terminal.size();
+      faults = frameFaults(terminal.text(), columns, rows);
+      if (faults.length === 0) return;
+      terminal.signal('SIGCONT');
+      await terminal.quiet(100);
+    } while (performance.now() < deadline);
+    for (const fault of faults) this.#fault(fault);
+  }
+
+  async #end(terminal: Terminal): Promise<{ ending: Ending; endMs: number }> {
+    const { ending } = this.#character;
+    if (terminal.hasEnded()) return { ending: 'by itself', endMs: 0 };
+    if (ending === 'keys') await this.#answersKeys(terminal);
+    const from = performance.now();
+    if (ending === 'keys') await quitByKeys(terminal);
+    else terminal.signal(ending);
+    const end = await Promise.race([terminal.ended, wait(hangMs, undefined)]);
+    return { ending, endMs: (end?.at ?? performance.now()) - from };
+  }
+
+  /** Whatever was done before: esc closes what is open, and help opens. */
+  async #answersKeys(terminal: Terminal): Promise<void> {
+    terminal.resize(120, 40);
+    const deadline = performance.now() + hangMs;
+    do {
+      for (const key of ['\u001b', '\u001b', '\u001b', '?']) {
+        terminal.write(key);
+        await wait(60);
+      }
+      await terminal.quiet(100);
+      if (/─ Help|Help ─/.test(terminal.text())) return;
+    } while (performance.now() < deadline && !terminal.hasEnded());
+    this.#fault('esc and ? do not show the help');
+  }
+
+  async #judgeEnd(terminal: Terminal, ending: Ending, endMs: number): Promise<void> {
+    if (!terminal.hasEnded()) {
+      this.#fault(`it did not end within ${hangMs / 1_000} s of ${ending}`);
+      return;
+    }
+    const { code } = await terminal.ended;
+    if (endMs > mostEndMs) this.#fault(`it took ${Math.round(endMs)} ms to end by ${ending}`);
+    if (code !== codes[ending])
+      this.#fault(`it ended with code ${code} by ${ending}: ${terminal.everything().slice(-2_000)}`);
+    const changed = await terminal.changed();
+    if (changed.length > 0) this.#fault(`the terminal is left changed: ${changed.join(', ')}`);
+    if (/benchtop failed|Error:/.test(terminal.everything()))
+      this.#fault(`it says: ${terminal.everything().slice(-2_000)}`);
+  }
+
+  #judgeRequests(proxy: FaultyProxy): void {
+    for (const { method, url } of proxy.strayed) this.#fault(`a redirect was followed: ${method} ${url}`);
+    for (const { method, url, requestBody } of proxy.exchanges) {
+      if (`${url}${requestBody}`.includes(apiKey)) this.#fault(`a credential is in ${method} ${url}`);
+      const writes = method !== 'GET' && !url.endsWith('/chat/completions');
+      if (this.#character.readOnly && writes) this.#fault(`read-only, and yet ${method} ${url}`);
+    }
+  }
+
+  #judgeFiles(): void {
+    for (const path of filesWith(this.#home, [apiKey, secretValue])) this.#fault(`a credential is in ${path}`);
+    for (const entry of readdirSync(this.#home, { recursive: true, encoding: 'utf8' })) {
+      if (/crash-.*\.txt$/.test(entry)) this.#fault(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
+    }
+  }
+}
+
+/** Sizes that follow one another faster than anything can be drawn. */
+async function storm(terminal: Terminal, random: Random): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) {
+    terminal.resize(random.between(20, 200), random.between(5, 60));
+    if (random.chance(0.3)) await wait(1);
+  }
+  terminal.resize(120, 40);
+}
+
+async function stopAndContinue(terminal: Terminal, random: Random): Promise<void> {
+  terminal.signal(random.pick(['SIGTSTP', 'SIGSTOP']));
+  await wait(random.between(1, 150));
+  terminal.write('jj');
+  terminal.signal('SIGCONT');
+}
+
+/** Leaves what is open, and quits; where it asks what would be lost, loses it. */
+async function quitByKeys(terminal: Terminal): Promise<void> {
+  for (let turn = 0; turn < 20 && !terminal.hasEnded(); turn += 1) {
+    for (const key of ['\u001b', '\u001b', 'q', 'y']) {
+      terminal.write(key);
+      await Promise.race([terminal.ended, wait(60)]);
+    }
+    await Promise.race([terminal.ended, wait(200)]);
+  }
+}
+
+/** Ends the local service of a data folder at once, as a crash does. */
+function killDaemon(folder: string): void {
+  try {
+    const { pid } = JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has not been started, or has gone.
+  }
+}
+
+export function depthSession(options: DepthOptions): Promise<DepthResult> {
+  return new DepthSession(options).run();
+}

@@ -1,0 +1,9 @@
+import type { Shares } from './proxy.ts';
+
+/** How bad the answers of a session are: mostly wrong in their JSON, or mostly broken below it, or seldom wrong. */
+export const shares: readonly Shares[] = [
+  { json: 0.5, http: 0.08, tcp: 0.04 },
+  { json: 0.9, http: 0, tcp: 0 },
+  { json: 0.25, http: 0.3, tcp: 0.15 },
+  { json: 0.1, http: 0.02, tcp: 0.01 },
+];
