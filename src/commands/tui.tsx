@@ -54,6 +54,9 @@ function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=60');
 }
 
+/** How long connections may take to close. */
+const closeMs = 300;
+
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: configOptions });
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
@@ -72,6 +75,7 @@ export async function run(args: readonly string[]): Promise<number> {
     crashFolder: config.paths.state,
     redact: text => session.config.redact(text),
   });
-  void session.close();
-  return code;
+  // Nothing that still waits for an answer, such as the lookup of a name, keeps the shell waiting.
+  await Promise.race([session.close(), new Promise(resolve => setTimeout(resolve, closeMs))]);
+  process.exit(code);
 }

@@ -54,6 +54,10 @@ export interface Session {
   readonly changed: (before: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => void;
   readonly signal: (name: string) => void;
+  /** Everything that was sent to the terminal so far. */
+  readonly sent: () => string;
+  /** Reads nothing more of what is sent, as a terminal whose line has stalled. */
+  readonly stall: () => void;
   readonly pid: number;
   /** Resolves when the program has ended. */
   readonly ended: Promise<{ exitCode: number }>;
@@ -133,6 +137,8 @@ export function openSession(
       child.resize(newColumns, newRows);
     },
     signal: name => child.kill(name),
+    sent: () => sent,
+    stall: () => child.pause(),
     pid: child.pid,
     ended,
     leftOn: () =>
@@ -141,6 +147,9 @@ export function openSession(
         isOn('\u001b[?25l', '\u001b[?25h') ? 'hidden cursor' : '',
         isOn('\u001b[?7l', '\u001b[?7h') ? 'no wrap' : '',
         isOn('\u001b[?2004h', '\u001b[?2004l') ? 'bracketed paste' : '',
+        ...[1000, 1002, 1003, 1006].map(mode =>
+          isOn(`\u001b[?${mode}h`, `\u001b[?${mode}l`) ? `mouse mode ${mode}` : '',
+        ),
       ].filter(Boolean),
     mainScreen: () => lines(terminal.buffer.normal),
   };

@@ -5,7 +5,12 @@ import type { Failures } from './failures.ts';
 export interface TerminalPort {
   /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing what is shown. */
   readonly writeRaw: (sequence: string) => void;
-  /** Leaves the full screen, runs a program on the terminal, comes back. Resolves with its exit code. */
+  /**
+   * Leaves the full screen, runs a program on the terminal, comes back. Everything but the drawing continues meanwhile.
+   * Resolves with the exit code.
+   *
+   * @throws Error where the program cannot be started, or another one has the terminal
+   */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
   /** Stops the program as the shell's ctrl-z does, until it is continued. */
   readonly suspend: () => void;

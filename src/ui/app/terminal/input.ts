@@ -34,6 +34,7 @@ export class Input extends Readable {
   #rest = '';
   #timer: NodeJS.Timeout | undefined;
   #raw = false;
+  #lent = false;
 
   /** Reports of the mouse are taken out where there is somebody to tell of them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
@@ -65,18 +66,27 @@ export class Input extends Readable {
 
   setRawMode(on: boolean): this {
     this.#raw = on;
-    this.#source.setRawMode?.(on);
+    if (!this.#lent) this.#source.setRawMode?.(on);
     return this;
   }
 
-  /** Gives the terminal's input to somebody else, and takes it back as it was. */
+  /** Sets the terminal's mode again, where another program may have changed it. */
+  renew(): void {
+    const raw = this.#raw && !this.#lent;
+    // What Node believes to be so already, it does not set.
+    this.#source.setRawMode?.(!raw);
+    this.#source.setRawMode?.(raw);
+  }
+
+  /** Gives the terminal's input to another program. What is given takes it back, as it should be by then. */
   lend(): () => void {
-    const raw = this.#raw;
+    this.#lent = true;
     this.#source.off('data', this.#take);
     this.#source.pause();
     this.#source.setRawMode?.(false);
     return () => {
-      this.#source.setRawMode?.(raw);
+      this.#lent = false;
+      this.#source.setRawMode?.(this.#raw);
       this.#source.on('data', this.#take);
       this.#source.resume();
     };

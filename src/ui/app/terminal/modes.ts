@@ -32,7 +32,21 @@ export class Modes {
       .map(name => modes[name][1])
       .join('');
     this.#on.clear();
-    // A plain style and all rows scrolling, whatever was being painted.
-    return bytes === '' ? '' : `\u001b[m\u001b[r${bytes}`;
+    // Whatever was being painted: shown at once, a plain style, and all rows scrolling.
+    return bytes === '' ? '' : `\u001b[?2026l\u001b[m\u001b[r${bytes}`;
   }
+
+  /** The bytes that switch on again what is on, where another program may have switched it off. */
+  renew(): string {
+    return [...this.#on]
+      .filter(name => name !== 'title')
+      .map(name => modes[name][0])
+      .join('');
+  }
+}
+
+/** The bytes that switch off whatever a program may have left on that was killed. */
+export function switchAllOff(): string {
+  const bytes = Object.entries(modes).flatMap(([name, [, off]]) => (name === 'title' ? [] : [off]));
+  return `\u001b[m\u001b[r${bytes.join('')}\u001b[?1l\u001b>`;
 }

@@ -1,9 +1,8 @@
 /**
  * The one way the program gets onto the terminal, and off it again: by a key, by a signal, by a failure, or because the
- * terminal itself has gone. Whatever was switched on is switched off with a write that does not wait.
+ * terminal itself has gone. Whatever was switched on is switched off with a write that does not wait. In between the terminal
+ * may be lent to another program or to the shell: the program continues its work then, and draws nothing.
  */
-import { spawnSync } from 'node:child_process';
-import { writeSync } from 'node:fs';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
 import type { MouseEvent } from '../../keys/mouse.ts';
@@ -13,11 +12,14 @@ import { PaintStream } from '../painter/paint-stream.ts';
 import { Painter } from '../painter/painter.ts';
 import type { TerminalPort } from '../terminal-port.ts';
 import { writeCrashReport } from './crash-report.ts';
+import { External } from './external.ts';
 import { Input } from './input.ts';
-import { Modes } from './modes.ts';
+import { Modes, switchAllOff } from './modes.ts';
+import { Output, writeNow } from './output.ts';
+import { stopUntilContinued } from './stop.ts';
 
 export interface StartTerminalOptions {
-  /** Told when the program is suspended and when it goes on. */
+  /** Called as the program is stopped, and when it runs again. */
   readonly onSuspend: (suspended: boolean) => void;
   /** Where a report of a failure is put. */
   readonly crashFolder: string;
@@ -27,9 +29,14 @@ export interface StartTerminalOptions {
 }
 
 /** Exit codes of a program that a signal ended: 128 and its number. */
-const signalCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const signalCodes = { SIGINT: 130, SIGQUIT: 131, SIGTERM: 143, SIGHUP: 129 } as const;
+type EndingSignal = keyof typeof signalCodes;
+const endingSignals = Object.keys(signalCodes) as readonly EndingSignal[];
 
-/** How long an answer of the terminal is waited for before somebody else gets it. */
+/** A key that asks to stop the program so soon after it was continued had been typed before it stopped. */
+const typedBeforeMs = 250;
+
+/** How long an answer of the terminal is waited for before another program gets it. */
 const answerMs = 500;
 
 /** Draws the program until it ends. Gives the exit code. */
@@ -39,9 +46,14 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const { promise, resolve } = Promise.withResolvers<number>();
   const warnings: string[] = [];
   let ended = false;
+  /** Whether the screen has the terminal, and not another program, the shell, or neither of them yet. */
+  let shown = true;
+  let continuedAt = Number.NEGATIVE_INFINITY;
+  const external = new External();
 
+  const output = new Output(stdout, () => painter.resume());
   const painter = new Painter(
-    { write: bytes => stdout.write(bytes), isBlocked: () => stdout.writableNeedDrain },
+    { write: bytes => output.write(bytes), isBlocked: () => output.isBlocked },
     { columns: stdout.columns, rows: stdout.rows },
   );
   const stream = new PaintStream(painter, {
@@ -49,7 +61,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     rows: stdout.rows,
     // Ink hides the cursor and asks for pastes by itself; the modes know how to give them back.
     control: sequence => {
-      if (sequence === '\u001b[?2004h') stdout.write(modes.enter('bracketedPaste'));
+      if (sequence === '\u001b[?2004h' && shown) output.write(modes.enter('bracketedPaste'));
     },
   });
   const mice = new Set<(event: MouseEvent) => void>();
@@ -61,15 +73,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const enter = (): string =>
     modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
   /** Gives the terminal back. Synchronous: nothing may come after it, not even when the process ends at once. */
-  const leave = (): void => {
-    const bytes = modes.leave();
-    if (bytes === '') return;
-    try {
-      writeSync(stdout.fd, bytes);
-    } catch {
-      // The terminal is gone; there is nothing to give back.
-    }
-  };
+  const leave = (): void => output.writeNow(modes.leave());
 
   const failures = new Failures({
     write: (error, details) => writeCrashReport(options.crashFolder, error, options.redact, details),
@@ -80,8 +84,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     if (ended) return;
     ended = true;
     painter.close();
+    external.kill();
     leave();
-    for (const warning of warnings) process.stderr.write(options.redact(warning));
+    for (const warning of warnings) writeNow(process.stderr.fd, options.redact(warning));
     input.close();
     try {
       instance.unmount();
@@ -96,52 +101,74 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     if (ended) return;
     end(1);
     const { words, report } = failures.record(error);
-    process.stderr.write(
-      `benchtop failed: ${words}\nRuns on the service go on. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
+    writeNow(
+      process.stderr.fd,
+      `benchtop failed: ${words}\nRuns on the service continue. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
     );
     process.exit(1);
   };
 
-  const enterAgain = (): void => {
-    stdout.write(enter() + modes.enter('bracketedPaste'));
-    painter.open();
-    stream.resize(stdout.columns, stdout.rows);
-    options.onSuspend(false);
-  };
-
-  const lend = async <Result,>(use: () => Result): Promise<Result> => {
+  /**
+   * Takes the terminal from the screen. Gives what brings the screen back, or undefined where the screen does not have the
+   * terminal: keys may come while its last answers are waited for.
+   */
+  const release = async (): Promise<(() => void) | undefined> => {
+    if (!shown) return undefined;
+    shown = false;
     await painter.hush(answerMs);
+    if (ended) return undefined;
     const takeBack = input.lend();
     leave();
-    options.onSuspend(true);
-    try {
-      return use();
-    } finally {
+    return () => {
+      if (ended) return;
       takeBack();
-      enterAgain();
+      output.write(enter() + modes.enter('bracketedPaste'));
+      shown = true;
+      painter.open();
+      stream.resize(stdout.columns, stdout.rows);
+    };
+  };
+
+  const runExternal: TerminalPort['runExternal'] = async (command, args) => {
+    const bringBack = await release();
+    if (!bringBack) throw new Error('The terminal is not free.');
+    try {
+      return await external.run(command, args);
+    } finally {
+      bringBack();
     }
   };
 
-  const suspend = async (): Promise<void> => {
-    await painter.hush(answerMs);
-    const takeBack = input.lend();
-    leave();
+  /** Stops the process, or with 0 its group, until the shell continues it. While a pager has the terminal it stays there. */
+  const suspend = async (pid: number): Promise<void> => {
+    const bringBack = await release();
+    if (ended || (!bringBack && !external.isRunning)) return;
     options.onSuspend(true);
-    // Something must keep the process alive between the signal that continues it and the first read.
-    const alive = setInterval(() => {}, 1_000);
-    process.once('SIGCONT', () => {
-      clearInterval(alive);
-      takeBack();
-      enterAgain();
-    });
-    // To the whole group: a launcher between the shell and the program stops with it.
-    process.kill(0, 'SIGTSTP');
+    process.off('SIGTSTP', onStopSignal);
+    await stopUntilContinued(pid);
+    process.on('SIGTSTP', onStopSignal);
+    continuedAt = performance.now();
+    bringBack?.();
+    options.onSuspend(false);
+  };
+  const onStopSignal = (): void => void suspend(process.pid);
+
+  /** Ends what has the terminal, where that is another program, and then this one. */
+  const endBy = async (signal: EndingSignal): Promise<void> => {
+    if (external.isRunning && !(await external.end())) {
+      input.renew();
+      output.writeNow(switchAllOff());
+    }
+    end(signalCodes[signal]);
+    process.exit(signalCodes[signal]);
   };
 
   const port: TerminalPort = {
-    writeRaw: sequence => stdout.write(sequence),
-    runExternal: (command, args) => lend(() => spawnSync(command, [...args], { stdio: 'inherit' }).status ?? 1),
-    suspend: () => void suspend(),
+    writeRaw: sequence => output.write(sequence),
+    runExternal,
+    suspend: () => {
+      if (performance.now() - continuedAt > typedBeforeMs) void suspend(0);
+    },
     quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
     repaint: () => painter.repaint(),
     failures,
@@ -155,12 +182,21 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     }),
   };
 
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of endingSignals) {
     process.on(signal, () => {
-      end(signalCodes[signal]);
-      process.exit(signalCodes[signal]);
+      // Keys of a pager, which the terminal sends to all programs on it.
+      if (external.isRunning && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
+      void endBy(signal);
     });
   }
+  process.on('SIGTSTP', onStopSignal);
+  process.on('SIGCONT', () => {
+    // After a stop that could not be heard: the shell had the terminal.
+    if (!shown) return;
+    input.renew();
+    output.write(modes.renew());
+    painter.repaint();
+  });
   // Written at once they would stand in the middle of the screen.
   process.removeAllListeners('warning');
   process.on('warning', warning => {
@@ -175,14 +211,13 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   process.on('exit', leave);
   // Not stdout's own event: a size that has changed and changed back is none to it, but the terminal has lost what it cut off.
   process.on('SIGWINCH', () => stream.resize(stdout.columns, stdout.rows));
-  stdout.on('drain', () => painter.resume());
-  // The line has been cut: nobody is there to be told.
-  for (const source of [stdin, stdout]) source.on('error', () => end(signalCodes.SIGHUP));
-  stdin.on('end', () => end(signalCodes.SIGHUP));
+  // The line has been cut.
+  for (const source of [stdin, stdout]) source.on('error', () => void endBy('SIGHUP'));
+  stdin.on('end', () => void endBy('SIGHUP'));
 
   // Before anything is asked of the terminal: what it answers must not be echoed.
   input.setRawMode(true);
-  stdout.write(enter());
+  output.write(enter());
   const screen = (
     <ProgramBoundary failures={failures} onQuit={port.quit}>
       {draw(port)}

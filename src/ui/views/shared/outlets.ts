@@ -1,11 +1,12 @@
-/** Ways for a thing out of the program: into a pager, an editor, a file. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Opens what is shown in a pager or an editor, and saves it to a file. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ExportColumn, type ExportFormat, exportFileName, exportRows } from '../../../text/export.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 
-/** A thing as a file. */
+/** What is shown, as a file. */
 export interface Document {
   /** With its extension: editors colour by it. */
   readonly name: string;
@@ -20,8 +21,9 @@ function commandOf(reader: Reader, environment: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Shows a document in the user's pager or editor, which has the terminal meanwhile. What is changed there is not kept: the
- * file is a copy. Gives what went wrong, where something did.
+ * Shows a document in the user's pager or editor, which has the terminal meanwhile; the program continues its work. What is
+ * changed there is not kept: the file is a copy, and removed also where the program is ended first. Gives what went wrong,
+ * where something did.
  */
 export async function readOutside(
   document: Document,
@@ -31,17 +33,22 @@ export async function readOutside(
 ): Promise<string | undefined> {
   const command = commandOf(reader, environment);
   let folder: string | undefined;
+  const remove = (): void => {
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', remove);
   try {
-    folder = mkdtempSync(join(tmpdir(), 'benchtop-'));
+    folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
     const path = join(folder, document.name.replaceAll(/[^\w.-]/g, '_'));
-    writeFileSync(path, document.text, { mode: 0o600 });
+    await writeFile(path, document.text, { mode: 0o600 });
     // By a shell, as the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
     return code === 0 ? undefined : `${command} ended with code ${code}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    if (folder) rmSync(folder, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 

@@ -1,0 +1,241 @@
+/** The terminal while another program or the shell has it, and while nothing reads it: the program goes on, and ends when told. */
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findService } from '../../src/local/daemon/client.ts';
+import { eventually } from '../eventually.ts';
+import { freshHome, openSession, programLine, type Session } from './session.ts';
+
+let home: ReturnType<typeof freshHome>;
+let pager: string;
+beforeAll(() => {
+  home = freshHome();
+  pager = join(home.home, 'pager');
+  // Reads a line and ends; says how it was ended otherwise.
+  writeFileSync(
+    pager,
+    '#!/bin/sh\ntrap \'echo PAGER ENDED; exit 0\' TERM\necho "PAGER SHOWS $(grep -c . "$1")"\nread line\necho "GOT $line"\n',
+  );
+  chmodSync(pager, 0o755);
+});
+afterAll(() => home.remove());
+
+async function opened(env: Record<string, string> = {}, options = {}): Promise<Session> {
+  const session = openSession({ ...home.env, PAGER: pager, ...env }, options);
+  await session.waitFor('▸ t-words');
+  return session;
+}
+
+async function train(options: object): Promise<void> {
+  const service = await findService(join(home.home, '.local/share/benchtop'));
+  const call = async (path: string, body?: object) => {
+    const answer = await fetch(`${service?.baseUrl}/api/v1/${path}`, {
+      headers: { 'X-API-Key': service?.apiKey ?? '' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as { items: { bench_id: string; label: string }[] };
+  };
+  const { items } = await call('benchmarks');
+  const bench_id = items.find(({ label }) => label === 't-words')?.bench_id;
+  await call('train', { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'forty steps', options });
+}
+
+/** The program that a shell of a session has started. */
+const childOf = (session: Session): number =>
+  Number(readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, 'utf8').trim().split(' ').at(-1));
+
+async function inShell(): Promise<Session> {
+  const session = openSession({ ...home.env, PAGER: pager, PS1: 'ready> ' }, { inShell: true });
+  await session.waitFor('ready>');
+  session.type(`${programLine}\r`);
+  await session.waitFor('▸ t-words');
+  return session;
+}
+
+/** The shell asks for pastes by itself. */
+const ofTheProgram = (session: Session): string[] => session.leftOn().filter(mode => mode !== 'bracketed paste');
+
+describe('a pager', () => {
+  it('has the terminal until it ends, and the screen comes back as it was', async () => {
+    const session = await opened();
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    expect(session.leftOn()).toEqual([]);
+    // What is typed is the pager's, and no key of the program.
+    session.type('qqq\r');
+    await session.waitFor('▸ t-words');
+    session.press('j');
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    expect((await session.ended).exitCode).toBe(0);
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('keeps nothing waiting: what runs is followed, and its end rings the bell', async () => {
+    const session = await opened({}, { args: ['--notices', 'bell'] });
+    await train({ num_steps: 40 });
+    session.type(':training\r');
+    await session.waitFor('▸ forty steps');
+    session.press('enter');
+    await session.waitFor('of 40');
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    const since = session.sent().length;
+    await eventually(() => expect(session.sent().slice(since)).toContain('\u0007'));
+    // The screen is not drawn over the pager.
+    expect(session.text()).not.toContain('of 40');
+    session.type('\r');
+    await session.waitFor('✓ succeeded');
+    session.press('q');
+    await session.ended;
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ])('is ended together with the program by %s', async (signal, code) => {
+    const session = await opened();
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    session.signal(signal);
+    expect((await session.ended).exitCode).toBe(code);
+    await session.waitFor('PAGER ENDED');
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('that does not end when asked to is killed, and the terminal is given back for it', async () => {
+    const stubborn = join(home.home, 'stubborn');
+    const on = String.raw`\033[?1049h\033[?25l\033[?1000h`;
+    writeFileSync(stubborn, `#!/bin/sh\ntrap '' TERM\nprintf '${on}STUBBORN'\nstty raw\nwhile :; do read x; done\n`);
+    chmodSync(stubborn, 0o755);
+    const session = await opened({ PAGER: stubborn });
+    session.press('o');
+    await session.waitFor('STUBBORN');
+    session.signal('SIGTERM');
+    expect((await session.ended).exitCode).toBe(143);
+    expect(session.leftOn()).toEqual([]);
+    rmSync(stubborn);
+  });
+
+  it('takes ctrl-c for itself', async () => {
+    const session = await opened();
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    session.press('ctrl-c');
+    await session.waitFor('▸ t-words');
+    session.press('j');
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    expect((await session.ended).exitCode).toBe(0);
+  });
+
+  it('is stopped with the program by ctrl-z, and continued with it', async () => {
+    const session = await inShell();
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    session.press('ctrl-z');
+    await session.waitFor('Stopped');
+    const stopped = session.text();
+    session.type('fg\r');
+    await session.waitFor(/ready> fg\r?\n.*main\.js/);
+    expect(session.text()).not.toBe(stopped);
+    session.type('and on\r');
+    await session.waitFor('▸ t-words');
+    session.press('q');
+    await session.waitFor('ready>');
+    expect(ofTheProgram(session)).toEqual([]);
+    session.type('exit\r');
+    await session.ended;
+  });
+});
+
+describe('the shell', () => {
+  it('has the terminal once, however often ctrl-z is pressed', async () => {
+    const session = await inShell();
+    session.type('\u001a\u001a\u001a');
+    await session.waitFor('Stopped');
+    expect(ofTheProgram(session)).toEqual([]);
+    session.type('fg\r');
+    await session.waitFor('▸ t-words');
+    session.press('j');
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    await session.waitFor('ready>');
+    expect(ofTheProgram(session)).toEqual([]);
+    session.type('exit\r');
+    await session.ended;
+  });
+
+  it.each(['SIGTSTP', 'SIGSTOP'] as const)(
+    'has its terminal after %s from elsewhere, and gives it back',
+    async signal => {
+      const session = await inShell();
+      process.kill(childOf(session), signal);
+      await session.waitFor('Stopped');
+      // What cannot be heard cannot be answered: the shell resets the terminal's own mode, the rest stays.
+      if (signal === 'SIGTSTP') expect(ofTheProgram(session)).toEqual([]);
+      // The shell may have taken an answer to the stopped program for keys: ctrl-u takes those back.
+      session.type('\u0015echo it is $((6 * 7))\r');
+      await session.waitFor('it is 42');
+      session.type('fg\r');
+      await session.waitFor('▸ t-words');
+      session.press('j');
+      await session.waitFor('▸ letter-words');
+      session.press('q');
+      await session.waitFor('ready>');
+      expect(ofTheProgram(session)).toEqual([]);
+      session.type('exit\r');
+      await session.ended;
+    },
+  );
+
+  it('is not waited for where there is none: ctrl-z brings the screen back', async () => {
+    const session = await opened();
+    session.press('ctrl-z');
+    await eventually(() => expect(session.sent().split('\u001b[?1049h')).toHaveLength(3));
+    session.press('j');
+    await session.waitFor('▸ letter-words');
+    session.press('q');
+    expect((await session.ended).exitCode).toBe(0);
+    expect(session.leftOn()).toEqual([]);
+  });
+});
+
+describe('a terminal that takes nothing more', () => {
+  it('does not keep the program from ending', async () => {
+    const session = await opened({}, { columns: 200, rows: 60 });
+    session.stall();
+    // Each size is painted whole, until every buffer on the way is full.
+    for (let round = 0; round < 200; round += 1) {
+      session.resize(200 - (round % 2), 60);
+      await new Promise(resolve => setTimeout(resolve, 5));
+    }
+    session.signal('SIGTERM');
+    await eventually(() => expect(() => process.kill(session.pid, 0)).toThrow('ESRCH'));
+  });
+});
+
+describe('the mouse', () => {
+  it.each(['q', 'SIGTERM', 'SIGHUP'])('is given back after %s', async how => {
+    const session = await opened({}, { args: ['--mouse'] });
+    expect(session.leftOn()).toEqual(expect.arrayContaining(['mouse mode 1000', 'mouse mode 1006']));
+    if (how === 'q') session.press('q');
+    else session.signal(how);
+    await session.ended;
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('is the pager’s while that has the terminal', async () => {
+    const session = await opened({}, { args: ['--mouse'] });
+    session.press('o');
+    await session.waitFor('PAGER SHOWS');
+    expect(session.leftOn()).toEqual([]);
+    session.type('\r');
+    await session.waitFor('▸ t-words');
+    expect(session.leftOn()).toContain('mouse mode 1006');
+    session.press('q');
+    await session.ended;
+    expect(session.leftOn()).toEqual([]);
+  });
+});
