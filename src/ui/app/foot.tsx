@@ -1,7 +1,7 @@
 /** The lines below the panes: a rule, then crumbs and hints or what the program has to say, then the border. */
 import { Box, Text } from 'ink';
 import { displayWidth, truncate } from '../../text/width.ts';
-import { useOffered, useRouter } from '../keys/router.tsx';
+import { useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { bottomLine, footLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
@@ -16,11 +16,10 @@ export interface FootProps {
 
 export function Foot({ columns, layout, crumbs, toast }: FootProps) {
   const theme = useTheme();
-  const router = useRouter();
   const offered = useOffered();
   const line = toast
     ? toastLine(columns, toast, theme)
-    : footLine(columns, crumbs, room => hintsFor(offered, binding => router.keysOf(binding.command), room), theme);
+    : footLine(columns, crumbs, room => hintsFor(offered, room), theme);
   return (
     <Box flexDirection="column" flexShrink={0}>
       <Text wrap="truncate">{ruleLine(layout, theme)}</Text>

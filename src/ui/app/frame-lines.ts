@@ -4,7 +4,7 @@ import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
 import { age } from '../../text/time.ts';
 import { truncate, displayWidth as width } from '../../text/width.ts';
 import { keyLabel } from '../keys/key.ts';
-import type { Binding } from '../keys/router.tsx';
+import type { Offer } from '../keys/router.tsx';
 import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
@@ -71,13 +71,15 @@ export function bottomLine(columns: number, { styles, glyphs }: Theme): string {
 }
 
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
-export function hintsFor(offered: readonly Binding[], keysOf: (binding: Binding) => readonly string[], room: number) {
+export function hintsFor(offered: readonly Offer[], room: number) {
   const hints: { key: string; word: string }[] = [];
   let used = 0;
-  for (const binding of offered) {
-    const key = keysOf(binding)[0];
-    const word = binding.command.hint;
-    if (key === undefined || word === undefined || hints.some(hint => hint.word === word)) continue;
+  for (const {
+    binding: { command },
+    keys: [key = ''],
+  } of offered) {
+    const word = command.hint;
+    if (word === undefined || hints.some(hint => hint.word === word)) continue;
     const size = width(keyLabel(key)) + width(word) + 5;
     if (used + size > room) break;
     used += size;

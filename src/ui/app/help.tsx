@@ -15,7 +15,7 @@ export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onC
   const router = useRouter();
   const { styles } = useTheme();
   // What was offered when help was asked for; the help window's own keys are not what one wants to know.
-  const [here] = useState(() => router.offered().map(binding => binding.command));
+  const [here] = useState(() => router.offered().map(({ binding }) => binding.command));
   const lines = useMemo(() => {
     return helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command));
   }, [here, registry, router]);

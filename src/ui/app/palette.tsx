@@ -8,7 +8,7 @@ import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import { type PaletteEntry, rankEntries } from '../navigation/palette.ts';
-import { type EditState, edit, editStateOf, insert, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -112,9 +112,8 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
   const [commands] = useState(() =>
     router
       .offered()
-      .filter(({ command }) => command.palette !== false)
-      .map((binding): PaletteEntry => {
-        const key = router.keysOf(binding.command)[0] ?? '';
+      .filter(({ binding: { command } }) => command.palette !== false)
+      .map(({ binding, keys: [key = ''] }): PaletteEntry => {
         return {
           id: binding.command.id,
           title: binding.command.title,
@@ -163,11 +162,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
-      onText={press => {
-        if (press.text === '' && !edit(state.typed, press, oneLine)) return false;
-        dispatch({ kind: 'press', press });
-        return true;
-      }}
+      field={fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
       onPaste={text => {
         dispatch({ kind: 'paste', text });
         return true;

@@ -7,7 +7,7 @@
  */
 import { own } from '../../text/own.ts';
 import type { Command, KeyOverrides } from './command.ts';
-import type { KeyPress } from './key.ts';
+import { type KeyPress, pressOf } from './key.ts';
 
 /** What a command does here. */
 export interface Binding {
@@ -18,13 +18,25 @@ export interface Binding {
   readonly enabled?: boolean;
 }
 
+/** A text field that has the keys. */
+export interface FieldHandlers {
+  /** Whether a press is text for the field or edits it. Must give the same until the next drawing. */
+  readonly takes: (press: KeyPress) => boolean;
+  /** Changes the field by a press that it takes. Only dispatches. */
+  readonly type: (press: KeyPress) => void;
+}
+
+/** A command as the keys offer it at this moment. */
+export interface Offer {
+  readonly binding: Binding;
+  /** Keys that lead to it now, in the order of the key map; never empty. */
+  readonly keys: readonly string[];
+}
+
 export interface ScopeHandlers {
   readonly bindings?: readonly Binding[];
-  /**
-   * Takes presses before the bindings do; for text fields. Returns whether it took the press. Only dispatches: what it
-   * decides on must not change before the next drawing.
-   */
-  readonly onText?: (press: KeyPress) => boolean;
+  /** Takes what is typed before the bindings do. */
+  readonly field?: FieldHandlers | undefined;
   /** Takes a paste. Returns whether it took it. */
   readonly onPaste?: (text: string) => boolean;
 }
@@ -63,7 +75,7 @@ export class Router {
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #born = 0;
-  #offered: Binding[] | undefined;
+  #offered: Offer[] | undefined;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -104,18 +116,24 @@ export class Router {
   /** Sends one press on its way. Returns whether something took it. */
   press(press: KeyPress): boolean {
     for (const { handlers } of this.path()) {
-      const bound = handlers.bindings?.some(
-        binding => this.usable(binding) && this.keysOf(binding.command).includes(press.name),
-      );
-      // A field gives up none of its characters, but a key that writes nothing is first what it is bound to.
-      if ((press.text !== '' || !bound) && this.#guarded(() => handlers.onText?.(press)) === true) return true;
-      for (const binding of handlers.bindings ?? []) {
-        if (this.usable(binding) && this.keysOf(binding.command).includes(press.name)) {
-          if (this.#guarded(() => binding.run(press)) !== false) return true;
-        }
+      const { field } = handlers;
+      const bound = this.#boundTo(press.name, handlers);
+      if (field && this.#isTyped(press, field, bound.length > 0)) {
+        this.#guarded(() => field.type(press));
+        return true;
       }
+      if (bound.some(binding => this.#guarded(() => binding.run(press)) !== false)) return true;
     }
     return false;
+  }
+
+  #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
+    return bindings.filter(binding => this.usable(binding) && this.keysOf(binding.command).includes(key));
+  }
+
+  /** A field gives up none of its characters, but a key that writes nothing is first what it is bound to. */
+  #isTyped(press: KeyPress, field: FieldHandlers | undefined, bound: boolean): boolean {
+    return field !== undefined && (press.text !== '' || !bound) && field.takes(press);
   }
 
   /** Runs a handler. One that fails has taken its key: no other scope should act on it as well. */
@@ -135,10 +153,8 @@ export class Router {
   /** Whether a press may follow others, and others it, without a drawing between them. */
   repeats(press: KeyPress): boolean {
     for (const { handlers } of this.path()) {
-      if (handlers.onText && press.text !== '') return true;
-      const binding = handlers.bindings?.find(
-        candidate => this.usable(candidate) && this.keysOf(candidate.command).includes(press.name),
-      );
+      const [binding] = this.#boundTo(press.name, handlers);
+      if (this.#isTyped(press, handlers.field, binding !== undefined)) return true;
       if (binding) return binding.command.repeats ?? false;
     }
     return true;
@@ -206,21 +222,35 @@ export class Router {
     return own(this.#options.overrides, command.id) ?? command.keys;
   }
 
-  /** What the keys would do now, the innermost first; a key taken further in is not offered again further out. */
-  offered = (): readonly Binding[] => {
-    if (this.#offered) return this.#offered;
-    const taken = new Set<string>();
-    const offered: Binding[] = [];
-    for (const { handlers } of this.path()) {
-      const fresh = (handlers.bindings ?? []).filter(
-        binding => this.usable(binding) && this.keysOf(binding.command).some(key => !taken.has(key)),
-      );
-      for (const binding of fresh) for (const key of this.keysOf(binding.command)) taken.add(key);
-      offered.push(...fresh);
-    }
-    this.#offered = offered;
-    return offered;
+  /**
+   * What the keys would do now, the innermost first. A key that is taken further in, or that would be typed into a field,
+   * is not offered.
+   */
+  offered = (): readonly Offer[] => {
+    this.#offered ??= this.#offers();
+    return this.#offered;
   };
+
+  #offers(): Offer[] {
+    const taken = new Set<string>();
+    const fields: FieldHandlers[] = [];
+    const offers: Offer[] = [];
+    for (const { handlers } of this.path()) {
+      const { bindings = [], field } = handlers;
+      for (const binding of bindings) {
+        if (!this.usable(binding)) continue;
+        const keys = this.keysOf(binding.command).filter(key => {
+          if (taken.has(key)) return false;
+          const press = pressOf(key);
+          return !this.#isTyped(press, field, true) && !fields.some(inner => inner.takes(press));
+        });
+        for (const key of keys) taken.add(key);
+        if (keys.length > 0) offers.push({ binding, keys });
+      }
+      if (field) fields.push(field);
+    }
+    return offers;
+  }
 
   /** Whether a command may be used at all: what writes may not where the program is read-only. */
   allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
@@ -260,17 +290,23 @@ export class Router {
   /** Only a change of what is offered is news: the same commands with other closures are not. */
   #changed(): void {
     const before = this.#offered;
-    this.#offered = undefined;
-    const after = [...this.offered()];
-    this.#offered = after;
-    const same =
-      before?.length === after.length && before.every((binding, index) => binding.command === after[index]?.command);
-    if (before && same) {
+    const after = this.#offers();
+    if (before && sameOffers(before, after)) {
       // The array keeps its identity, which tells React that nothing is new; its bindings run the latest closures.
       before.splice(0, before.length, ...after);
-      this.#offered = before;
       return;
     }
+    this.#offered = after;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function sameOffers(left: readonly Offer[], right: readonly Offer[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every(({ binding, keys }, index) => {
+      const other = right[index];
+      return binding.command === other?.binding.command && keys.join(' ') === other.keys.join(' ');
+    })
+  );
 }

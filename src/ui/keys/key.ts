@@ -14,6 +14,12 @@ export interface KeyPress {
   readonly text: string;
 }
 
+/** The press of a key by its name. */
+export function pressOf(name: string): KeyPress {
+  if (name === 'space') return { name, text: ' ' };
+  return { name, text: graphemes(name).length === 1 ? name : '' };
+}
+
 /** Names of the keys that write nothing, in the order in which Ink's flags are looked at. */
 const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['upArrow', 'up'],

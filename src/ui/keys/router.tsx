@@ -13,9 +13,9 @@ import {
 } from 'react';
 import type { KeyOverrides } from './command.ts';
 import { keyPresses } from './key.ts';
-import { type Binding, Router, type ScopeHandlers } from './key-router.ts';
+import { type Offer, Router, type ScopeHandlers } from './key-router.ts';
 
-export type { Binding, ScopeHandlers } from './key-router.ts';
+export type { Binding, Offer, ScopeHandlers } from './key-router.ts';
 
 const RouterContext = createContext<Router | undefined>(undefined);
 const ParentContext = createContext<string | undefined>(undefined);
@@ -61,13 +61,13 @@ export interface KeyScopeProps extends ScopeHandlers {
 }
 
 /** A part of the screen that takes keys while it is active. */
-export function KeyScope({ active = true, modal = false, bindings, onText, onPaste, children }: KeyScopeProps) {
+export function KeyScope({ active = true, modal = false, bindings, field, onPaste, children }: KeyScopeProps) {
   const router = useRouter();
   const parent = useContext(ParentContext);
   const id = useId();
   const handlers: ScopeHandlers = {
     ...(bindings && { bindings }),
-    ...(onText && { onText }),
+    ...(field && { field }),
     ...(onPaste && { onPaste }),
   };
   const latest = useRef(handlers);
@@ -80,7 +80,7 @@ export function KeyScope({ active = true, modal = false, bindings, onText, onPas
 }
 
 /** What the keys would do now; the caller is drawn again when that changes. */
-export function useOffered(): readonly Binding[] {
+export function useOffered(): readonly Offer[] {
   const router = useRouter();
   return useSyncExternalStore(router.subscribe, router.offered);
 }

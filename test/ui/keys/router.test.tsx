@@ -3,11 +3,13 @@ import { render } from 'ink-testing-library';
 import { useLayoutEffect, useReducer, useState } from 'react';
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/ui/keys/command.ts';
-import { Router } from '../../../src/ui/keys/key-router.ts';
+import type { KeyPress } from '../../../src/ui/keys/key.ts';
+import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
 import { type Binding, KeyRouter, KeyScope, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
 import { eventually } from '../../eventually.ts';
 
 const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
+const idsOf = (offered: readonly Offer[]): readonly string[] => offered.map(({ binding }) => binding.command.id);
 const press = (name: string) => ({ name, text: name });
 
 function recorder() {
@@ -148,7 +150,9 @@ describe('Router', () => {
     const typed: string[] = [];
     const keys = router();
     keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
-    keys.set('field', 'root', true, false, { onText: ({ text }) => text !== '' && typed.push(text) > 0 });
+    keys.set('field', 'root', true, false, {
+      field: { takes: ({ text }) => text !== '', type: ({ text }) => void typed.push(text) },
+    });
     keys.press(press('q'));
     expect([typed, ran]).toEqual([['q'], []]);
   });
@@ -180,7 +184,41 @@ describe('Router', () => {
     });
     expect([keys.press(press('o')), keys.press(press('enter')), keys.press(press('d'))]).toEqual([true, false, false]);
     expect(ran).toEqual(['open']);
-    expect(keys.offered().map(binding => binding.command.id)).toEqual(['open']);
+    expect(idsOf(keys.offered())).toEqual(['open']);
+  });
+
+  it('offers no key that would be typed, and of several keys the ones that act', () => {
+    const keys = router();
+    const both = command('model', 'm', 'ctrl-o');
+    keys.set('root', undefined, true, false, {
+      bindings: [
+        { command: command('help', '?'), run: () => {} },
+        { command: command('page', 'space', 'pagedown'), run: () => {} },
+        { command: command('pane', 'left', 'alt-left'), run: () => {} },
+      ],
+    });
+    const field = { takes: ({ name, text }: KeyPress) => text !== '' || name === 'left', type: () => {} };
+    const inField = [both, command('send', 'enter'), command('to the start', 'left')];
+    keys.set('field', 'root', true, false, {
+      bindings: inField.map(each => ({ command: each, run: () => {} })),
+      field,
+    });
+    const offered = (): object =>
+      Object.fromEntries(keys.offered().map(({ binding, keys: each }) => [binding.command.id, each]));
+    expect(offered()).toEqual({
+      model: ['ctrl-o'],
+      send: ['enter'],
+      'to the start': ['left'],
+      page: ['pagedown'],
+      pane: ['alt-left'],
+    });
+    let changes = 0;
+    keys.subscribe(() => {
+      changes += 1;
+    });
+    keys.set('field', 'root', true, false, { bindings: inField.map(each => ({ command: each, run: () => {} })) });
+    expect(changes).toBe(1);
+    expect(offered()).toMatchObject({ model: ['m', 'ctrl-o'], help: ['?'], pane: ['alt-left'] });
   });
 
   it('does not offer further out what is taken further in', () => {
@@ -188,7 +226,7 @@ describe('Router', () => {
     const keys = router();
     keys.set('root', undefined, true, false, { bindings: [bind('back', 'esc'), bind('quit', 'q')] });
     keys.set('field', 'root', true, false, { bindings: [bind('clear', 'esc')] });
-    expect(keys.offered().map(binding => binding.command.id)).toEqual(['clear', 'quit']);
+    expect(idsOf(keys.offered())).toEqual(['clear', 'quit']);
   });
 
   it('tells its listeners only when what is offered changes', () => {
@@ -201,7 +239,7 @@ describe('Router', () => {
     });
     const binding = bind('quit', 'q');
     keys.set('root', undefined, true, false, {
-      bindings: [{ ...binding, command: keys.offered()[0]?.command ?? binding.command }],
+      bindings: [{ ...binding, command: keys.offered()[0]?.binding.command ?? binding.command }],
     });
     expect(told).toBe(0);
     keys.set('root', undefined, true, false, { bindings: [] });
@@ -218,7 +256,7 @@ function Counter() {
       action === 'down' ? { ...old, at: old.at + 1 } : { ...old, picked: old.at },
     { at: 0, picked: -1 },
   );
-  const offered = useOffered().map(binding => binding.command.id);
+  const offered = idsOf(useOffered());
   return (
     <KeyScope
       bindings={[

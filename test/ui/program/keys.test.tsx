@@ -34,3 +34,27 @@ describe('the palette', () => {
     close();
   });
 });
+
+describe('the hints', () => {
+  const foot = (text: string): string => text.split('\n').at(-2) ?? '';
+
+  it('show what the keys do while a message is written, and what they do while it is read', async () => {
+    const { screen, close } = openProgram({ start: { view: 'chat', params: {} } });
+    await screen.waitFor('<enter> send');
+    expect(foot(screen.text())).toContain('<ctrl-o> model');
+    expect(foot(screen.text())).not.toMatch(/<[:?H]>/);
+    await screen.press('esc');
+    await screen.waitFor('<?> help');
+    expect(foot(screen.text())).toContain('<i> write');
+    close();
+  });
+
+  it('show no key that would be typed into a filter', async () => {
+    const { screen, close } = openProgram();
+    await screen.waitFor('<u> upload');
+    await screen.press('/');
+    await screen.waitFor('<enter> keep');
+    expect(foot(screen.text())).toMatch(/<enter> keep {2}<esc> clear +│$/);
+    close();
+  });
+});

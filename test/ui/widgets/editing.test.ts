@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type EditState, edit, editStateOf, insert, textOf } from '../../../src/ui/widgets/text-field/editing.ts';
+import { pressOf } from '../../../src/ui/keys/key.ts';
+import {
+  type EditState,
+  edit,
+  editStateOf,
+  fieldHandlers,
+  insert,
+  textOf,
+} from '../../../src/ui/widgets/text-field/editing.ts';
 import { areaView, lineView } from '../../../src/ui/widgets/text-field/field-view.ts';
 
 const one = { multiline: false };
@@ -49,6 +57,15 @@ describe('edit', () => {
   it('leaves the keys that mean nothing to it', () => {
     expect(edit(editStateOf('a'), { name: 'tab', text: '' }, one)).toBeUndefined();
     expect(edit(editStateOf('a'), { name: 'up', text: '' }, one)).toBeUndefined();
+  });
+
+  it('knows which keys are for a field, whatever it holds', () => {
+    const taken = (options: { multiline: boolean }, ...names: string[]) =>
+      names.filter(name => fieldHandlers(options, () => {}).takes(pressOf(name)));
+    expect(
+      taken({ multiline: false }, 't', '?', 'space', 'left', 'ctrl-k', 'up', 'f5', 'esc', 'tab', 'alt-enter'),
+    ).toEqual(['t', '?', 'space', 'left', 'ctrl-k']);
+    expect(taken({ multiline: true }, 'up', 'alt-enter', 'enter')).toEqual(['up', 'alt-enter']);
   });
 
   it('flattens a paste into one line, keeps its lines where there are several, and never takes a control character', () => {

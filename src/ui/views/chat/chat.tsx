@@ -18,12 +18,12 @@ import type { ViewProps } from '../../app/view-definition.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { type Fact, factLines } from '../../widgets/facts.ts';
-import { textOf } from '../../widgets/text-field/editing.ts';
+import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
-import { draftReducer, emptyDraft, isTyped } from './draft.ts';
+import { draftReducer, emptyDraft, manyLines } from './draft.ts';
 import { openingLines } from './talk-lines.ts';
 import { TalkPane } from './talk-pane.tsx';
 import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
@@ -250,11 +250,7 @@ export function ChatView({ location }: ViewProps) {
           <KeyScope
             active={writing}
             bindings={bindings}
-            onText={press => {
-              if (!isTyped(draft, press)) return false;
-              dispatch({ kind: 'press', press });
-              return true;
-            }}
+            field={fieldHandlers(manyLines, press => dispatch({ kind: 'press', press }))}
             onPaste={text => {
               dispatch({ kind: 'paste', text });
               return true;

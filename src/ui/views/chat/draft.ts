@@ -2,7 +2,7 @@
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, insert } from '../../widgets/text-field/editing.ts';
 
-const manyLines = { multiline: true } as const;
+export const manyLines = { multiline: true } as const;
 
 export interface Draft {
   readonly typed: EditState;
@@ -33,9 +33,4 @@ export function draftReducer(draft: Draft, action: DraftAction): Draft {
     case 'side':
       return { ...draft, side: draft.side === 0 ? 1 : 0 };
   }
-}
-
-/** Whether the key is one for what is being written. */
-export function isTyped(draft: Draft, press: KeyPress): boolean {
-  return press.text !== '' || edit(draft.typed, press, manyLines) !== undefined;
 }

@@ -9,7 +9,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { KeyScope } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, insert, textOf } from '../../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
@@ -115,11 +115,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
-      onText={press => {
-        if (press.text === '' && !edit(state.typed, press, oneLine)) return false;
-        dispatch({ kind: 'press', press });
-        return true;
-      }}
+      field={fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
       onPaste={text => {
         dispatch({ kind: 'paste', text });
         return true;

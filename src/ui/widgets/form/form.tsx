@@ -6,7 +6,7 @@ import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
-import { edit } from '../text-field/editing.ts';
+import { fieldHandlers } from '../text-field/editing.ts';
 import { areaView, lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
 import {
@@ -78,13 +78,11 @@ export function Form(props: FormProps) {
         { command: formCommands.submit, run: submit, enabled: !busy },
         { command: formCommands.cancel, run: onCancel },
       ]}
-      onText={press => {
-        if (busy || !field || field.kind !== 'text') return press.text !== '';
-        if (press.text === '' && !edit(editOf(state, field), press, { multiline: field.multiline ?? false }))
-          return false;
-        dispatch({ kind: 'press', press });
-        return true;
-      }}
+      field={
+        busy || field?.kind !== 'text'
+          ? undefined
+          : fieldHandlers({ multiline: field.multiline ?? false }, press => dispatch({ kind: 'press', press }))
+      }
       onPaste={text => {
         if (!busy) dispatch({ kind: 'paste', text });
         return true;

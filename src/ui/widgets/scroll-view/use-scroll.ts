@@ -4,7 +4,7 @@ import type { Command } from '../../keys/command.ts';
 import { scrollCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
 import { type Found, find, type SearchedLine } from './places.ts';
 import {
   initialScrollState,
@@ -97,11 +97,7 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     { scroll: initial ?? initialScrollState, typing: undefined },
   );
   const does = (command: Command, action: InnerAction): Binding => ({ command, run: () => dispatch(action) });
-  const typed = (press: KeyPress): boolean => {
-    if (press.text === '' && !edit(editStateOf(''), press, oneLine)) return false;
-    dispatch({ kind: 'press', press });
-    return true;
-  };
+  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
   const handlers: ScopeHandlers = typing
     ? {
         bindings: [
@@ -114,8 +110,11 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
             },
           },
         ],
-        onText: typed,
-        onPaste: text => typed({ name: 'paste', text }),
+        field: fieldHandlers(oneLine, type),
+        onPaste: text => {
+          type({ name: 'paste', text });
+          return true;
+        },
       }
     : {
         bindings: [

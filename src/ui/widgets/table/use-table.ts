@@ -3,7 +3,7 @@ import { useEffect, useMemo, useReducer, useRef } from 'react';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
 import type { Column } from './column.ts';
 import { type ArrangedRows, createArrange } from './rows.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
@@ -130,11 +130,7 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
   }
 
-  const typed = (press: KeyPress): boolean => {
-    if (press.text === '' && !edit(typing ?? editStateOf(''), press, oneLine)) return false;
-    dispatch({ kind: 'press', press });
-    return true;
-  };
+  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
   const handlers: ScopeHandlers = typing
     ? {
         bindings: [
@@ -149,8 +145,11 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
           does(typingCommands.up, { kind: 'move', by: -1 }),
           does(typingCommands.down, { kind: 'move', by: 1 }),
         ],
-        onText: typed,
-        onPaste: text => typed({ name: 'paste', text }),
+        field: fieldHandlers(oneLine, type),
+        onPaste: text => {
+          type({ name: 'paste', text });
+          return true;
+        },
       }
     : { bindings };
 

@@ -6,12 +6,15 @@ import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
+import type { FieldHandlers } from '../../keys/key-router.ts';
 
 export interface EditState {
   readonly characters: readonly string[];
   /** The cursor stands before this character. */
   readonly cursor: number;
 }
+
+const emptyEdit: EditState = { characters: [], cursor: 0 };
 
 export function editStateOf(text: string): EditState {
   const characters = graphemes(text);
@@ -78,6 +81,12 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
       return insert(state, '\n', options);
   }
   return own(edits, press.name)?.(state, options);
+}
+
+/** Handlers of the keys for a field: `type` is called with every press that the field knows. */
+export function fieldHandlers(options: EditOptions, type: (press: KeyPress) => void): FieldHandlers {
+  // Whether a key edits depends on its name alone, not on what the field holds.
+  return { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type };
 }
 
 function moveTo(state: EditState, cursor: number): EditState {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { draftReducer, emptyDraft, isTyped } from '../../../../src/ui/views/chat/draft.ts';
+import { draftReducer, emptyDraft } from '../../../../src/ui/views/chat/draft.ts';
 import { textOf } from '../../../../src/ui/widgets/text-field/editing.ts';
 
 const key = (name: string, text = '') => ({ name, text });
@@ -12,11 +12,6 @@ it('takes letters, pastes of many lines, and what is set in their place', () => 
   expect(textOf(draft.typed)).toBe('tea\nand toast');
   draft = draftReducer({ ...draft, writing: false }, { kind: 'set', text: 'again' });
   expect([textOf(draft.typed), draft.writing]).toEqual(['again', true]);
-});
-
-it('knows which keys are for what is written', () => {
-  expect(isTyped(emptyDraft, key('t', 't'))).toBe(true);
-  expect(isTyped(emptyDraft, key('f5'))).toBe(false);
 });
 
 it('goes from one conversation to the other and back', () => {
