@@ -6,7 +6,7 @@ import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
-import { bytes } from '../text/numbers.ts';
+import { bytes, counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
@@ -81,7 +81,10 @@ async function uploadBenchmark(
     io,
     () => {
       const { phase, sent, sentFiles, plan } = job.state;
-      return phaseWords[phase] ?? `${sentFiles} of ${plan.files.length} files, ${bytes(sent)} of ${bytes(plan.bytes)}`;
+      return (
+        phaseWords[phase] ??
+        `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`
+      );
     },
   );
   const { phase, benchId, plan, notes, fault } = job.state;
@@ -111,7 +114,7 @@ async function uploadTrajectories(
     io,
     () => {
       const { handled, size } = job.state;
-      return `${job.outcomes.length} trajectories, ${bytes(handled)} of ${bytes(size)}`;
+      return `${counted(job.outcomes.length, 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
     },
   );
   const { phase, counts, fault } = job.state;

@@ -1,12 +1,13 @@
 /** What the screens ask about training runs. */
 
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { isRunning } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { readAcross } from './across.ts';
 import type { ListSource } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
+import type { RememberedStore } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -27,12 +28,13 @@ const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
   rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 
 /** What a record of a training run says. */
-export function observeTraining(run: TrainingRun): Observation {
+export function observeTraining(run: ProgressedRun): Observation {
   return {
     kind: 'training',
     id: run.training_run_id,
     label: run.display_name,
     status: run.status,
+    done: run.completed_steps,
     startedAt: run.created_at,
     parent: run.bench_id,
     record: run,
@@ -70,6 +72,55 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
     activity: activityOfRuns,
   };
   return remembering(listed, { ...remembered, parent: benchId });
+}
+
+/** A training run with the steps it has done, which its record does not say. */
+export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | null | undefined };
+
+const progressesAtOnce = 4;
+
+/**
+ * The same list with the steps that each run has done. Asked of runs that go on, and once of those that ended before their
+ * last step; what cannot be had is left out.
+ */
+export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
+  return {
+    ...source,
+    readPage: async asking => {
+      const page = await source.readPage(asking);
+      const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, asking.memory) }));
+      const waiting = [...items.keys()].filter(index => asksProgress(items[index]));
+      const askNext = async (): Promise<void> => {
+        for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
+          const run = items[index];
+          if (!run) continue;
+          const { service, signal } = asking;
+          try {
+            const { completed_steps } = await service.training.progress(run.training_run_id, { signal });
+            items[index] = { ...run, completed_steps };
+          } catch (error) {
+            if (signal.aborted) throw error;
+            // Whatever is wrong concerns the others too; the list is worth showing without.
+            waiting.length = 0;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: progressesAtOnce }, askNext));
+      return { ...page, items };
+    },
+  };
+}
+
+function asksProgress(run: ProgressedRun | undefined): boolean {
+  const meaning = run?.status && statusMeaning(run.status);
+  return run?.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
+}
+
+/** The steps of a run that had ended when they were read: they are what they were. */
+function completedOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps'> {
+  if (!hasEnded(run.status)) return {};
+  const { status, completed_steps } = memory.find('training', run.training_run_id)?.record ?? {};
+  return status === run.status && typeof completed_steps === 'number' ? { completed_steps } : {};
 }
 
 export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {

@@ -48,12 +48,12 @@ export function openOnStage(
 /** Opens a view that fills the screen; it closes with the test. */
 export function openViewOnStage(
   component: ViewDefinition['component'],
-  { service = noService, ...options }: StageOptions = {},
+  { service = noService, others = [], ...options }: StageOptions & { readonly others?: readonly ViewDefinition[] } = {},
 ): Stage {
   const view: ViewDefinition = { name: 'stage', title: 'Stage', section: true, aliases: [], commands: [], component };
   const workbench = new Workbench({ service, profile: 'test' });
   const screen = openScreen(
-    <Program workbench={workbench} theme={createTheme()} registry={[view]} terminal={noTerminal} />,
+    <Program workbench={workbench} theme={createTheme()} registry={[view, ...others]} terminal={noTerminal} />,
     { columns: 100, rows: 30, ...options },
   );
   onTestFinished(() => {

@@ -1,6 +1,6 @@
 /** The training runs of one benchmark. */
 import { useMemo } from 'react';
-import { trainingRunsOf } from '../../../queries/training.ts';
+import { trainingRunsOf, withProgress } from '../../../queries/training.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trainingColumns } from '../training/columns.ts';
@@ -9,7 +9,7 @@ import { useTrainingActions } from '../training/use-training-actions.tsx';
 
 export function BenchmarkTrainingView({ location }: ViewProps) {
   const benchId = location.params['bench_id'] ?? '';
-  const source = useMemo(() => trainingRunsOf(benchId), [benchId]);
+  const source = useMemo(() => withProgress(trainingRunsOf(benchId)), [benchId]);
   const actions = useTrainingActions();
   return (
     <ResourceList

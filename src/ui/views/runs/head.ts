@@ -1,7 +1,7 @@
 /** The lines above the trajectories of a run: its status, how far it is, and its mean with what it is the mean of. Pure. */
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import { reward } from '../../../text/numbers.ts';
+import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
 import { truncate } from '../../../text/width.ts';
@@ -68,7 +68,8 @@ export function summaryLines(
   const listed = rewards ? rewards.values.length + rewards.missing : 0;
   const done = progress?.terminal_rollouts == null ? undefined : Math.max(progress.terminal_rollouts, listed);
   const total = progress?.total_rollouts ?? undefined;
-  const counts = done === undefined ? '' : `${done} of ${total ?? '?'} rollouts`;
+  const counts =
+    done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
   // Of a run that goes on, what has no entry is still to come.

@@ -1,6 +1,7 @@
 /** How training runs and checkpoints read as rows. */
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { rememberedAt } from '../../../queries/remembered/listing.ts';
+import type { ProgressedRun } from '../../../queries/training.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { agoOf } from '../shared/ages.ts';
 import { timeColumn } from '../shared/time-column.ts';
@@ -11,7 +12,14 @@ export function stepsOf({ options }: TrainingRun): number | undefined {
   return typeof steps === 'number' ? steps : undefined;
 }
 
-export const trainingColumns: readonly Column<TrainingRun>[] = [
+/** `35/600`, or only the steps that it was told to do where it is not known how many are done. */
+function stepsText(run: ProgressedRun): string {
+  const [done, total] = [run.completed_steps, stepsOf(run)];
+  if (done == null) return total === undefined ? '' : String(total);
+  return total === undefined ? String(done) : `${done}/${total}`;
+}
+
+export const trainingColumns: readonly Column<ProgressedRun>[] = [
   {
     id: 'name',
     title: 'TRAINING RUN',
@@ -19,7 +27,14 @@ export const trainingColumns: readonly Column<TrainingRun>[] = [
     value: row => row.display_name ?? row.training_run_id,
   },
   { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
-  { id: 'steps', title: 'STEPS', width: 6, align: 'right', value: stepsOf },
+  {
+    id: 'steps',
+    title: 'STEPS',
+    width: 9,
+    align: 'right',
+    value: row => row.completed_steps ?? stepsOf(row),
+    text: stepsText,
+  },
   { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
   timeColumn('created', 'STARTED', row => row.created_at),
   {

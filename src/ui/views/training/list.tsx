@@ -1,15 +1,17 @@
 /** The training runs of every benchmark. */
-import { everyTrainingRun } from '../../../queries/training.ts';
+import { everyTrainingRun, withProgress } from '../../../queries/training.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trainingColumns } from './columns.ts';
 import { trainingFacts, trainingPlace } from './facts.ts';
 import { useTrainingActions } from './use-training-actions.tsx';
 
+const source = withProgress(everyTrainingRun);
+
 export function TrainingView() {
   const actions = useTrainingActions();
   return (
     <ResourceList
-      source={everyTrainingRun}
+      source={source}
       columns={trainingColumns}
       emptyWords="No training runs yet: t on a benchmark starts one"
       open={trainingPlace}

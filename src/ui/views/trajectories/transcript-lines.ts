@@ -59,7 +59,7 @@ function foldedOf(block: Block, width: number): Laid {
   const { step, text, place, fold } = block;
   const note = (words: string, at: number): TranscriptLine => ({ kind: 'fold', text: indent + words, step, place: at });
   if (fold === 'reasoning') {
-    const words = `reasoning, ${numbers.count(text.length)} characters folded`;
+    const words = `reasoning, ${numbers.count(text.length)} character${text.length === 1 ? '' : 's'} folded`;
     return { lines: [note(words, place)], hiddenFrom: place };
   }
   const lines = linesOf(block, width);

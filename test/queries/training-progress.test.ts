@@ -1,0 +1,64 @@
+/** How many steps each run of a list has done: asked for where the record does not say, and not again once it is final. */
+import { expect, it } from 'vitest';
+import type { TrainingRun } from '../../src/contract/training.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { observeTraining, type ProgressedRun, trainingRunsOf, withProgress } from '../../src/queries/training.ts';
+import type { Service } from '../../src/service/index.ts';
+import { trainingColumns } from '../../src/ui/views/training/columns.ts';
+
+const run = (id: string, status: string): TrainingRun => ({
+  training_run_id: id,
+  status,
+  bench_id: 'bench_1',
+  options: { num_steps: 600 },
+});
+
+function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ completed_steps: number }>) {
+  const asked: string[] = [];
+  const service = {
+    training: {
+      listRuns: async () => [...runs],
+      progress: (id: string) => {
+        asked.push(id);
+        return progress(id);
+      },
+    },
+  } as unknown as Service;
+  const memory = RememberedStore.inMemory('test');
+  const source = withProgress(trainingRunsOf('bench_1'));
+  const read = async (): Promise<readonly ProgressedRun[]> => {
+    const signal = new AbortController().signal;
+    const { items } = await source.readPage({ service, signal, memory, query: {} });
+    memory.see(items.map(observeTraining));
+    return items;
+  };
+  return { read, asked };
+}
+
+const steps = trainingColumns.find(({ id }) => id === 'steps');
+const shown = (rows: readonly ProgressedRun[]) => rows.map(row => steps?.text?.(row));
+
+it('shows what was done of what was to be done', async () => {
+  const runs = [
+    run('cancelled', 'cancelled'),
+    run('running', 'running'),
+    run('done', 'succeeded'),
+    run('new', 'pending'),
+  ];
+  const { read, asked } = open(runs, async id => ({ completed_steps: id === 'cancelled' ? 35 : 7 }));
+  expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
+  expect(asked).toEqual(['cancelled', 'running']);
+  asked.length = 0;
+  // What has ended is remembered.
+  expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
+  expect(asked).toEqual(['running']);
+});
+
+it('shows the list also where the progress cannot be had, and asks in vain but few times', async () => {
+  const runs = Array.from({ length: 50 }, (_, index) => run(`run_${index}`, 'failed'));
+  const { read, asked } = open(runs, async () => {
+    throw new Error('no progress today');
+  });
+  expect(shown(await read())).toEqual(runs.map(() => '600'));
+  expect(asked.length).toBeLessThanOrEqual(4);
+});

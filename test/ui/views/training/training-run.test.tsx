@@ -1,0 +1,70 @@
+/** The view of a training run: what it remembers while one is elsewhere, and what it says first. */
+import { expect, it } from 'vitest';
+import type { Service } from '../../../../src/service/index.ts';
+import type { ViewDefinition } from '../../../../src/ui/app/view-definition.ts';
+import { TrainingView } from '../../../../src/ui/views/training/list.tsx';
+import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
+import { openViewOnStage } from '../../stage.tsx';
+
+const runs = ['first', 'second'].map((name, index) => ({
+  training_run_id: `trn_${name}`,
+  display_name: name,
+  bench_id: 'bench_1',
+  status: 'succeeded',
+  created_at: `2026-01-0${index + 1}T00:00:00Z`,
+  options: { num_steps: 40 },
+}));
+const trainer_rewards = Array.from({ length: 40 }, (_, index) => ({ step: index + 1, trainer_reward: index / 40 }));
+const service = {
+  capabilities: { has: () => true },
+  benchmarks: {
+    list: async () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+  },
+  training: {
+    listRuns: async () => runs,
+    get: async (id: string) => runs.find(run => run.training_run_id === id),
+    progress: async () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
+    trainerRewards: async () => ({ trainer_rewards }),
+    heldOutRewards: async () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.1 }] }),
+    checkpoints: async () => [],
+  },
+} as unknown as Service;
+
+const runView: ViewDefinition = {
+  name: 'training-run',
+  title: 'Training run',
+  aliases: [],
+  crumb: params => params['name'] ?? '',
+  component: TrainingRunView,
+  commands: [],
+};
+
+it('keeps the overlay, the crosshair and the smoothing for the way back', async () => {
+  const stage = openViewOnStage(TrainingView, {
+    service: async () => service,
+    others: [runView],
+    columns: 110,
+    rows: 40,
+  });
+  await stage.waitFor('▸ second');
+  await stage.press('enter');
+  await stage.waitFor('trainer 0.975');
+  await stage.press('i');
+  await stage.waitFor('Lay over it');
+  await stage.waitFor('first');
+  await stage.press('enter');
+  await stage.waitFor('trainer of first');
+  // A line for each series, with its value before its name; the crosshair begins at the newest step.
+  await stage.press('.');
+  await stage.waitFor(text => /at 40 /.test(text));
+  expect(stage.text()).toMatch(/⠄⠄⠄⠄ 0\.975 +trainer of second/);
+  expect(stage.text()).toMatch(/0\.975 +trainer of first/);
+  await stage.press(',', 'w');
+  await stage.waitFor('smoothed 0.6');
+  await stage.press('esc');
+  await stage.waitFor('▸ second');
+  await stage.press('enter');
+  await stage.waitFor('trainer of first');
+  expect(stage.text()).toMatch(/at 39 /);
+  expect(stage.text()).toContain('smoothed 0.6');
+});
