@@ -256,4 +256,16 @@ describe('a secret', () => {
     await create({ name: 'QUIZ_API_KEY', value: 'k' });
     expect(await readiness()).toMatchObject({ ready: true, missing_secret_names: [] });
   });
+
+  it('does not hinder the repeat of a start that had it', async () => {
+    const benchId = await service.readyBenchmark('what-is-it');
+    const { body } = await create({ name: 'QUIZ_API_KEY', value: 'k' });
+    const run = { display_name: 'once', model_slug: 'benchtop/tutor-base' };
+    const start = () => service.call('POST', `/api/v1/eval/${benchId}/start`, run, { 'Idempotency-Key': 'start-once' });
+    const first = await start();
+    expect(first.status).toBe(200);
+    await service.call('DELETE', `/api/v1/secrets/${body.secret.secret_id}`);
+    expect(await get(`/api/v1/benchmarks/${benchId}/readiness`)).toMatchObject({ ready: false });
+    expect((await start()).body).toEqual(first.body);
+  });
 });

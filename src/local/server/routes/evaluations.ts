@@ -44,10 +44,11 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
   const start = (call: Call): unknown => {
     const { organizationId, params, idempotencyKey } = call;
     const body = call.body as StartEvalBody;
-    const benchmark = findBenchmark(service, organizationId, params['bench_id'] ?? '');
-    const { model, checkpoint } = evaluated(organizationId, body);
-    const result = once(database, organizationId, idempotencyKey, { ...body, bench_id: benchmark.bench_id }, () => {
-      // Within: a repeat gets the first answer, whatever has become of the benchmark since.
+    const { bench_id = '' } = params;
+    // All checks are within: a repeat gets the first answer, also where the benchmark has changed since.
+    const result = once(database, organizationId, idempotencyKey, { ...body, bench_id }, () => {
+      const benchmark = findBenchmark(service, organizationId, bench_id);
+      const { model, checkpoint } = evaluated(organizationId, body);
       requireReady(service, organizationId, benchmark.bench_id);
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
