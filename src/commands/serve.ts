@@ -7,6 +7,7 @@ import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { own } from '../text/own.ts';
 import { configFlags, configOptions } from './flags.ts';
+import { keepHeapSmall } from './heap.ts';
 import { version } from './version.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
@@ -98,6 +99,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('--port takes a number from 0 to 65535.');
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
+    keepHeapSmall();
     const service = await serve({
       dataFolder,
       version,

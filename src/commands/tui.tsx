@@ -10,6 +10,7 @@ import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { configFlags, configOptions } from './flags.ts';
+import { keepHeapSmall } from './heap.ts';
 import { Session } from './session.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
@@ -41,17 +42,6 @@ function Root({ session, terminal, theme }: RootProps) {
       connection={session.connection}
     />
   );
-}
-
-/**
- * Keeps the heap near the size of what lives in it. Left alone, V8 lets it grow to many times that for the sake of a
- * throughput that a screen has no use for: 280 MB instead of 160 with 10,000 rows and a long trajectory.
- */
-function keepHeapSmall(): void {
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  // The young generation stays as it is; the old one is tidied up when it has grown by so much.
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=60');
 }
 
 /** How long connections may take to close. */
