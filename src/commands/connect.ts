@@ -4,6 +4,7 @@ import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
+import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import type { ServiceOptions, Supervisor } from '../service/options.ts';
 import {
@@ -14,6 +15,9 @@ import {
 } from '../service/supervisor.ts';
 import { version } from './version.ts';
 
+/** Whatever this program asks, every host is asked through one gate. */
+const gates = new Gates();
+
 const none = async (): Promise<string> => '';
 
 /** The connection of a program, or of one command, to the service of a configuration. */
@@ -21,6 +25,8 @@ export interface ServiceConnection {
   /** Gives what asks the service, loaded the first time. Asks nothing itself. */
   readonly service: () => Promise<Service>;
   readonly monitor: ConnectionMonitor;
+  /** Whether the host of the service takes requests, or limits them. */
+  readonly gate: GateMonitor;
   /** Where the service is, for words about it. */
   readonly address: () => string;
   /** Closes what has been opened, and opens nothing for it. The service cannot be had from here afterwards. */
@@ -93,8 +99,9 @@ export function connectTo(config: Config, moment: 'start' | 'command'): ServiceC
     // Loading what talks to the service holds the thread: the first frame goes before it.
     await new Promise(setImmediate);
     const { createService } = await import('../service/index.ts');
-    return createService({ ...optionsOf(config, supervised), readOnly: config.profile.readOnly.value });
+    return createService({ ...optionsOf(config, supervised), gates, readOnly: config.profile.readOnly.value });
   };
+  const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);
   return {
     service: () => {
       if (closed) return Promise.reject(new Error('This service is not shown any more. Nothing was sent.'));
@@ -102,7 +109,8 @@ export function connectTo(config: Config, moment: 'start' | 'command'): ServiceC
       return created;
     },
     monitor: supervised ?? fixedConnection,
-    address: () => (wanted.kind === 'remote' ? wanted.baseUrl.value : (supervised?.baseUrl ?? 'the local service')),
+    gate: gates.monitor(() => hostOf(baseUrl())),
+    address: () => baseUrl() ?? 'the local service',
     close: async () => {
       closed = true;
       supervised?.close();
@@ -111,6 +119,8 @@ export function connectTo(config: Config, moment: 'start' | 'command'): ServiceC
     },
   };
 }
+
+const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : new URL(url).host);
 
 /** Where the address and the key come from, in whole sentences. */
 export function originsOf({ service, name }: Config['profile']): string[] {

@@ -26,6 +26,7 @@ function show(config: Config): Shown {
   const workbench = new Workbench({
     service: connection.service,
     connection: connection.monitor,
+    gate: connection.gate,
     profile: config.profile.name,
     readOnly: config.profile.readOnly.value,
     keepsChats: config.preferences.chatHistory,

@@ -104,7 +104,6 @@ export async function follow(following: Following): Promise<string> {
   let told = '';
   let failures = 0;
   for (;;) {
-    let retryAfterMs: number | undefined;
     try {
       const seen = await look();
       failures = 0;
@@ -115,10 +114,9 @@ export async function follow(following: Following): Promise<string> {
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
-      retryAfterMs = error.retryAfterMs;
       if (failures === 1) note(`${label}: ${error.message} It is asked for again.`);
     }
-    const situation = { activity: 'running', attention: 'focused', failures, retryAfterMs } as const;
+    const situation = { activity: 'running', attention: 'focused', failures } as const;
     await sleep(pollDelay({ ...situation, chance: Math.random(), intervals }) ?? 0, signal);
   }
 }
@@ -154,7 +152,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       };
       try {
         const { config, service, memory } = context;
-        const look = (): Promise<Seen> => lookAt(thing, { service, memory, signal });
+        const look = (): Promise<Seen> => lookAt(thing, { service: service.background, memory, signal });
         const { label } = thing;
         const status = await follow({ label, look, tell, note: io.note, intervals: config.preferences.poll, signal });
         return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;

@@ -1,4 +1,5 @@
 /** How far what is on screen can be trusted to be now. All times are epoch milliseconds. */
+import type { GateState } from '../service/gate.ts';
 
 export type Freshness =
   /** Nothing has arrived yet. */
@@ -9,6 +10,8 @@ export type Freshness =
   | { readonly kind: 'stale'; readonly at: number }
   /** The last attempt failed. `at` is the age of what is still shown, if anything is. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
+  /** The service limits the rate of requests: nothing is sent before `until`. */
+  | { readonly kind: 'limited'; readonly at: number | undefined; readonly until: number }
   /** The user stopped the polling. */
   | { readonly kind: 'paused'; readonly at: number | undefined };
 
@@ -17,10 +20,18 @@ export interface FreshnessFacts {
   readonly failedAt: number | undefined;
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
+  readonly gate: GateState;
 }
 
-export function freshnessOf({ dataAt, failedAt, intervalMs, paused }: FreshnessFacts): Freshness {
+export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate }: FreshnessFacts): Freshness {
   if (paused) return { kind: 'paused', at: dataAt };
+  // What is not polled waits for nothing, unless it has never been answered.
+  const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
+  if (waits && gate.kind === 'limited') {
+    return gate.reason === 'rate_limit'
+      ? { kind: 'limited', at: dataAt, until: gate.until }
+      : { kind: 'failing', at: dataAt, retryAt: gate.until };
+  }
   if (failedAt !== undefined) {
     return { kind: 'failing', at: dataAt, retryAt: intervalMs === undefined ? undefined : failedAt + intervalMs };
   }
@@ -33,6 +44,10 @@ const overdueIntervals = 2.5;
 
 /** The freshness as it stands at `now`: what was fresh grows stale when the next answer is overdue. */
 export function freshnessAt(freshness: Freshness, now: number): Freshness {
+  // Once the service takes requests again, what is shown is as old as it is until the next answer comes.
+  if (freshness.kind === 'limited' && now >= freshness.until) {
+    return freshness.at === undefined ? { kind: 'loading' } : { kind: 'stale', at: freshness.at };
+  }
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return freshness;
   const overdue = now - freshness.at > freshness.intervalMs * overdueIntervals;
   return overdue ? { kind: 'stale', at: freshness.at } : freshness;

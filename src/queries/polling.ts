@@ -1,6 +1,8 @@
 /**
- * When a thing is asked for again. One pure policy for every query: by what the thing is doing, by how much attention
- * it has on screen, and by how the last attempts went. All times are in milliseconds.
+ * When a query is sent again. One pure policy for all of them: by what its subject is doing, by how much attention it has
+ * on screen, and by how its own last attempts went. What holds for the whole host, rate limits and failures of everything,
+ * is the business of the gate in the service layer; the backoff here is for the one query that fails while others are
+ * answered, of which the gate knows nothing. All times are in milliseconds.
  */
 import { hasEnded, isRunning } from '../contract/status.ts';
 
@@ -50,8 +52,6 @@ export interface PollSituation {
   readonly attention: Attention;
   /** Attempts that failed since the last success. */
   readonly failures: number;
-  /** How long the service asked to wait, if it did. */
-  readonly retryAfterMs?: number | undefined;
   /**
    * A number in [0, 1) that spreads the attempts; it stays the same until the next attempt, so that the interval does
    * too. The middle, 0.5, gives the interval as it is meant.
@@ -62,13 +62,12 @@ export interface PollSituation {
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const { activity, attention, failures, retryAfterMs = 0, chance, intervals = usualIntervals } = situation;
+  const { activity, attention, failures, chance, intervals = usualIntervals } = situation;
   if (attention === 'hidden') return undefined;
   const interval = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
   if (interval === undefined) return undefined;
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
-  const jittered = backoff * (1 - jitterShare + 2 * jitterShare * chance);
-  return Math.round(Math.max(jittered, retryAfterMs));
+  return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * chance));
 }
 
 /** A number in [0, 1) made from a text: the same text, the same number (FNV-1a, Fowler, Noll and Vo). */

@@ -1,6 +1,6 @@
 /** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
 import { type Query, useQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
 import type { Asking } from './asking.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -51,7 +51,6 @@ function delayOf<Data>(
     activity: query.activity(data as Data | undefined),
     attention,
     failures: workbench.failures.get(asked.queryHash) ?? 0,
-    retryAfterMs: fault?.retryAfterMs,
     chance,
     intervals: workbench.poll,
   });
@@ -73,16 +72,12 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = JSON.stringify(queryKey);
       try {
-        await workbench.rest.over(signal);
-        const service = await workbench.service();
-        const answer = await query.read({ service, signal, memory: workbench.remembered });
+        const { background } = await workbench.service();
+        const answer = await query.read({ service: background, signal, memory: workbench.remembered });
         workbench.failures.delete(hash);
         return answer;
       } catch (failure) {
-        if (!signal.aborted) {
-          workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
-          workbench.rest.ask(faultOf(failure).retryAfterMs ?? 0);
-        }
+        if (!signal.aborted) workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
         throw failure;
       }
     },
@@ -102,6 +97,7 @@ export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attent
 export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
   const workbench = useWorkbench();
   const paused = usePaused();
+  const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
   const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
     ...queryOptions(workbench, query),
     enabled: attention !== 'hidden',
@@ -116,6 +112,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     failedAt: error ? errorUpdatedAt : undefined,
     intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,
+    gate,
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();

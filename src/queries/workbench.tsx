@@ -1,9 +1,9 @@
 /** What the screens stand on: the service they ask, the cache of what it answered, and whether polling goes on. */
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { type GateMonitor, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
-import { HostRest } from './host-rest.ts';
 import { Lists } from './lists.ts';
 import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
@@ -23,6 +23,8 @@ export interface WorkbenchOptions {
   readonly service: () => Promise<Service>;
   /** How the connection to the service is; always there where it is not given. */
   readonly connection?: ConnectionMonitor;
+  /** Whether the host of the service takes requests; it always does where this is not given. */
+  readonly gate?: GateMonitor;
   /** Name of the profile, for the frame. */
   readonly profile: string;
   /** Hides and refuses everything that writes. */
@@ -39,6 +41,7 @@ export interface WorkbenchOptions {
 export class Workbench {
   readonly service: () => Promise<Service>;
   readonly connection: ConnectionMonitor;
+  readonly gate: GateMonitor;
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
@@ -60,8 +63,6 @@ export class Workbench {
   readonly lists = new Lists(this.cache, async signal => {
     return { service: await this.service(), signal, memory: this.remembered };
   });
-  /** The rest that the service has asked for, for all queries together. */
-  readonly rest = new HostRest();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
   /** What is known of everything that has a status. */
@@ -82,6 +83,7 @@ export class Workbench {
   constructor(options: WorkbenchOptions) {
     const { service, profile, readOnly = false, keepsChats = true, poll = usualIntervals, remembered } = options;
     this.connection = options.connection ?? fixedConnection;
+    this.gate = options.gate ?? openGate;
     this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.keepsChats = keepsChats;
     this.poll = poll;

@@ -1,10 +1,12 @@
 /** Makes a request until it succeeds, may not be repeated, or its time is over. */
 import type { Method } from '../contract/common.ts';
+import type { Clock } from './clock.ts';
 import type { ServiceError } from './errors.ts';
+import type { Gates, RateLimitGate } from './gate.ts';
 import { deadlineReached } from './http.ts';
-import type { Clock } from './options.ts';
+
 import type { Logger, LogLine } from './redaction.ts';
-import { decideRetry, isLost, maximumRecoveries, mayRepeat, type Outcome, type RetryBudget } from './retry.ts';
+import { decideRetry, isLost, isPassing, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
 
 /** How one attempt ended. Without an `outcome` there is no other one. */
 export type AttemptResult<Value> = { readonly status?: number | undefined; readonly requestId?: string | undefined } & (
@@ -17,7 +19,7 @@ export type AttemptResult<Value> = { readonly status?: number | undefined; reado
     }
 );
 
-/** What the attempts of a call share, wherever they go. */
+/** Where an attempt goes. */
 export interface Destination {
   /** Path without the query. */
   readonly path: string;
@@ -32,8 +34,10 @@ export interface AttemptPlan<Value, Where extends Destination> {
   readonly isWrite: boolean;
   /** The request carries an idempotency key, or a body whose repeat is harmless. */
   readonly repeatable: boolean;
+  /** Not retried, and last in line at the gate. */
+  readonly background: boolean;
   readonly time: TimeLimit;
-  readonly budget: RetryBudget;
+  readonly gates: Gates;
   readonly clock: Clock;
   readonly logger: Logger | undefined;
   /** Where the next attempt goes. */
@@ -42,64 +46,95 @@ export interface AttemptPlan<Value, Where extends Destination> {
   readonly run: (attempt: number, where: Where) => Promise<AttemptResult<Value>>;
   /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
   readonly recover: (where: Where) => Promise<boolean>;
+  /** The error of a call that is over, or would be, before its host takes requests again. */
+  readonly heldBack: (where: Where, gate: RateLimitGate) => ServiceError;
 }
 
 /** @throws ServiceError of the last attempt */
 export async function withRetries<Value, Where extends Destination>(plan: AttemptPlan<Value, Where>): Promise<Value> {
-  const { operation, method, clock, time, budget } = plan;
+  const { operation, method, clock, time, background } = plan;
   let retries = 0;
   let recoveries = 0;
+  let last: ServiceError | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const where = await plan.locate();
     const { host, path } = where;
-    const startedAt = clock.now();
+    const gate = plan.gates.of(host);
+    const inTime = await gate.pass({ signal: time.signal, endsAt: time.endsAt, background });
+    if (time.signal.aborted) throw plan.heldBack(where, gate);
+    if (!inTime) throw last ?? plan.heldBack(where, gate);
+    const startedAt = clock.monotonic();
     const result = await plan.run(attempt, where);
-    const { status, requestId } = result;
-    const line: LogLine = { operation, method, path, attempt, ms: clock.now() - startedAt, status, requestId };
+    const ms = Math.round(clock.monotonic() - startedAt);
+    const line: LogLine = { operation, method, path, attempt, ms, status: result.status, requestId: result.requestId };
+    report(result, gate, clock.now());
     if (result.ok) {
-      budget.succeeded(host);
       plan.logger?.(line);
       return result.value;
     }
     const { error, outcome } = result;
+    last = error;
     const recovered = recoveries < maximumRecoveries && isLost(outcome) && (await plan.recover(where));
     if (recovered && (!plan.isWrite || mayRepeat({ ...plan, outcome }))) {
       recoveries += 1;
+      gate.restarted();
       plan.logger?.({ ...line, error: error.kind, retryInMs: 0 });
       continue;
     }
     retries += 1;
-    const retryInMs = delayBefore(plan, host, retries, result);
+    const wait = waitBefore(plan, gate, retries, result);
+    const retryInMs = wait && Math.round(wait.ownMs + wait.gateMs);
     plan.logger?.({ ...line, error: error.kind, retryInMs });
-    if (retryInMs === undefined) throw error;
-    // If aborted during the wait, the next attempt throws CancelledError and sends nothing.
-    await clock.sleep(retryInMs, time.signal);
+    if (!wait) throw error;
+    if (wait.ownMs > 0) await clock.sleep(wait.ownMs, time.signal);
   }
 }
 
-function delayBefore<Value>(
-  {
-    method,
-    repeatable,
-    time,
-    budget,
-    clock,
-  }: Pick<AttemptPlan<Value, Destination>, 'method' | 'repeatable' | 'time' | 'budget' | 'clock'>,
-  host: string,
+/** What the gate of the host is to know of an attempt. */
+function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: number): void {
+  const outcome = result.ok ? undefined : result.outcome;
+  if (result.ok) gate.succeeded();
+  // Stopped by the caller: that says nothing of the host.
+  if (result.ok || !outcome) return;
+  const asked = retryAfter(result.headers, now);
+  const limited = outcome.kind === 'answer' && outcome.status === 429;
+  if (limited || (isPassing(outcome) && asked !== undefined)) gate.limit(asked);
+  else if (!isPassing(outcome)) gate.answered();
+  // A connection that is not made costs the host nothing, and says nothing of its load.
+  else if (!('sent' in outcome) || outcome.sent) gate.failed();
+}
+
+type Waits = { readonly ownMs: number; readonly gateMs: number };
+
+/** What is waited for before the next attempt: by the call itself, and at the gate; undefined where there is none. */
+function waitBefore<Value, Where extends Destination>(
+  { method, repeatable, background, time, clock }: AttemptPlan<Value, Where>,
+  gate: RateLimitGate,
   attempt: number,
   { outcome, headers }: Extract<AttemptResult<Value>, { ok: false }>,
-): number | undefined {
-  if (!outcome) return undefined;
-  const now = clock.now();
-  const decision = decideRetry({ attempt, method, repeatable, outcome, headers, random: clock.random(), now });
-  if (!decision.retry || now + decision.delayMs >= time.endsAt) return undefined;
-  return budget.take(host) ? decision.delayMs : undefined;
+): Waits | undefined {
+  if (!outcome || background) return undefined;
+  const decision = decideRetry({
+    attempt,
+    method,
+    repeatable,
+    outcome,
+    headers,
+    random: clock.random(),
+    now: clock.now(),
+  });
+  if (!decision.retry) return undefined;
+  const gateMs = gate.remaining();
+  // A host that limits says how long; the wait of the call itself is for failures of which the gate knows nothing.
+  const ownMs = gateMs > 0 ? 0 : decision.delayMs;
+  if (clock.monotonic() + ownMs + gateMs >= time.endsAt) return undefined;
+  return gate.takeRetry() ? { ownMs, gateMs } : undefined;
 }
 
 /** The signal of a call: it aborts when the caller's does, or with `deadlineReached` when the time is over. */
 export interface TimeLimit {
   readonly signal: AbortSignal;
-  /** Epoch milliseconds. */
+  /** On the monotonic clock. */
   readonly endsAt: number;
   /** From here on only the caller's signal counts. */
   readonly lift: () => void;
@@ -107,6 +142,7 @@ export interface TimeLimit {
   readonly end: () => void;
 }
 
+/** @param now on the monotonic clock */
 export function limitTime(caller: AbortSignal | undefined, ms: number | undefined, now: number): TimeLimit {
   const controller = new AbortController();
   const cancel = () => controller.abort(isTimeout(caller?.reason) ? deadlineReached : undefined);
@@ -127,14 +163,4 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
 /** Whether a signal was aborted by `AbortSignal.timeout`, and not because nobody wants the answer any more. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
-}
-
-/** Waits by a timer. */
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
-  clearTimeout(timer);
 }

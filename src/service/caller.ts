@@ -7,26 +7,22 @@ import { own } from '../text/own.ts';
 import { Agents } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
-import { type AttemptResult, type Destination, limitTime, sleep, type TimeLimit, withRetries } from './attempts.ts';
+import { type AttemptResult, type Destination, limitTime, type TimeLimit, withRetries } from './attempts.ts';
 import { BodyTooLarge, parseJson, readBody, readErrorBody } from './body.ts';
 import { Capabilities } from './capabilities.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { Connection, type Place } from './connection.ts';
 import { credentialFor } from './credentials.ts';
 import { ReadOnlyError, RequestError, ServiceError } from './errors.ts';
 import type { CallFacts } from './facts.ts';
+import { Gates } from './gate.ts';
 import { exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
-import {
-  type CallOptions,
-  type Clock,
-  defaultMaxBytes,
-  type ServiceOptions,
-  type Timeouts,
-  timeoutsOf,
-} from './options.ts';
+import { type CallOptions, defaultMaxBytes, type ServiceOptions, type Timeouts, timeoutsOf } from './options.ts';
 import { type CallInput, type PreparedRequest, prepareRequest } from './request.ts';
 import { misunderstood, redirected, tooLarge } from './response-error.ts';
-import { mayHaveWorked, type Outcome, RetryBudget } from './retry.ts';
-import { errorOfFailure, outcomeOfFailure, unlocated } from './wire-error.ts';
+import { mayHaveWorked, type Outcome } from './retry.ts';
+import { heldBack, unlocated } from './unsent-error.ts';
+import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
 
 export interface CallExtras extends CallOptions {
   readonly idempotencyKey?: string | undefined;
@@ -45,6 +41,7 @@ interface Call {
   readonly idempotencyKey: string | undefined;
   /** Access token of the trajectory that the call is about. */
   readonly token: string | undefined;
+  readonly background: boolean;
 }
 
 /** Where one attempt of a call goes. */
@@ -66,11 +63,14 @@ export interface OpenAnswer {
   readonly end: () => void;
 }
 
+/** What the resources need of a caller. */
+export type Calls = Pick<Caller, 'call'>;
+
 export class Caller {
   readonly connection: Connection;
   readonly agents: Agents;
   readonly clock: Clock;
-  readonly budget: RetryBudget;
+  readonly gates: Gates;
   readonly assumptions: Assumptions;
   readonly capabilities = new Capabilities();
   readonly #options: ServiceOptions;
@@ -84,8 +84,8 @@ export class Caller {
     this.connection = new Connection(options);
     this.agents = new Agents(options.caFile);
     this.assumptions = new Assumptions(options.assumptions);
-    this.clock = options.clock ?? { now: Date.now, random: Math.random, sleep };
-    this.budget = options.retryBudget ?? new RetryBudget();
+    this.clock = options.clock ?? systemClock;
+    this.gates = options.gates ?? new Gates(this.clock);
   }
 
   /** @throws ServiceError */
@@ -95,7 +95,7 @@ export class Caller {
     options: CallExtras = {},
   ): Promise<z.output<Response>> {
     const call = this.#prepare(endpoint, input, options);
-    const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.now());
+    const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
     const maxBytes = options.maxBytes ?? defaultMaxBytes;
     try {
       return await this.#attempts(call, time, false, async (answer, facts) => {
@@ -125,7 +125,7 @@ export class Caller {
     options: CallExtras = {},
   ): Promise<OpenAnswer> {
     const call = this.#prepare(endpoint, input, options);
-    const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.now());
+    const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
     try {
       return await this.#attempts(call, time, true, async (answer, facts) => {
         time.lift();
@@ -176,6 +176,7 @@ export class Caller {
       sensitive: sensitiveValues(endpoint, input.body),
       idempotencyKey,
       token,
+      background: options.background ?? false,
     };
   }
 
@@ -188,7 +189,7 @@ export class Caller {
     const { endpoint, request, idempotencyKey } = call;
     const { auth, method, operation } = endpoint;
     const writes = isWrite(endpoint);
-    const { clock, budget, connection } = this;
+    const { clock, gates, connection } = this;
     let mayHaveHappened = false;
     const factsOf = (url: URL, attempts: number): CallFacts => ({
       method,
@@ -227,7 +228,8 @@ export class Caller {
       isWrite: writes,
       repeatable: endpoint.repeatable === true || (endpoint.idempotencyKey === true && idempotencyKey !== undefined),
       time,
-      budget,
+      background: call.background,
+      gates,
       clock,
       logger: this.#options.logger,
       locate,
@@ -235,6 +237,7 @@ export class Caller {
       // What was cut off by closing is not lost: starting the service again would keep a program that ends from ending.
       recover: async ({ place, closings }) =>
         closings === this.#closings && (await connection.recover(place, time.signal)),
+      heldBack: ({ url }, gate) => heldBack(factsOf(url, made), gate, time.signal, call.timeouts),
     });
   }
 

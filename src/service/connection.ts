@@ -17,6 +17,7 @@ export class Connection {
   readonly #inferenceBase: URL | undefined;
   readonly #supervisor: Supervisor | undefined;
   readonly #allowInsecureHttp: boolean;
+  #last: URL;
   /** Every origin at which the service has been. */
   readonly #origins = new Set<string>();
 
@@ -25,7 +26,13 @@ export class Connection {
     this.base = parseBase(baseUrl, 'baseUrl', allowInsecureHttp);
     this.#inferenceBase = inferenceUrl ? parseBase(inferenceUrl, 'inferenceUrl', allowInsecureHttp) : undefined;
     this.#supervisor = supervisor;
+    this.#last = this.base;
     this.#allowInsecureHttp = allowInsecureHttp;
+  }
+
+  /** Host and port at which the service was last. */
+  get host(): string {
+    return this.#last.host;
   }
 
   /**
@@ -46,6 +53,7 @@ export class Connection {
     }
     const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);
     this.#origins.add(base.origin);
+    this.#last = base;
     return { base, target };
   }
 

@@ -1,9 +1,10 @@
 /** The service: every endpoint of the contract as a function, and what this session has learnt about it. */
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
-import { type CallExtras, Caller } from './caller.ts';
+import { type CallExtras, Caller, type Calls } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
+import type { GateMonitor } from './gate.ts';
 import type { ServiceOptions } from './options.ts';
 import { type CallInput, describeRequest, type RequestPreview } from './request.ts';
 import { benchmarkResource } from './resources/benchmarks.ts';
@@ -16,17 +17,29 @@ import { trainingResource } from './resources/training.ts';
 import { trajectoryResource } from './resources/trajectories.ts';
 import { type PutUpload, uploader } from './uploads.ts';
 
-export interface Service {
+/** Every endpoint of the contract as a function. */
+export type Resources = ReturnType<typeof resourcesOf>;
+
+function resourcesOf(caller: Calls) {
+  return {
+    benchmarks: benchmarkResource(caller),
+    evaluations: evaluationResource(caller),
+    trajectories: trajectoryResource(caller),
+    datasets: datasetResource(caller),
+    training: trainingResource(caller),
+    models: modelResource(caller),
+    deployments: deploymentResource(caller),
+    secrets: secretResource(caller),
+  };
+}
+
+export interface Service extends Resources {
   /** Where the service is; holds no credential. */
   readonly baseUrl: string;
-  readonly benchmarks: ReturnType<typeof benchmarkResource>;
-  readonly evaluations: ReturnType<typeof evaluationResource>;
-  readonly trajectories: ReturnType<typeof trajectoryResource>;
-  readonly datasets: ReturnType<typeof datasetResource>;
-  readonly training: ReturnType<typeof trainingResource>;
-  readonly models: ReturnType<typeof modelResource>;
-  readonly deployments: ReturnType<typeof deploymentResource>;
-  readonly secrets: ReturnType<typeof secretResource>;
+  /** The same service for polls: they are not retried, and go behind what the user asks for. */
+  readonly background: Service;
+  /** Whether its host takes requests, or limits them at the moment. */
+  readonly gate: GateMonitor;
   readonly chat: Chat;
   readonly putUpload: PutUpload;
   /**
@@ -59,23 +72,30 @@ export interface Service {
  */
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
-  return {
+  const own = {
     baseUrl: caller.connection.base.href,
-    benchmarks: benchmarkResource(caller),
-    evaluations: evaluationResource(caller),
-    trajectories: trajectoryResource(caller),
-    datasets: datasetResource(caller),
-    training: trainingResource(caller),
-    models: modelResource(caller),
-    deployments: deploymentResource(caller),
-    secrets: secretResource(caller),
+    gate: caller.gates.monitor(() => caller.connection.host),
     chat: new Chat(caller),
     putUpload: uploader(caller, options),
-    call: (operation, input, extras) => caller.call(endpoints[operation] as Endpoint, input, extras),
     requireWrites: () => caller.requireWrites(),
     preview: (operation, input) =>
       describeRequest(endpoints[operation] as Endpoint, input, caller.assumptions, caller.connection.base),
     capabilities: caller.capabilities,
     close: () => caller.close(),
+  } satisfies Partial<Service>;
+  const serviceOf = ({ call }: Calls): Omit<Service, 'background'> => ({
+    ...own,
+    ...resourcesOf({ call }),
+    call: (operation, input, extras) => call(endpoints[operation] as Endpoint, input, extras),
+  });
+  const polls: Calls = {
+    call: (endpoint, input, extras) => caller.call(endpoint, input, { background: true, ...extras }),
   };
+  const background: Service = {
+    ...serviceOf(polls),
+    get background() {
+      return background;
+    },
+  };
+  return { ...serviceOf({ call: caller.call.bind(caller) }), background };
 }

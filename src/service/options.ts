@@ -1,6 +1,7 @@
 /** What a service is made with, and what a single call may be told. All times are in milliseconds. */
+import type { Clock } from './clock.ts';
+import type { Gates } from './gate.ts';
 import type { Logger } from './redaction.ts';
-import type { RetryBudget } from './retry.ts';
 
 export interface Timeouts {
   /** For the lookup of the name, the connection and TLS together. */
@@ -9,15 +10,6 @@ export interface Timeouts {
   readonly silenceMs: number;
   /** For the whole call with its retries; undefined for no limit. */
   readonly deadlineMs: number | undefined;
-}
-
-/** Time and chance, so that tests need not wait. */
-export interface Clock {
-  readonly now: () => number;
-  /** A number in [0, 1). */
-  readonly random: () => number;
-  /** Waits; ends early, without an error, once the signal aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** An address at which a service can be asked, with the credential that counts there. */
@@ -63,8 +55,8 @@ export interface ServiceOptions {
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
   readonly userAgent: string;
   readonly logger?: Logger | undefined;
-  /** Shared by services of the same process; by default each service has its own. */
-  readonly retryBudget?: RetryBudget | undefined;
+  /** The gates of the process, so that all its services share one for each host; by default a service has its own. */
+  readonly gates?: Gates | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -73,6 +65,11 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly signal?: AbortSignal | undefined;
   /** Largest answer that is read, in bytes. */
   readonly maxBytes?: number | undefined;
+  /**
+   * Asked by the program for itself, again and again: it is not retried, as the next poll is the retry, and goes behind
+   * what the user has asked for where the host limits the rate of requests.
+   */
+  readonly background?: boolean | undefined;
 }
 
 /** Options of a call that starts something. */

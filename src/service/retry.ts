@@ -73,7 +73,7 @@ export function isLost(outcome: Outcome | undefined): boolean {
 }
 
 /** Whether the same request may well succeed later. A conflict (409) is an answer, not an accident. */
-function isPassing(outcome: Outcome): boolean {
+export function isPassing(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
       return outcome.status === 408 || outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501);
@@ -121,35 +121,35 @@ function amount(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
 }
 
-function backoff(attempt: number, random: number): number {
+/** The wait after so many failures in a row, from 1. @param random in [0, 1) */
+export function backoff(attempt: number, random: number): number {
   const whole = Math.min(longestBackoff, firstBackoff * 2 ** (attempt - 1));
   return Math.round(whole * (1 - jitterShare + jitterShare * random));
 }
 
 /**
- * How many retries one host gets beyond its successes, over all callers: a service in trouble is not made worse by
- * everything that polls it. A retry costs 1, a success gives back a part (as in the gRPC retry throttling design).
+ * How many retries a host gets beyond its successes, over all callers: a service in trouble is not made worse by everything
+ * that polls it. A retry costs 1, a success gives back a part (as in the gRPC retry throttling design).
  */
 export class RetryBudget {
   readonly #capacity: number;
   readonly #refund: number;
-  readonly #tokens = new Map<string, number>();
+  #tokens: number;
 
   constructor({ capacity = 10, refund = 0.2 }: { readonly capacity?: number; readonly refund?: number } = {}) {
     this.#capacity = capacity;
     this.#refund = refund;
+    this.#tokens = capacity;
   }
 
-  /** Takes one retry for this host, or says that there is none left. */
-  take(host: string): boolean {
-    const tokens = this.#tokens.get(host) ?? this.#capacity;
-    if (tokens < 1) return false;
-    this.#tokens.set(host, tokens - 1);
+  /** Takes one retry, or says that there is none left. */
+  take(): boolean {
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
     return true;
   }
 
-  succeeded(host: string): void {
-    const tokens = this.#tokens.get(host);
-    if (tokens !== undefined) this.#tokens.set(host, Math.min(this.#capacity, tokens + this.#refund));
+  succeeded(): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + this.#refund);
   }
 }

@@ -18,7 +18,8 @@ import { exchange, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
 import { redirected } from './response-error.ts';
 import type { Outcome } from './retry.ts';
-import { errorOfFailure, outcomeOfFailure, unlocated } from './wire-error.ts';
+import { heldBack, unlocated } from './unsent-error.ts';
+import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
@@ -51,14 +52,14 @@ class FileChanged extends Error {}
 export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
     caller.requireWrites(operation);
-    const { clock, budget, connection } = caller;
+    const { clock, gates, connection } = caller;
     const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
     const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
     const agent = await caller.agents.get(url, 'long');
-    const time = limitTime(options.signal, timeouts.deadlineMs, clock.now());
+    const time = limitTime(options.signal, timeouts.deadlineMs, clock.monotonic());
     const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
     const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
 
@@ -105,8 +106,24 @@ export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
     const recover = async ({ place }: Storage): Promise<boolean> =>
       place !== undefined && (await connection.recover(place, time.signal));
     try {
-      const plan = { operation, method: 'PUT', isWrite: true, repeatable: true, time, budget, clock, logger } as const;
-      await withRetries({ ...plan, locate, run, recover });
+      const plan = {
+        operation,
+        method: 'PUT',
+        isWrite: true,
+        repeatable: true,
+        background: false,
+        time,
+        gates,
+        clock,
+        logger,
+      } as const;
+      await withRetries({
+        ...plan,
+        locate,
+        run,
+        recover,
+        heldBack: (_, gate) => heldBack(factsOf(url, made), gate, time.signal, timeouts),
+      });
     } finally {
       time.end();
     }

@@ -8,8 +8,8 @@ import {
   type ServiceError,
   TimeoutError,
 } from './errors.ts';
-import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './facts.ts';
-import { stopped, type WireFailure } from './http.ts';
+import { type CallFacts, inSeconds, outcomeAdvice } from './facts.ts';
+import type { WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
 import type { Outcome } from './retry.ts';
 
@@ -23,21 +23,6 @@ const unreached: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached',
   ERR_PROXY_TUNNEL: 'cannot be reached through the proxy',
 };
-
-/**
- * The error of a call for which the service was not found, with what is known of the attempts before: a write may have
- * happened in one of them.
- *
- * @param facts of the attempts that were made
- */
-export function unlocated(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
-  if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
-  if (!(error instanceof NetworkError)) return error;
-  const { mayHaveHappened } = facts;
-  const after = mayHaveHappened ? outcomeAdvice : 'Nothing was sent.';
-  const details = { ...facts.details, code: error.code, outcomeUnknown: mayHaveHappened };
-  return new NetworkError(`${sentence(error.message)} ${after}`, details);
-}
 
 /** What an attempt came to when its connection failed; undefined where nobody waits for another one. */
 export function outcomeOfFailure({ fault, code, sent }: WireFailure): Outcome | undefined {

@@ -216,7 +216,7 @@ describe('watch', () => {
     const answers = [
       () => Promise.reject(new NetworkError('nobody is there', {})),
       () => Promise.reject(new NetworkError('nobody is there', {})),
-      () => Promise.reject(new RateLimitError('slow down', { retryAfterMs: 50_000 })),
+      () => Promise.reject(new RateLimitError('slow down', {})),
       () => Promise.resolve({ ...seen, status: 'running' }),
       () => Promise.resolve({ ...seen, status: 'completed' }),
     ];
@@ -236,7 +236,7 @@ describe('watch', () => {
     expect(told).toEqual(['running', 'completed']);
     expect(notes).toEqual(['first: nobody is there It is asked for again.']);
     expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
-    expect(slept[2]).toBe(50_000);
+    expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
   });
 
   it.each([

@@ -1,7 +1,13 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FreshnessFacts, freshnessAt, freshnessOf } from '../../src/queries/freshness.ts';
 
-const facts: FreshnessFacts = { dataAt: 1_000, failedAt: undefined, intervalMs: 2_000, paused: false };
+const facts: FreshnessFacts = {
+  dataAt: 1_000,
+  failedAt: undefined,
+  intervalMs: 2_000,
+  paused: false,
+  gate: { kind: 'open' },
+};
 
 it('is loading until something arrives', () => {
   expect(freshnessOf({ ...facts, dataAt: undefined })).toEqual({ kind: 'loading' });
@@ -26,6 +32,32 @@ it('keeps the age of what is shown while failing, and says when it tries again',
   expect(freshnessOf({ ...facts, dataAt: undefined, failedAt: 3_000 })).toMatchObject({
     kind: 'failing',
     at: undefined,
+  });
+});
+
+describe('while the service limits the rate of requests', () => {
+  const gate = { kind: 'limited', reason: 'rate_limit', until: 9_000 } as const;
+
+  it('is limited until then, whether it had arrived, failed or neither', () => {
+    expect(freshnessOf({ ...facts, gate })).toEqual({ kind: 'limited', at: 1_000, until: 9_000 });
+    expect(freshnessOf({ ...facts, failedAt: 3_000, gate })).toEqual({ kind: 'limited', at: 1_000, until: 9_000 });
+    expect(freshnessOf({ ...facts, dataAt: undefined, gate })).toMatchObject({ kind: 'limited', at: undefined });
+  });
+
+  it('is stale behind it, until the next answer comes', () => {
+    const limited = freshnessOf({ ...facts, gate });
+    expect(freshnessAt(limited, 8_999)).toEqual(limited);
+    expect(freshnessAt(limited, 9_000)).toEqual({ kind: 'stale', at: 1_000 });
+    expect(freshnessAt(freshnessOf({ ...facts, dataAt: undefined, gate }), 9_000)).toEqual({ kind: 'loading' });
+  });
+
+  it('is final all the same where it will not change any more', () => {
+    expect(freshnessOf({ ...facts, intervalMs: undefined, gate }).kind).toBe('fresh');
+  });
+
+  it('is failing where the host is held back because it fails', () => {
+    const failing = { ...gate, reason: 'failing' } as const;
+    expect(freshnessOf({ ...facts, gate: failing })).toEqual({ kind: 'failing', at: 1_000, retryAt: 9_000 });
   });
 });
 

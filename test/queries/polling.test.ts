@@ -26,10 +26,6 @@ describe('pollDelay', () => {
     expect(delays).toEqual([4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  it('waits at least as long as the service asked', () => {
-    expect(pollDelay({ ...calm, failures: 1, retryAfterMs: 45_000 })).toBe(45_000);
-  });
-
   it('spreads by 15 % either way', () => {
     expect(pollDelay({ ...calm, chance: 0 })).toBe(1_700);
     expect(pollDelay({ ...calm, chance: 1 })).toBe(2_300);

@@ -4,9 +4,10 @@ import { render } from 'ink-testing-library';
 import { describe, expect, it, vi } from 'vitest';
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import { RateLimitError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import { eventually } from '../eventually.ts';
+import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
+import { manualClock } from '../service/manual-clock.ts';
 
 const service = async () => ({}) as Service;
 
@@ -56,41 +57,60 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('leaves a service alone that asks for it, with every query', async () => {
-    const workbench = new Workbench({ service, profile: 'test' });
-    const limited = query('limited', async () => {
-      throw new RateLimitError('slow down', { retryAfterMs: 30_000 });
-    });
-    const other = vi.fn(async () => 'tea');
-    const first = render(
-      <WorkbenchProvider workbench={workbench}>
-        <Shown of={limited} />
-      </WorkbenchProvider>,
-    );
-    await eventually(() => expect(first.lastFrame()).toContain('failing slow down'));
-    const second = render(
-      <WorkbenchProvider workbench={workbench}>
-        <Shown of={query('other', other)} />
-      </WorkbenchProvider>,
-    );
-    await eventually(() => expect(second.lastFrame()).toContain('loading'));
-    expect(workbench.rest.remaining()).toBeGreaterThan(20_000);
-    expect(other).not.toHaveBeenCalled();
-    first.unmount();
-    second.unmount();
+  it('says that it waits while the service limits the rate of requests, and shows what comes after', async () => {
+    const limit = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '30' });
+    const server = await hostileServer(limit, json({ items: [], has_more: false }));
+    const clock = manualClock(Date.now());
+    const live = serviceAt(server.url, { clock }).service;
+    const workbench = new Workbench({ service: async () => live, gate: live.gate, profile: 'test' });
+    const first: LiveQuery<string> = {
+      ...query('first', async () => 'unused'),
+      read: async ({ service: asked, signal }) => `${(await asked.benchmarks.list({}, { signal })).items.length}`,
+    };
+    const shown = (of: LiveQuery<string>) =>
+      render(
+        <WorkbenchProvider workbench={workbench}>
+          <Shown of={of} />
+        </WorkbenchProvider>,
+      );
+    const limited = shown(first);
+    await eventually(() => expect(limited.lastFrame()).toContain('- limited it says rate_limited'));
+    const waiting = shown({ ...first, key: ['second'] });
+    await eventually(() => expect(waiting.lastFrame()).toBe('- limited'));
+    await clock.advance(29_999);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(1);
+    await eventually(() => expect(waiting.lastFrame()).toBe('0 fresh'));
+    limited.unmount();
+    waiting.unmount();
     workbench.close();
   });
 
   it('asks nothing by itself while paused', async () => {
-    const workbench = new Workbench({ service, profile: 'test' });
+    const intervals = { focusedMs: 5, visibleMs: 5 };
+    const workbench = new Workbench({ service, profile: 'test', poll: intervals });
+    const read = vi.fn(async () => 'tea');
+    const others = vi.fn(async () => 'coffee');
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
-        <Shown of={query('paused', async () => 'tea')} />
+        <Shown of={query('paused', read)} />
       </WorkbenchProvider>,
     );
-    await eventually(() => expect(lastFrame()).toContain('fresh'));
+    await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(2));
     workbench.setPaused(true);
     await eventually(() => expect(lastFrame()).toContain('paused'));
+    const asked = read.mock.calls.length;
+    // Another program goes on polling, as often: it is asked often enough for this one to be missed.
+    const going = new Workbench({ service, profile: 'test', poll: intervals });
+    const beside = render(
+      <WorkbenchProvider workbench={going}>
+        <Shown of={query('going', others)} />
+      </WorkbenchProvider>,
+    );
+    await eventually(() => expect(others.mock.calls.length).toBeGreaterThan(5));
+    expect(read.mock.calls.length).toBeLessThanOrEqual(asked + 1);
+    beside.unmount();
+    going.close();
     unmount();
     workbench.close();
   });

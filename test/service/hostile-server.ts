@@ -137,13 +137,22 @@ export interface TestService {
 export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}): TestService {
   const waits: number[] = [];
   const log: LogLine[] = [];
+  let slept = 0;
   const service = createService({
     baseUrl,
     apiKey: async () => apiKey,
     inferenceToken: async () => inferenceToken,
     userAgent: 'benchtop/test',
     logger: line => log.push(line),
-    clock: { now: Date.now, random: () => 0.5, sleep: async ms => void waits.push(ms) },
+    clock: {
+      now: Date.now,
+      monotonic: () => performance.now() + slept,
+      random: () => 0.5,
+      sleep: async ms => {
+        waits.push(Math.round(ms));
+        slept += ms;
+      },
+    },
     ...options,
   });
   onTestFinished(() => service.close());

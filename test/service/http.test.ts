@@ -470,7 +470,7 @@ describe('what is refused before anything is sent', () => {
 
 it('throws nothing but its own errors, each with the name of the operation', async () => {
   const server = await hostileServer(resetAtOnce, text('<html>', 502), json({}, 404), text('nope', 418));
-  const { service } = serviceAt(server.url, { retryBudget: undefined });
+  const { service } = serviceAt(server.url);
   for (let call = 0; call < 4; call += 1) {
     const error = await errorOf(service.models.listSupportedTrainingModels());
     expect(error).toBeInstanceOf(ServiceError);

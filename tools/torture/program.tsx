@@ -1,5 +1,6 @@
 /** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
 import { Workbench } from '../../src/queries/workbench.tsx';
+import { systemClock } from '../../src/service/clock.ts';
 import { createService } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
@@ -36,19 +37,6 @@ function hurried<Times extends Record<string, number>>(times: Times, haste: numb
   return Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.ceil(ms / haste)])) as Times;
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise(resolve => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}
-
 export function openProgram(options: ProgramOptions): RunningProgram {
   const { baseUrl, apiKey, haste, onUnmeant } = options;
   let { columns, rows } = options;
@@ -59,7 +47,12 @@ export function openProgram(options: ProgramOptions): RunningProgram {
     inferenceToken: key,
     userAgent: 'torture',
     timeouts: hurried(usualTimeouts, haste),
-    clock: { now: Date.now, random: Math.random, sleep: (ms, signal) => sleep(ms / haste, signal) },
+    clock: {
+      now: Date.now,
+      monotonic: () => performance.now() * haste,
+      random: Math.random,
+      sleep: (ms, signal) => systemClock.sleep(ms / haste, signal),
+    },
   });
   const workbench = new Workbench({
     service: async () => service,

@@ -2,13 +2,13 @@
 import type { z } from 'zod/mini';
 import { type createUploadBody, benchmarkEndpoints as endpoints } from '../../contract/benchmarks.ts';
 import type { ListQuery } from '../../contract/common.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import { type CallOptions, slowAnswer } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
 export type CreateUploadBody = z.input<typeof createUploadBody>;
 
-export function benchmarkResource(caller: Caller) {
+export function benchmarkResource(caller: Calls) {
   const list = (query: ListQuery = {}, options?: CallOptions) =>
     caller.call(endpoints.listBenchmarks, { query }, options);
   const listRuntimes = (query: ListQuery = {}, options?: CallOptions) =>

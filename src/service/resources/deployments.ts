@@ -5,11 +5,11 @@ import {
   deploymentEndpoints as endpoints,
   type StartDeploymentBody,
 } from '../../contract/deployments.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import { type CallOptions, type StartOptions, slowAnswer } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
-export function deploymentResource(caller: Caller) {
+export function deploymentResource(caller: Calls) {
   const of = (deploymentId: string) => ({ params: { deployment_id: deploymentId } });
   const list = (query: DeploymentListQuery = {}, options?: CallOptions) =>
     caller.call(endpoints.listDeployments, { query }, options);

@@ -1,10 +1,10 @@
 /** Evaluation runs: start, progress, statistics, rewards, cancel, delete. */
 import { randomUUID } from 'node:crypto';
 import { evaluationEndpoints as endpoints, type StartEvalBody } from '../../contract/evaluations.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import type { CallOptions, StartOptions } from '../options.ts';
 
-export function evaluationResource(caller: Caller) {
+export function evaluationResource(caller: Calls) {
   const ofRun = (runId: string) => ({ params: { eval_run_id: runId } });
   return {
     /** Starts a run of a model or checkpoint against a benchmark. */

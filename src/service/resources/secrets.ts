@@ -1,11 +1,11 @@
 /** Organization secrets: write-only values, readable metadata. */
 import type { ListQuery } from '../../contract/common.ts';
 import { type CreateSecretBody, secretEndpoints as endpoints } from '../../contract/secrets.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import type { CallOptions } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
-export function secretResource(caller: Caller) {
+export function secretResource(caller: Calls) {
   const list = (query: ListQuery = {}, options?: CallOptions) => caller.call(endpoints.listSecrets, { query }, options);
   return {
     /** Creates a secret. The value is sent, and never comes back, not in an error either. */

@@ -1,10 +1,10 @@
 /** Training runs: progress, and what a service may offer beyond: start, records, curves, checkpoints. */
 import { randomUUID } from 'node:crypto';
 import { trainingEndpoints as endpoints, type StartTrainingBody } from '../../contract/training.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import type { CallOptions, StartOptions } from '../options.ts';
 
-export function trainingResource(caller: Caller) {
+export function trainingResource(caller: Calls) {
   const ofRun = (runId: string) => ({ params: { training_run_id: runId } });
   return {
     progress: (runId: string, options?: CallOptions) =>

@@ -9,7 +9,7 @@ import {
   type trajectoryQuery,
   type uploadTrajectoriesBody,
 } from '../../contract/trajectories.ts';
-import type { Caller } from '../caller.ts';
+import type { Calls } from '../caller.ts';
 import { type CallOptions, muchData, type StartOptions, type TrajectoryOptions } from '../options.ts';
 import { paginate } from '../pagination.ts';
 
@@ -17,7 +17,7 @@ export type TrajectoryQuery = z.input<typeof trajectoryQuery>;
 export type UploadTrajectoriesBody = z.input<typeof uploadTrajectoriesBody>;
 export type TerminationReason = z.input<typeof completeTrajectoryBody>['termination_reason'];
 
-export function trajectoryResource(caller: Caller) {
+export function trajectoryResource(caller: Calls) {
   const list = (query: TrajectoryListQuery = {}, options?: CallOptions) =>
     caller.call(endpoints.listTrajectories, { query }, options);
   return {

@@ -23,6 +23,10 @@ export function freshnessWords(freshness: Freshness, now: number): string {
       const wait = state.retryAt === undefined ? undefined : Math.max(0, state.retryAt - now);
       return `failing${shown}${wait === undefined ? '' : `, again in ${age(wait)}`}`;
     }
+    case 'limited': {
+      const shown = state.at === undefined ? '' : `, ${age(now - state.at)} old`;
+      return `rate limited${shown}, again in ${age(Math.max(0, state.until - now))}`;
+    }
     case 'paused':
       return state.at === undefined ? 'paused' : `paused, ${age(now - state.at)} old`;
   }
@@ -36,6 +40,7 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
     fresh: styles.success(glyphs.dot),
     stale: styles.warning(glyphs.circle),
     failing: styles.danger(glyphs.cross),
+    limited: styles.warning(glyphs.pause),
     paused: styles.warning(glyphs.pause),
   } as const;
   return marks[state.kind];

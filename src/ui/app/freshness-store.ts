@@ -35,6 +35,6 @@ function wordsOf(freshness: Freshness | undefined): string {
   const { kind } = freshness;
   const at = 'at' in freshness && kind !== 'fresh' ? freshness.at : undefined;
   const intervalMs = kind === 'fresh' ? freshness.intervalMs : undefined;
-  const retryAt = kind === 'failing' ? freshness.retryAt : undefined;
-  return JSON.stringify({ kind, at, intervalMs, retryAt });
+  const again = kind === 'failing' ? freshness.retryAt : kind === 'limited' ? freshness.until : undefined;
+  return JSON.stringify({ kind, at, intervalMs, again });
 }

@@ -31,3 +31,10 @@ describe('what the frame knows of the freshness', () => {
     expect([told, store.told()]).toEqual([3, '']);
   });
 });
+
+it('names a rate limit, and when the service is asked again', () => {
+  const limited = { kind: 'limited', at: 1_000, until: 15_000 } as const;
+  expect(freshnessWords(limited, 3_000)).toBe('rate limited, 2s old, again in 12s');
+  expect(freshnessWords({ ...limited, at: undefined }, 3_000)).toBe('rate limited, again in 12s');
+  expect(freshnessWords(limited, 16_000)).toBe('stale, 15s old');
+});

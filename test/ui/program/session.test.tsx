@@ -259,6 +259,9 @@ describe('a service that lies', () => {
           dropped: 2,
         }),
       },
+      get background() {
+        return lying;
+      },
     } as unknown as Service;
     const workbench = new Workbench({ service: async () => lying, profile: 'lying' });
     const terminal: TerminalPort = {

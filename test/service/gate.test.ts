@@ -1,0 +1,264 @@
+/** The gate before a host: who waits for what, by a clock that is moved by hand. */
+import { describe, expect, it } from 'vitest';
+import { Gates, type Passage, RateLimitGate } from '../../src/service/gate.ts';
+import { flush, type ManualClock, manualClock } from './manual-clock.ts';
+
+const forever = Number.POSITIVE_INFINITY;
+
+/** A gate, and a way to send people through it who are noted once they are through. */
+function gateOn(clock: ManualClock = manualClock()) {
+  const gate = new RateLimitGate(clock);
+  const through: string[] = [];
+  const send = (name: string, passage: Partial<Passage> = {}) => {
+    const { signal } = new AbortController();
+    const passed = gate.pass({ signal, endsAt: forever, background: false, ...passage });
+    void passed.then(go => through.push(go ? name : `${name} is too late`));
+  };
+  return { gate, clock, through, send };
+}
+
+describe('an open gate', () => {
+  it('lets everything through at once', async () => {
+    const { through, send } = gateOn();
+    for (const name of ['a', 'b', 'c']) send(name);
+    await flush();
+    expect(through).toEqual(['a', 'b', 'c']);
+  });
+
+  it('stays open after single failures, and after any number with a good answer in between', () => {
+    const { gate } = gateOn();
+    for (let round = 0; round < 5; round += 1) {
+      gate.failed();
+      gate.failed();
+      expect(gate.state()).toEqual({ kind: 'open' });
+      gate.answered();
+    }
+  });
+});
+
+describe('a gate closed by a rate limit', () => {
+  it('holds everything for as long as the host asked', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(12_000);
+    for (const name of ['a', 'b']) send(name);
+    await clock.advance(11_999);
+    expect(through).toEqual([]);
+    await clock.advance(1);
+    expect(through).toEqual(['a']);
+  });
+
+  it('is not closed for longer than a minute', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(3_600_000);
+    send('a');
+    await clock.advance(60_000);
+    expect(through).toEqual(['a']);
+  });
+
+  it('is never opened early by a shorter limit', () => {
+    const { gate } = gateOn();
+    gate.limit(10_000);
+    gate.limit(1_000);
+    expect(gate.remaining()).toBe(10_000);
+  });
+
+  it('does not care when the clock of the machine is set', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(5_000);
+    send('a');
+    clock.set(clock.now() + 86_400_000);
+    await clock.advance(4_999);
+    expect(through).toEqual([]);
+    clock.set(0);
+    await clock.advance(1);
+    expect(through).toEqual(['a']);
+  });
+
+  it('backs off by itself, longer each time, where the host names no time', () => {
+    const { gate } = gateOn();
+    const waits: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      gate.limit(undefined);
+      waits.push(gate.remaining());
+    }
+    expect(waits).toEqual([438, 875, 1_750, 3_500, 7_000, 7_000]);
+  });
+});
+
+describe('when it opens', () => {
+  it('lets the next one go when the one before was answered well', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_000);
+    expect(through).toEqual(['a']);
+    gate.succeeded();
+    await flush();
+    expect(through).toEqual(['a', 'b']);
+    gate.answered();
+    await flush();
+    expect(through).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets the next one go after a while where there is no answer', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_099);
+    expect(through).toEqual(['a']);
+    await clock.advance(1);
+    expect(through).toEqual(['a', 'b']);
+    await clock.advance(100);
+    expect(through).toEqual(['a', 'b', 'c']);
+  });
+
+  it('spreads that by a random share', async () => {
+    const clock = { ...manualClock(), random: () => 0 };
+    const { gate, through, send } = gateOn(clock);
+    gate.limit(1_000);
+    for (const name of ['a', 'b']) send(name);
+    await clock.advance(1_074);
+    expect(through).toEqual(['a']);
+    await clock.advance(1);
+    expect(through).toEqual(['a', 'b']);
+  });
+
+  it('closes for all of them again when the first one is limited again', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_000);
+    gate.limit(5_000);
+    await clock.advance(4_999);
+    expect(through).toEqual(['a']);
+    await clock.advance(1);
+    expect(through).toEqual(['a', 'b']);
+  });
+
+  it('puts those who come later at the end of the line', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    for (const name of ['a', 'b']) send(name);
+    await clock.advance(1_000);
+    send('late');
+    await flush();
+    expect(through).toEqual(['a']);
+    gate.succeeded();
+    await flush();
+    gate.succeeded();
+    await flush();
+    expect(through).toEqual(['a', 'b', 'late']);
+  });
+
+  it('lets what the user waits for go before the polls', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    send('poll 1', { background: true });
+    send('poll 2', { background: true });
+    send('action 1');
+    send('action 2');
+    for (let step = 0; step < 20; step += 1) await clock.advance(100);
+    expect(through).toEqual(['action 1', 'action 2', 'poll 1', 'poll 2']);
+  });
+
+  it('goes on letting requests go one by one until something was answered well', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    await clock.advance(1_000);
+    send('a');
+    send('b');
+    await flush();
+    expect(through).toEqual(['a']);
+    gate.succeeded();
+    await flush();
+    gate.succeeded();
+    for (const name of ['c', 'd']) send(name);
+    await flush();
+    expect(through).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('somebody who waits', () => {
+  it('leaves the line when it is not wanted any more', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(10_000);
+    const controller = new AbortController();
+    send('a', { signal: controller.signal });
+    send('b');
+    controller.abort();
+    await flush();
+    // It comes back at once, and sees by its signal that it is not to send anything.
+    expect(through).toEqual(['a']);
+    await clock.advance(10_000);
+    expect(through).toEqual(['a', 'b']);
+  });
+
+  it('is not kept where the call would be over before the gate opens', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(10_000);
+    send('a', { endsAt: 9_000 });
+    send('b', { endsAt: 15_000 });
+    await flush();
+    expect(through).toEqual(['a is too late']);
+    await clock.advance(2_000);
+    gate.limit(30_000);
+    await flush();
+    expect(through).toEqual(['a is too late', 'b is too late']);
+  });
+});
+
+describe('a host that fails several times in a row', () => {
+  it('is given time, longer with each failure, and none after a good answer', async () => {
+    const { gate, clock } = gateOn();
+    const waits: number[] = [];
+    for (let round = 0; round < 9; round += 1) {
+      gate.failed();
+      waits.push(gate.remaining());
+      await clock.advance(gate.remaining());
+    }
+    expect(waits).toEqual([0, 0, 438, 875, 1_750, 3_500, 7_000, 7_000, 7_000]);
+    gate.answered();
+    gate.failed();
+    expect(gate.remaining()).toBe(0);
+  });
+});
+
+it('a host whose service was started again is asked at once, unless it limits the rate', async () => {
+  const { gate, through, send } = gateOn();
+  for (let round = 0; round < 5; round += 1) gate.failed();
+  send('a');
+  gate.restarted();
+  await flush();
+  expect(through).toEqual(['a']);
+  gate.limit(1_000);
+  gate.restarted();
+  expect(gate.remaining()).toBe(1_000);
+});
+
+describe('what a screen sees', () => {
+  it('is why it is closed, until when, and that it has opened', async () => {
+    const clock = manualClock();
+    const gates = new Gates(clock);
+    const monitor = gates.monitor(() => 'service.example');
+    let told = 0;
+    const stop = monitor.subscribe(() => {
+      told += 1;
+    });
+    const limited = { kind: 'limited', reason: 'rate_limit', until: clock.now() + 12_000 };
+    gates.of('service.example').limit(12_000);
+    expect(monitor.state()).toEqual(limited);
+    expect(monitor.state()).toBe(monitor.state());
+    expect(told).toBe(1);
+    await clock.advance(12_000);
+    expect(monitor.state()).toEqual({ kind: 'open' });
+    stop();
+    gates.of('service.example').limit(1_000);
+    expect(told).toBe(1);
+  });
+
+  it('is nothing of another host', () => {
+    const gates = new Gates(manualClock());
+    gates.of('storage.example').limit(1_000);
+    expect(gates.monitor(() => 'service.example').state()).toEqual({ kind: 'open' });
+  });
+});

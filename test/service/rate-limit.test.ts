@@ -1,0 +1,237 @@
+/** A service that limits the rate of requests, and everything in the process that asks it. */
+import { describe, expect, it } from 'vitest';
+import { Gates } from '../../src/service/gate.ts';
+import type { Service } from '../../src/service/index.ts';
+import {
+  type Behaviour,
+  errorOf,
+  type HostileServer,
+  hostileServer,
+  json,
+  refusal,
+  serviceAt,
+  silent,
+  stream,
+} from './hostile-server.ts';
+import { flush, type ManualClock, manualClock } from './manual-clock.ts';
+
+const page = json({ items: [], has_more: false, next_cursor: null });
+const word = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+const limited = (headers: Record<string, string>): Behaviour =>
+  refusal(429, 'rate_limit_error', 'rate_limited', {}, headers);
+
+/** Everything but the script's first answers is answered as it was asked. */
+const well: Behaviour = (response, request) => {
+  if (request.url.startsWith('/v1/chat/')) return stream([word, 'data: [DONE]\n\n'])(response, request);
+  return page(response, request);
+};
+
+interface Setting {
+  readonly server: HostileServer;
+  readonly service: Service;
+  readonly clock: ManualClock;
+}
+
+/** A service whose clock is moved by hand, at a server that begins with `script` and goes on well. */
+async function setting(...script: readonly Behaviour[]): Promise<Setting> {
+  const server = await hostileServer(...script, well);
+  const clock = manualClock();
+  return { server, service: serviceAt(server.url, { clock }).service, clock };
+}
+
+/** Is limited by the first answer of the server, in a poll. */
+async function meetLimit({ service }: Setting): Promise<void> {
+  expect(await errorOf(service.background.benchmarks.list())).toMatchObject({ kind: 'rate_limit', attempts: 1 });
+}
+
+/** What a request still under way could have sent by now has arrived: another one, made later, has been answered. */
+async function settled(server: HostileServer): Promise<number> {
+  const before = server.requests.length;
+  await fetch(`${server.url}/probe`);
+  return server.requests.length - 1 - before;
+}
+
+describe('after a 429', () => {
+  it('thirty pollers send nothing before its time, and then one by one', async () => {
+    const at = await setting(limited({ 'retry-after': '12' }));
+    const { server, service, clock } = at;
+    await meetLimit(at);
+    let answered = 0;
+    const polls = Array.from({ length: 30 }, async (_, index) => {
+      await service.background.evaluations.get(`evr_${index}`).catch(() => {});
+      answered += 1;
+    });
+    await clock.advance(11_999);
+    expect(await settled(server)).toBe(0);
+    await clock.advance(1);
+    await Promise.all(polls);
+    expect(answered).toBe(30);
+    // One connection was enough: none was sent before the one before it had been answered.
+    expect(server.requests.filter(({ url }) => url.includes('evr_'))).toHaveLength(30);
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('that is met again by the first of them, none of the others is released', async () => {
+    const at = await setting(limited({ 'retry-after': '2' }), limited({ 'retry-after': '20' }));
+    const { server, service, clock } = at;
+    await meetLimit(at);
+    const polls = Array.from({ length: 30 }, () => service.background.benchmarks.list().catch(() => {}));
+    await clock.advance(2_000);
+    await expect.poll(() => service.gate.state().kind).toBe('limited');
+    await clock.advance(19_000);
+    expect(await settled(server)).toBe(0);
+    expect(server.requests.filter(({ url }) => url.includes('benchmarks'))).toHaveLength(2);
+    await clock.advance(1_000);
+    await Promise.all(polls);
+  });
+
+  it('actions, pages, chat and uploads wait as well', async () => {
+    const at = await setting(limited({ 'retry-after': '12' }));
+    const { server, service, clock } = at;
+    await meetLimit(at);
+    const read = async () => {
+      for await (const event of service.chat.stream(question)) void event;
+    };
+    const waiting = [
+      service.evaluations.cancel('evr_1'),
+      service.benchmarks.list({ cursor: 'next' }),
+      service.benchmarks.createUpload({ files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }] }),
+      service.putUpload({ path: 'a', url: `${server.url}/up?signature=1` }, new Uint8Array(3)),
+      service.chat.complete(question),
+      read(),
+    ].map(call => call.catch((error: unknown) => error));
+    await clock.advance(11_999);
+    expect(await settled(server)).toBe(0);
+    await clock.advance(1);
+    await Promise.all(waiting);
+    expect(server.requests.length).toBe(1 + 1 + waiting.length);
+  });
+
+  it('files to storage on another host do not wait', async () => {
+    const at = await setting(limited({ 'retry-after': '12' }));
+    const storage = await hostileServer(page);
+    await meetLimit(at);
+    await at.service.putUpload({ path: 'a', url: `${storage.url}/up?signature=1` }, new Uint8Array(3));
+    expect(storage.requests).toHaveLength(1);
+  });
+
+  it('another service of the process waits with it, where they share their gates', async () => {
+    const server = await hostileServer(limited({ 'retry-after': '12' }), page);
+    const clock = manualClock();
+    const gates = new Gates(clock);
+    const one = serviceAt(server.url, { clock, gates }).service;
+    const other = serviceAt(server.url, { clock, gates }).service;
+    await errorOf(one.background.benchmarks.list());
+    const waiting = other.benchmarks.list();
+    await clock.advance(11_999);
+    expect(await settled(server)).toBe(0);
+    await clock.advance(1);
+    await waiting;
+  });
+
+  it.each([
+    ['seconds', (_: number) => '30', 30_000],
+    ['a date', (now: number) => new Date(now + 30_000).toUTCString(), 30_000],
+    ['a date that has passed', (now: number) => new Date(now - 30_000).toUTCString(), 0],
+    ['an hour, of which no more than a minute is waited', (_: number) => '3600', 60_000],
+  ])('its time may be given as %s', async (_, headerAt, expected) => {
+    const clock = manualClock();
+    const server = await hostileServer(limited({ 'retry-after': headerAt(clock.now()) }), page);
+    const { service } = serviceAt(server.url, { clock });
+    await errorOf(service.background.benchmarks.list());
+    const state = service.gate.state();
+    expect(state.kind === 'limited' ? state.until - clock.now() : 0).toBe(expected);
+  });
+
+  it('a 503 that asks to wait holds as well; one that does not is one failure', async () => {
+    const busy = (headers: Record<string, string>) => refusal(503, 'api_error', 'service_unavailable', {}, headers);
+    const asking = await setting(busy({ 'retry-after': '5' }));
+    await errorOf(asking.service.background.benchmarks.list());
+    expect(asking.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'rate_limit' });
+    const plain = await setting(busy({}));
+    await errorOf(plain.service.background.benchmarks.list());
+    expect(plain.service.gate.state()).toEqual({ kind: 'open' });
+  });
+});
+
+describe('a call that waits', () => {
+  it('is retried by itself once the time is over, if somebody has asked for it', async () => {
+    const { server, service, clock } = await setting(limited({ 'retry-after': '7' }));
+    const call = service.benchmarks.list();
+    await expect.poll(() => service.gate.state().kind).toBe('limited');
+    await clock.advance(6_999);
+    expect(await settled(server)).toBe(0);
+    await clock.advance(1);
+    await expect(call).resolves.toMatchObject({ items: [] });
+  });
+
+  it('is not retried inside where it is a poll', async () => {
+    const at = await setting(refusal(500, 'api_error', 'internal_error'));
+    expect(await errorOf(at.service.background.benchmarks.list())).toMatchObject({ kind: 'server', attempts: 1 });
+    expect(at.server.requests).toHaveLength(1);
+  });
+
+  it('ends when it is cancelled, and sends nothing', async () => {
+    const at = await setting(limited({ 'retry-after': '30' }));
+    await meetLimit(at);
+    const controller = new AbortController();
+    const call = errorOf(at.service.evaluations.cancel('evr_1', { signal: controller.signal }));
+    await flush();
+    controller.abort();
+    expect(await call).toMatchObject({ kind: 'cancelled', message: 'Cancelled. Nothing was sent.' });
+    await at.clock.advance(60_000);
+    expect(await settled(at.server)).toBe(0);
+  });
+
+  it('is given up at once where it would be over before, with the time', async () => {
+    const at = await setting(limited({ 'retry-after': '42' }));
+    await meetLimit(at);
+    const error = await errorOf(at.service.evaluations.cancel('evr_1', { deadlineMs: 20_000 }));
+    expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate_limited', attempts: 0, retryAfterMs: 42_000 });
+    expect((error as Error).message).toMatch(
+      /^127\.0\.0\.1:\d+ limits the rate of requests\. Nothing was sent\. Try again in 42 s\.$/,
+    );
+    expect(at.server.requests).toHaveLength(1);
+  });
+
+  it('ends at its deadline also where the line has not come to it', async () => {
+    const at = await setting(limited({ 'retry-after': '1' }), silent);
+    await meetLimit(at);
+    const first = errorOf(at.service.background.benchmarks.list({}, { silenceMs: 200 }));
+    await at.clock.advance(1_000);
+    await expect.poll(() => at.server.requests.length).toBe(2);
+    const second = errorOf(at.service.benchmarks.list({}, { deadlineMs: 30 }));
+    expect(await second).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 0 });
+    expect(await first).toMatchObject({ kind: 'timeout', code: 'silence' });
+  });
+});
+
+describe('a service that fails', () => {
+  it('again and again is asked less and less often, whoever asks', async () => {
+    const failing = refusal(500, 'api_error', 'internal_error');
+    const at = await setting(...Array.from({ length: 10 }, () => failing));
+    for (let round = 0; round < 3; round += 1) await errorOf(at.service.background.benchmarks.list());
+    expect(at.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
+    const next = errorOf(at.service.background.benchmarks.list());
+    await at.clock.advance(437);
+    expect(await settled(at.server)).toBe(0);
+    await at.clock.advance(1);
+    await next;
+    const error = await errorOf(at.service.background.benchmarks.list({}, { deadlineMs: 500 }));
+    expect(error).toMatchObject({ kind: 'server', code: 'service_failing', retryAfterMs: 875 });
+  });
+
+  it('at one endpoint only is asked as before at the others', async () => {
+    const moody: Behaviour = (response, request) =>
+      (request.url.includes('evr_bad') ? refusal(500, 'api_error', 'internal_error') : page)(response, request);
+    const server = await hostileServer(moody);
+    const { service } = serviceAt(server.url, { clock: manualClock() });
+    for (let round = 0; round < 5; round += 1) {
+      await errorOf(service.background.evaluations.get('evr_bad'));
+      await service.background.benchmarks.list();
+    }
+    expect(service.gate.state()).toEqual({ kind: 'open' });
+    expect(server.requests).toHaveLength(10);
+  });
+});
