@@ -11,11 +11,16 @@ const bridge = 4;
 /** Blank cells at the end of a line that are cheaper to erase than to send. */
 const eraseFrom = 4;
 
-const pictographs = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u200d|\ufe0f/u;
+const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
+/** More than a character with its accents: a syllable, a number with its sign, an emoji of several. */
+const composed = /^.\p{Mn}*\P{Mn}/su;
 
-/** Whether terminals see the width of a grapheme differently: pictographs, and what is joined or modified. */
+/** Cells behind a grapheme that a terminal may have drawn it over. */
+const spill = 2;
+
+/** Whether terminals see the width of a grapheme differently: pictographs, what is joined, what takes no room by itself. */
 function isDisputed(text: string): boolean {
-  return simpleTextWidth(text) === undefined && pictographs.test(text);
+  return simpleTextWidth(text) === undefined && (odd.test(text) || composed.test(text));
 }
 
 interface Pen {
@@ -80,8 +85,12 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       setStyle(pen, cell.style);
       pen.sent += cell.text;
       pen.column += cell.width;
-      // Terminals do not agree on how wide these are: what follows is put where it belongs.
-      if (isDisputed(cell.text)) pen.row = -1;
+      // Terminals do not agree on how wide these are: what follows is put where it belongs, and sent once more.
+      if (isDisputed(cell.text)) {
+        pen.row = -1;
+        stop = Math.max(stop, Math.min(columns, index + cell.width + spill));
+        while (stop < columns && next[stop]?.width === 0) stop += 1;
+      }
       if (pen.row < 0 && index + 1 < stop) moveTo(pen, row, pen.column);
     }
     // Behind the last column no position can be relied on.

@@ -1,6 +1,7 @@
 import { Terminal } from '@xterm/headless';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createPrng } from '../../../../src/local/model/prng.ts';
+import { displayWidth } from '../../../../src/text/width.ts';
 import { parseLine } from '../../../../src/ui/app/painter/cells.ts';
 import { diffFrame } from '../../../../src/ui/app/painter/diff.ts';
 import { Painter, probe } from '../../../../src/ui/app/painter/painter.ts';
@@ -54,6 +55,22 @@ describe('diffFrame', () => {
       frame = target;
     }
   });
+
+  it.each(['\u0600\u0601 ', 'กำ', 'क्ष', 'नि', '❤', '👩🏽‍💻', '🇩', '\u1112\u1161\u11ab', '\u06dd1'])(
+    'keeps what stands behind %j in its place, however wide a terminal takes it for',
+    async grapheme => {
+      const before = ['│          │ some │', '│          │ same │'];
+      const line = (text: string) => `│  ${text}${' '.repeat(10 - 2 - displayWidth(text))}│ same │`;
+      const after = [line(grapheme), line(grapheme.repeat(2))];
+      const terminal = new Terminal({ cols: 20, rows: 2, allowProposedApi: true });
+      await write(terminal, `\u001b[?7l${diffFrame([], before, 20)}${diffFrame(before, after, 20)}`);
+      for (const row of shown(terminal)) {
+        const cells = row.split('|');
+        expect([0, 11, 18].map(column => cells[column])).toEqual(['│', '│', '│']);
+        expect(cells.slice(13, 17).join('')).toBe('same');
+      }
+    },
+  );
 
   it('sends nothing for what looks the same', () => {
     expect(diffFrame(['\u001b[1mab\u001b[22m'], ['\u001b[1ma\u001b[0m\u001b[1mb\u001b[0m  '], 10)).toBe('');
