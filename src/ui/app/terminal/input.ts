@@ -18,6 +18,36 @@ export function splitAnswers(text: string): { readonly keys: string; readonly an
 /** A piece of a sequence that nothing follows for so long was a key after all. */
 const pieceMs = 30;
 
+const pasteStart = '\u001b[200~';
+const pasteEnd = '\u001b[201~';
+/** Keys that want to get out. */
+const wayOut = ['\u001b', '\u0003'];
+/** After this long without any other byte, one of those is pressed, and not pasted. */
+const pasteSilenceMs = 1_000;
+
+/**
+ * Follows pastes, to end one whose end never comes: a multiplexer that is detached in the middle of it loses the rest, and
+ * all keys after it would be taken for its text.
+ */
+export class PasteEnd {
+  #open = false;
+  #heardAt = 0;
+  /** What may be the beginning of a mark. */
+  #tail = '';
+
+  /** What a read means: the same, or the same behind the end of a paste. `now` is a clock in milliseconds. */
+  take(typed: string, now: number): string {
+    const ends = this.#open && wayOut.includes(typed) && now - this.#heardAt >= pasteSilenceMs;
+    const text = ends ? pasteEnd + typed : typed;
+    if (!wayOut.includes(typed)) this.#heardAt = now;
+    const seen = this.#tail + text;
+    const [start, end] = [seen.lastIndexOf(pasteStart), seen.lastIndexOf(pasteEnd)];
+    if (start !== end) this.#open = start > end;
+    this.#tail = seen.slice(1 - pasteEnd.length);
+    return text;
+  }
+}
+
 export interface InputSource extends NodeJS.ReadableStream {
   readonly isTTY?: boolean;
   setRawMode?: (on: boolean) => unknown;
@@ -31,6 +61,7 @@ export class Input extends Readable {
   readonly #onAnswer: () => void;
   readonly #mouse: MouseDecoder | undefined;
   readonly #onMouse: (event: MouseEvent) => void;
+  readonly #paste = new PasteEnd();
   #rest = '';
   #timer: NodeJS.Timeout | undefined;
   #raw = false;
@@ -55,7 +86,7 @@ export class Input extends Readable {
     for (const event of events) this.#onMouse(event);
     const { keys, answers, rest } = splitAnswers(this.#rest + typed);
     this.#rest = rest;
-    if (keys !== '') this.push(keys);
+    if (keys !== '') this.push(this.#paste.take(keys, performance.now()));
     for (let index = 0; index < answers; index += 1) this.#onAnswer();
     if (rest === '') return;
     this.#timer = setTimeout(() => {
