@@ -4,5 +4,6 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string])[] = [
 ];
 
 export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [
+  ['d230', 'a paste whose end never came took every key for its text, ctrl-c as well'],
   ['d13', 'the screen stayed cut where the size had changed and changed back'],
 ];

@@ -33,7 +33,7 @@ const hangMs = 20_000;
 /** A frame that is broken for so long stays broken. */
 const restMs = 3_000;
 /** Milliseconds of the thread that one input may take: all that is on screen may be drawn some times for it. */
-const slowMs = 2_500;
+const slowMs = 5_000;
 
 /** What an exception, a rejection or React's console says while a session runs; nobody else hears it. */
 function listen(onFault: (what: string) => void): () => void {

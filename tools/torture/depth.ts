@@ -248,6 +248,8 @@ class DepthSession {
       }
       await terminal.quiet(100);
       if (/─ Help|Help ─/.test(terminal.text())) return;
+      // As long as a person would wait before trying once more.
+      await wait(1_200);
     } while (performance.now() < deadline && !terminal.hasEnded());
     this.#fault('esc and ? do not show the help');
   }
