@@ -153,7 +153,7 @@ export class UploadFolder {
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
     const kept = new Set(benchIds.map(benchId => this.#folder(benchId)));
-    for (const name of readdirSync(this.#root)) {
+    for (const name of foldersIn(this.#root)) {
       const folder = join(this.#root, name);
       if (name.endsWith(swept)) {
         rmSync(folder, { recursive: true, force: true });
@@ -167,6 +167,11 @@ export class UploadFolder {
       for (const file of readdirSync(folder)) if (file.endsWith('.part')) rmSync(join(folder, file), { force: true });
     }
   }
+}
+
+/** The folders in a folder. What else a desktop or a user has put there is left alone. */
+function foldersIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
 /** A line of the declarations; none where it was cut off, in which case nobody was given an address for it. */

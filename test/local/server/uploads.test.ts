@@ -1,5 +1,15 @@
 /** Uploads of benchmarks: signed addresses, storage, ingest, images. */
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, utimesSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -256,6 +266,18 @@ describe('an upload that nobody ingested for a day', () => {
     expect((await allocate([file('b')], body.bench_id)).body.error.code).toBe('resource_not_found');
     const answer = await ingest(body.bench_id, { name: 'half', tasks: [task('one')] });
     expect([answer.status, answer.body.error.code]).toEqual([404, 'resource_not_found']);
+  });
+
+  it('is not hindered by files that are none of its', () => {
+    mkdirSync(join(service.folder, 'uploads'), { recursive: true });
+    const stray = join(service.folder, 'uploads', '.DS_Store');
+    writeFileSync(stray, 'x');
+    const long = new Date(Date.now() - 2 * 24 * 60 * 60_000);
+    new UploadFolder(service.folder).sweep([]);
+    utimesSync(stray, long, long);
+    new UploadFolder(service.folder).sweep([]);
+    expect(existsSync(stray)).toBe(true);
+    rmSync(stray);
   });
 
   it('goes whole also where a sweep was cut short', async () => {

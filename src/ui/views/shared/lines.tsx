@@ -9,7 +9,7 @@ export interface LinesProps {
 
 export function Lines({ lines, width, height }: LinesProps) {
   return (
-    <Box flexDirection="column" width={width} height={height} overflow="hidden">
+    <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
       {lines.slice(0, height).map((line, index) => (
         <Text key={index} wrap="truncate">
           {line === '' ? ' ' : line}

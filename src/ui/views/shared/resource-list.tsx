@@ -76,8 +76,10 @@ function notesOf({
   ].filter(Boolean);
 }
 
-/** Lines in which a fault is told below rows that are still shown. */
+/** Lines in which a fault is shown below rows that are still there. */
 const faultHeight = 3;
+/** The heads of the columns, two rows, and the place in the list. */
+const fewestTableLines = 4;
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, thing } = props;
@@ -97,7 +99,12 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const faultLines = fault ? faultHeight : 0;
   const notes = notesOf(list);
   const noteLines = notes.length;
-  const tableHeight = Math.max(4, pane.height - faultLines - noteLines - (header?.height ?? 0));
+  // What lies above the rows gives way to them, and to what went wrong.
+  const headerHeight = Math.max(
+    0,
+    Math.min(header?.height ?? 0, pane.height - faultLines - noteLines - fewestTableLines),
+  );
+  const tableHeight = Math.max(fewestTableLines, pane.height - faultLines - noteLines - headerHeight);
   const openRow = (row: Row): void => {
     const target = open?.(row);
     if (!target) return;
@@ -168,7 +175,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       ]}
       main={
         <Box flexDirection="column">
-          {header ? header.node : null}
+          {header ? (
+            <Box height={headerHeight} flexShrink={0} overflow="hidden">
+              {header.node}
+            </Box>
+          ) : null}
           {/* Also before there are rows: a filter may be typed ahead of them. */}
           {loaded || !fault ? (
             <TableView
@@ -188,7 +199,13 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
             width={pane.width}
             height={noteLines}
           />
-          {fault ? <FaultNote fault={fault} width={pane.width} height={loaded ? faultHeight : pane.height} /> : null}
+          {fault ? (
+            <FaultNote
+              fault={fault}
+              width={pane.width}
+              height={loaded ? faultHeight : pane.height - headerHeight - noteLines}
+            />
+          ) : null}
         </Box>
       }
       inspector={

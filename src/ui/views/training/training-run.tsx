@@ -24,6 +24,8 @@ import { statusLine, usePace } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
+/** Where the run cannot be read, its checkpoints cannot either, which they say below them. */
+const faultLinesBelow = 3;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
 const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
@@ -73,7 +75,7 @@ export function TrainingRunView({ location }: ViewProps) {
     ...(note ? [theme.styles.warning(truncate(note, room))] : []),
   ];
   // The legend is shown also where no chart has room.
-  const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height));
+  const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (fault ? faultLinesBelow : 0));
   const lines = [...head, ...curvesView.lines(room, chartHeight, theme)].map(line => ` ${line}`);
   const ofRun = actions([shown]).filter(
     ({ command }) =>

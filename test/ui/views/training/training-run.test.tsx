@@ -22,7 +22,7 @@ const service = {
   },
   training: {
     listRuns: async () => runs,
-    get: async (id: string) => runs.find(run => run.training_run_id === id),
+    get: async (id: string) => runs.find(run => run.training_run_id === id) ?? runs[0],
     progress: async () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
     trainerRewards: async () => ({ trainer_rewards }),
     heldOutRewards: async () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.1 }] }),
@@ -67,4 +67,45 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   await stage.waitFor('trainer of first');
   expect(stage.text()).toMatch(/at 39 /);
   expect(stage.text()).toContain('smoothed 0.6');
+});
+
+it('shows a fault below the head and not over it', async () => {
+  let broken = false;
+  const failing =
+    (ask: (...args: never[]) => Promise<unknown>) =>
+    async (...args: never[]) => {
+      if (broken) throw new Error('The key was refused. Check the API key of this profile, and where it comes from.');
+      return ask(...args);
+    };
+  const { training } = service as unknown as { training: Record<string, (...args: never[]) => Promise<unknown>> };
+  const asked = {
+    ...service,
+    training: {
+      ...Object.fromEntries(Object.entries(training).map(([name, ask]) => [name, failing(ask)])),
+      progress: failing(async () => ({ status: 'running', completed_steps: 12, total_steps: 40 })),
+    },
+  } as unknown as Service;
+  for (const [columns, rows] of [
+    [120, 36],
+    [80, 24],
+    [60, 15],
+  ] as const) {
+    broken = false;
+    const stage = openViewOnStage(TrainingRunView, { service: async () => asked, columns, rows });
+    await stage.waitFor('step 40 of 40');
+    const head = stage.text().split('\n').slice(1, 3);
+    broken = true;
+    await stage.press('r');
+    await stage.waitFor('The key was refused');
+    expect(stage.text().split('\n').slice(1, 3)).toEqual(head);
+    for (const line of stage
+      .text()
+      .split('\n')
+      .filter(each => each.includes('refused'))) {
+      expect(line).toMatch(
+        /✗ The key was refused\. Check the API key of this profile, and where it comes from\.|✗ The key was refused\. [A-Z]/,
+      );
+      expect(line).not.toMatch(/left|new step|a step|steps\/s/);
+    }
+  }
 });
