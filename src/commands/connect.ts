@@ -35,6 +35,12 @@ export interface ServiceConnection {
 
 /** Finds the service of this machine, starts it where it does not run, and keeps it awake. */
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
+  let key: string | undefined;
+  const upstreamKey = async (): Promise<string | undefined> => {
+    // A pipe gives its secret once: what it gave is used again then.
+    key = await upstream?.key?.get().catch((error: unknown) => key ?? Promise.reject(error));
+    return key;
+  };
   const client = () => import('../local/daemon/client.ts');
   return {
     ensure: async (moment, signal) => {
@@ -45,7 +51,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
         dataFolder: paths.data,
         entry: { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] },
         version,
-        upstream: upstream && { url: upstream.url.value, key: await upstream.key?.get() },
+        upstream: upstream && { url: upstream.url.value, key: await upstreamKey() },
         moment,
         signal,
       });

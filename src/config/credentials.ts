@@ -9,7 +9,7 @@ import { refuseShared } from './permissions.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * Gives the secret, fetching it the first time. A failure is not remembered: the next call tries again.
+ * Reads the secret, each time from where it comes: a file or a command may give another one than before.
  * Rejects with a ConfigError that names the setting and never the secret.
  */
 export type Credential = () => Promise<string>;
@@ -61,30 +61,24 @@ export function credentialAt(
   const variable = settings[`${name}Env`];
   const path = settings[`${name}File`];
   const command = settings[`${name}Command`];
-  const known = literal ?? (variable === undefined ? undefined : own(context.environment, variable));
-  if (known) context.secrets.add(known.trim());
+  const known = () => literal ?? (variable === undefined ? undefined : own(context.environment, variable));
+  // Redaction knows it before it is first read.
+  const secret = known();
+  if (secret) context.secrets.add(secret.trim());
   const fetch = async (): Promise<string> => {
     if (command !== undefined) return runCommand(command, origin);
     if (path !== undefined) return readSecret(settingPath(path, place.base), origin);
-    if (known) return known;
+    const value = known();
+    if (value) return value;
     throw new ConfigError(
       `${describeOrigin(origin)} names the environment variable ${variable}, which is not set. Set it, or name another.`,
       origin,
     );
   };
-  let fetched: Promise<string> | undefined;
-  const get: Credential = () => {
-    fetched ??= fetch()
-      .then(text => checkSecret(text, origin))
-      .then(secret => {
-        context.secrets.add(secret);
-        return secret;
-      })
-      .catch((error: unknown) => {
-        fetched = undefined;
-        throw error;
-      });
-    return fetched;
+  const get: Credential = async () => {
+    const read = checkSecret(await fetch(), origin);
+    context.secrets.add(read);
+    return read;
   };
   return { origin, get };
 }

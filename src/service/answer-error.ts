@@ -138,9 +138,13 @@ export interface ErrorAnswer {
 }
 
 /** The error that an answer stands for. Its words come from the service and are not cleaned for a terminal. */
-export function errorOfAnswer(answer: ErrorAnswer, facts: CallFacts, now: number): ApiError {
+export function errorOfAnswer(
+  answer: ErrorAnswer,
+  facts: CallFacts,
+  now: number,
+  envelope = readEnvelope(answer.body, facts.redact),
+): ApiError {
   const { status, headers } = answer;
-  const envelope = readEnvelope(answer.body, facts.redact);
   const failures = readFailures(envelope?.context?.['failures']);
   // A gateway that gave up says nothing of what the service behind it has done.
   const gaveUp = facts.isWrite && !envelope && status >= 500 && status !== 501;

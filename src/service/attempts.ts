@@ -46,6 +46,11 @@ export interface AttemptPlan<Value, Where extends Destination> {
   readonly run: (attempt: number, where: Where) => Promise<AttemptResult<Value>>;
   /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
   readonly recover: (where: Where) => Promise<boolean>;
+  /**
+   * After the credential was refused: undefined where another one has been read since, which the next attempt carries;
+   * otherwise the error to end with.
+   */
+  readonly renew: (where: Where, refusal: ServiceError) => Promise<ServiceError | undefined>;
   /** The error of a call that is over, or would be, before its host takes requests again. */
   readonly heldBack: (where: Where, gate: RateLimitGate) => ServiceError;
 }
@@ -55,6 +60,7 @@ export async function withRetries<Value, Where extends Destination>(plan: Attemp
   const { operation, method, clock, time, background } = plan;
   let retries = 0;
   let recoveries = 0;
+  let renewed = false;
   let last: ServiceError | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const where = await plan.locate();
@@ -72,7 +78,18 @@ export async function withRetries<Value, Where extends Destination>(plan: Attemp
       plan.logger?.(line);
       return result.value;
     }
-    const { error, outcome } = result;
+    const { outcome } = result;
+    let { error } = result;
+    // What was refused for its credential was not carried out, so that a write may be sent again as well.
+    if (!renewed && outcome?.kind === 'answer' && outcome.status === 401) {
+      renewed = true;
+      const refusal = await plan.renew(where, error);
+      if (!refusal) {
+        plan.logger?.({ ...line, error: error.kind, retryInMs: 0 });
+        continue;
+      }
+      error = refusal;
+    }
     last = error;
     const recovered = recoveries < maximumRecoveries && isLost(outcome) && (await plan.recover(where));
     if (recovered && (!plan.isWrite || mayRepeat({ ...plan, outcome }))) {

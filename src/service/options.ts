@@ -43,9 +43,9 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** Where chat completions go, if not to `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** The organization API key, asked for at each call. Empty for none. */
+  /** Reads the organization API key: once, and again after the service refused it. Empty for none. */
   readonly apiKey: () => Promise<string>;
-  /** The bearer token of inference, asked for at each call. Empty for none. */
+  /** Reads the bearer token of inference, in the same way. The same function as `apiKey` where that stands for both. */
   readonly inferenceToken: () => Promise<string>;
   /** A PEM file of certificates to trust beside the usual ones. */
   readonly caFile?: string | undefined;

@@ -122,6 +122,7 @@ export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
         locate,
         run,
         recover,
+        renew: async (_, refusal) => refusal,
         heldBack: (_, gate) => heldBack(factsOf(url, made), gate, time.signal, timeouts),
       });
     } finally {

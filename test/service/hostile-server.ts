@@ -146,7 +146,7 @@ export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}
     logger: line => log.push(line),
     clock: {
       now: Date.now,
-      monotonic: () => performance.now() + slept,
+      monotonic: () => slept,
       random: () => 0.5,
       sleep: async ms => {
         waits.push(Math.round(ms));

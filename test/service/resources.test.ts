@@ -283,22 +283,6 @@ describe.each(operations)('%s', operation => {
   });
 });
 
-it('asks for the credentials at each call', async () => {
-  const server = await hostileServer(anything);
-  let key = 'first-key-0001';
-  const { service } = serviceAt(server.url, { apiKey: async () => key });
-  await service.models.listSupportedTrainingModels();
-  key = '  second-key-0002\n';
-  await service.models.listSupportedTrainingModels();
-  key = '';
-  await service.models.listSupportedTrainingModels();
-  expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual([
-    'first-key-0001',
-    'second-key-0002',
-    undefined,
-  ]);
-});
-
 it('logs rewards with the key of the organization where no token is given', async () => {
   const server = await hostileServer(anything);
   await serviceAt(server.url).service.trajectories.logReward('t1', reward);

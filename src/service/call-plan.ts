@@ -1,0 +1,268 @@
+/** One call with its attempts: where each goes, what it carries, and what its answer means. */
+import { redactor } from '../config/redaction.ts';
+import { type Endpoint, isWrite } from '../contract/common.ts';
+import { own } from '../text/own.ts';
+import type { Agents } from './agents.ts';
+import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
+import type { Assumptions } from './assumptions.ts';
+import type { AttemptPlan, AttemptResult, Destination, TimeLimit } from './attempts.ts';
+import { parseJson, readErrorBody } from './body.ts';
+import type { Capabilities } from './capabilities.ts';
+import type { Clock } from './clock.ts';
+import type { Connection, Place } from './connection.ts';
+import type { Credential, Credentials } from './credentials.ts';
+import { AuthenticationError, ServiceError } from './errors.ts';
+import type { CallFacts } from './facts.ts';
+import type { Gates, RateLimitGate } from './gate.ts';
+import { exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import type { ServiceOptions, Timeouts } from './options.ts';
+import type { PreparedRequest } from './request.ts';
+import { redirected } from './response-error.ts';
+import { mayHaveWorked, type Outcome } from './retry.ts';
+import { heldBack, unlocated } from './unsent-error.ts';
+import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+
+/** A prepared call: everything that its attempts have in common. */
+export interface Call {
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly request: PreparedRequest;
+  readonly body: unknown;
+  readonly timeouts: Timeouts;
+  readonly idempotencyKey: string | undefined;
+  /** Access token of the trajectory that the call is about. */
+  readonly token: string | undefined;
+  readonly background: boolean;
+}
+
+/** What the calls of a service share. */
+export interface CallContext {
+  readonly options: Pick<ServiceOptions, 'userAgent' | 'logger'>;
+  readonly connection: Connection;
+  readonly credentials: Credentials;
+  readonly agents: Agents;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly assumptions: Assumptions;
+  readonly capabilities: Capabilities;
+  /** How often the connections have been closed. */
+  readonly closings: number;
+}
+
+/** Where one attempt of a call goes. */
+interface Route extends Destination {
+  readonly place: Place;
+  readonly url: URL;
+  readonly closings: number;
+}
+
+export class CallPlan<Value> implements AttemptPlan<Value, Route> {
+  readonly #call: Call;
+  readonly #context: CallContext;
+  readonly #read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
+  readonly #uncompressed: boolean;
+  readonly time: TimeLimit;
+  /** Requests made so far. */
+  #made = 0;
+  #mayHaveHappened = false;
+  #credential: Credential | undefined;
+
+  /** @param read reads an answer whose head says success */
+  constructor(
+    call: Call,
+    context: CallContext,
+    time: TimeLimit,
+    read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>,
+    { uncompressed = false } = {},
+  ) {
+    this.#call = call;
+    this.#context = context;
+    this.time = time;
+    this.#read = read;
+    this.#uncompressed = uncompressed;
+  }
+
+  get operation() {
+    return this.#call.endpoint.operation;
+  }
+
+  get method() {
+    return this.#call.endpoint.method;
+  }
+
+  get isWrite() {
+    return isWrite(this.#call.endpoint);
+  }
+
+  get repeatable() {
+    const { endpoint, idempotencyKey } = this.#call;
+    return endpoint.repeatable === true || (endpoint.idempotencyKey === true && idempotencyKey !== undefined);
+  }
+
+  get background() {
+    return this.#call.background;
+  }
+
+  get gates() {
+    return this.#context.gates;
+  }
+
+  get clock() {
+    return this.#context.clock;
+  }
+
+  get logger() {
+    return this.#context.options.logger;
+  }
+
+  async locate(): Promise<Route> {
+    const { connection, closings } = this.#context;
+    const { request, endpoint, timeouts } = this.#call;
+    try {
+      const place = await connection.locate(endpoint.auth, this.time.signal);
+      const url = request.urlAt(place.base);
+      return { place, url, path: url.pathname, host: url.host, closings };
+    } catch (error) {
+      throw unlocated(error, this.#facts(request.urlAt(connection.base)), this.time.signal, timeouts);
+    }
+  }
+
+  async run(attempt: number, { place, url }: Route): Promise<AttemptResult<Value>> {
+    const { endpoint, request, token, timeouts } = this.#call;
+    const { credentials, agents, connection } = this.#context;
+    const { auth } = endpoint;
+    const { signal } = this.time;
+    try {
+      this.#credential = await credentials.of(auth, { token, target: place.target, signal });
+    } catch (error) {
+      if (error instanceof WireFailure) return this.#failed(error, this.#facts(url));
+      throw error;
+    }
+    this.#made = attempt;
+    const wire: WireRequest = {
+      method: endpoint.method,
+      url,
+      headers: this.#headers(this.#credential),
+      body: request.body,
+      agent: await agents.get(url, auth === 'inferenceToken' ? 'long' : 'call'),
+      ...timeouts,
+      uncompressed: this.#uncompressed,
+      signal,
+    };
+    const result = await this.#attempt(wire, this.#facts(url));
+    if (result.status !== undefined) connection.answered(place);
+    if (!result.ok && this.isWrite) this.#mayHaveHappened ||= mayHaveWorked(result.outcome);
+    return result;
+  }
+
+  recover({ place, closings }: Route): Promise<boolean> {
+    // What was cut off by closing is not lost: starting the service again would keep a program that ends from ending.
+    if (closings !== this.#context.closings) return Promise.resolve(false);
+    return this.#context.connection.recover(place, this.time.signal);
+  }
+
+  async renew({ place }: Route, refusal: ServiceError): Promise<ServiceError | undefined> {
+    const credential = this.#credential;
+    try {
+      if (place.target) {
+        // The key of a service that is supervised comes with its address.
+        const { target } = await this.#context.connection.locate(this.#call.endpoint.auth, this.time.signal);
+        return target?.apiKey === credential?.value ? refusal : undefined;
+      }
+      return (await credential?.renew?.(this.time.signal)) ? undefined : refusal;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) return refusal;
+      const why = error.message.replace(
+        /^Nothing was sent(, because .*? could not be read)?: /,
+        'Reading it again failed: ',
+      );
+      return new AuthenticationError(`${refusal.message} ${why}`, refusal);
+    }
+  }
+
+  heldBack({ url }: Route, gate: RateLimitGate): ServiceError {
+    return heldBack(this.#facts(url), gate, this.time.signal, this.#call.timeouts);
+  }
+
+  /** What is known of the call now, for its errors. */
+  #facts(url: URL): CallFacts {
+    const { endpoint, body, idempotencyKey } = this.#call;
+    const { operation, method, auth } = endpoint;
+    return {
+      method,
+      isWrite: this.isWrite,
+      path: url.pathname,
+      host: url.host,
+      auth,
+      redact: redactor([...this.#context.credentials.sent, ...sensitiveValues(endpoint, body)]),
+      details: { operation, attempts: this.#made, idempotencyKey },
+      mayHaveHappened: this.#mayHaveHappened,
+    };
+  }
+
+  #headers(credential: Credential): Readonly<Record<string, string>> {
+    const { request, idempotencyKey } = this.#call;
+    const { options, assumptions } = this.#context;
+    const keyHeader = assumptions.idempotencyHeader.toLowerCase();
+    return {
+      accept: 'application/json',
+      'user-agent': options.userAgent,
+      ...credential.headers,
+      ...(request.body ? { 'content-type': 'application/json' } : {}),
+      ...(idempotencyKey === undefined ? {} : { [keyHeader]: idempotencyKey }),
+    };
+  }
+
+  async #attempt(request: WireRequest, facts: CallFacts): Promise<AttemptResult<Value>> {
+    let head: { readonly status: number; readonly requestId: string | undefined } | undefined;
+    try {
+      const answer = await exchange(request);
+      const { status, headers } = answer;
+      head = { status, requestId: requestIdOf(headers, facts.redact) };
+      if (status >= 200 && status < 300) return { ...head, ok: true, value: await this.#read(answer, facts) };
+      const outcome: Outcome = { kind: 'answer', status };
+      if (status < 400) {
+        answer.close();
+        return { ...head, ok: false, outcome, headers: {}, error: redirected(answer, facts, request.url) };
+      }
+      const text = await readErrorBody(answer);
+      const body = parseJson(text);
+      // A deletion that had been carried out before its answer was lost.
+      if (status === 404 && facts.method === 'DELETE' && facts.mayHaveHappened) {
+        const gone = this.#call.endpoint.response.safeParse(this.#call.params);
+        if (gone.success) return { ...head, ok: true, value: gone.data as Value };
+      }
+      return { ...head, ok: false, outcome, headers, error: this.#refusal(facts, { status, headers, text, body }) };
+    } catch (error) {
+      if (error instanceof ServiceError) {
+        return { ...head, ok: false, outcome: { kind: 'not_understood' }, headers: {}, error };
+      }
+      if (error instanceof WireFailure) return this.#failed(error, facts, head);
+      throw error;
+    }
+  }
+
+  #failed(
+    failure: WireFailure,
+    facts: CallFacts,
+    head?: { readonly status: number; readonly requestId: string | undefined },
+  ): AttemptResult<Value> {
+    const error = errorOfFailure(failure, facts, this.#call.timeouts, head);
+    return { ...head, ok: false, outcome: outcomeOfFailure(failure), headers: {}, error };
+  }
+
+  #refusal(facts: CallFacts, answer: ErrorAnswer): ServiceError {
+    const { endpoint, request } = this.#call;
+    const { pattern, namesThing } = request;
+    const envelope = readEnvelope(answer.body, facts.redact);
+    const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };
+    const missing = this.#context.capabilities.learn(endpoint, refused, facts.details);
+    return missing ?? errorOfAnswer(answer, facts, this.clock.now(), envelope);
+  }
+}
+
+/** What of a body no error may repeat. */
+function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
+  const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');
+}

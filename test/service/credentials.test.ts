@@ -1,0 +1,220 @@
+/** Credentials that change while the program runs: tokens that expire, keys that are rotated. */
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { ServiceError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import {
+  type Behaviour,
+  errorOf,
+  type HostileServer,
+  hostileServer,
+  json,
+  refusal,
+  resetAtOnce,
+  serviceAt,
+  stream,
+} from './hostile-server.ts';
+
+const page = json({ items: [], has_more: false });
+const denied = refusal(401, 'authentication_error', 'invalid_api_key');
+const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+const word = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
+
+interface Rotating {
+  readonly server: HostileServer;
+  readonly service: Service;
+  /** Keys read so far. */
+  readonly read: () => number;
+  /** From now on the service takes this key only; it is given out from now on as well, unless something else is said. */
+  readonly rotate: (key: string, given?: string) => void;
+  /** Has the next readings fail. */
+  readonly lose: (why: string) => void;
+}
+
+const firstKey = 'first-key-0123456789';
+const secondKey = 'second-key-0123456789';
+
+/** A service that takes one key only, and a source that gives it. */
+async function rotating(well: Behaviour = page): Promise<Rotating> {
+  let taken = firstKey;
+  let given = firstKey;
+  let why: string | undefined;
+  let read = 0;
+  const server = await hostileServer((response, request) => {
+    const { 'x-api-key': key, authorization } = request.headers;
+    return (key === taken || authorization === `Bearer ${taken}` ? well : denied)(response, request);
+  });
+  const source = async (): Promise<string> => {
+    read += 1;
+    await new Promise(setImmediate);
+    if (why !== undefined) throw new Error(why);
+    return given;
+  };
+  const { service } = serviceAt(server.url, { apiKey: source, inferenceToken: source });
+  return {
+    server,
+    service,
+    read: () => read,
+    rotate: (key, gives = key) => {
+      taken = key;
+      given = gives;
+    },
+    lose: reason => {
+      why = reason;
+    },
+  };
+}
+
+describe('a credential', () => {
+  it('is read once, and kept while the service takes it', async () => {
+    const { service, read } = await rotating();
+    await Promise.all(Array.from({ length: 5 }, () => service.benchmarks.list()));
+    await service.chat.complete(question).catch(() => {});
+    expect(read()).toBe(1);
+  });
+
+  it('is sent without the space around it, and not at all where there is none', async () => {
+    const server = await hostileServer(page);
+    for (const given of [' a-key\n', '']) {
+      await serviceAt(server.url, { apiKey: async () => given }).service.benchmarks.list();
+    }
+    expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['a-key', undefined]);
+  });
+
+  it('is read again after a 401, and the call made again with it', async () => {
+    const { server, service, read, rotate } = await rotating();
+    await service.benchmarks.list();
+    rotate(secondKey);
+    await expect(service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    expect(read()).toBe(2);
+    expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual([firstKey, firstKey, secondKey]);
+    await service.benchmarks.list();
+    expect(read()).toBe(2);
+  });
+
+  it('is read once for all calls that are refused at the same time', async () => {
+    const { service, read, rotate } = await rotating();
+    await service.benchmarks.list();
+    rotate(secondKey);
+    await Promise.all(Array.from({ length: 8 }, () => service.background.benchmarks.list()));
+    expect(read()).toBe(2);
+  });
+
+  it('lasts for hours: each token is good until it expires', async () => {
+    const { service, read, rotate } = await rotating();
+    for (let hour = 0; hour < 5; hour += 1) {
+      rotate(`token-of-hour-${hour}-0123456789`);
+      for (let poll = 0; poll < 3; poll += 1) await service.background.benchmarks.list();
+    }
+    expect(read()).toBe(5);
+  });
+
+  it('is renewed for writes as well: what was refused was not carried out', async () => {
+    const { server, service, rotate } = await rotating(json({ secret: { secret_id: 's' } }));
+    await service.secrets.create({ name: 'a', value: 'b' });
+    rotate(secondKey);
+    await service.secrets.create({ name: 'a', value: 'b' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is renewed for streams, before their head', async () => {
+    const { service, rotate } = await rotating(stream([word, 'data: [DONE]\n\n']));
+    rotate(secondKey, firstKey);
+    const said = async () => {
+      for await (const event of service.chat.stream(question)) void event;
+    };
+    expect(await errorOf(said())).toMatchObject({ kind: 'authentication' });
+    rotate(secondKey);
+    await said();
+  });
+});
+
+describe('a credential that is refused for good', () => {
+  it('is the error of the call, after one more reading', async () => {
+    const { server, service, read, rotate } = await rotating();
+    rotate(secondKey, firstKey);
+    expect(await errorOf(service.benchmarks.list())).toMatchObject({ name: 'AuthenticationError', attempts: 1 });
+    expect([server.requests.length, read()]).toEqual([1, 2]);
+  });
+
+  it('is not read a third time where the new one is refused too', async () => {
+    const { server, service, read, rotate } = await rotating();
+    await service.benchmarks.list();
+    rotate(secondKey, 'third-key-0123456789');
+    expect(await errorOf(service.benchmarks.list())).toMatchObject({ kind: 'authentication', attempts: 2 });
+    expect([server.requests.length, read()]).toEqual([3, 2]);
+  });
+
+  it('is kept where it cannot be read again, with words about why', async () => {
+    const { service, rotate, lose } = await rotating();
+    await service.benchmarks.list();
+    rotate(secondKey);
+    lose('The command of apiKeyCommand (op) failed with exit code 1.');
+    const error = await errorOf(service.benchmarks.list());
+    expect(error).toMatchObject({ kind: 'authentication', status: 401 });
+    expect((error as Error).message).toBe(
+      'it says invalid_api_key. Check the API key of this profile. Reading it again failed: The command of apiKeyCommand (op) failed with exit code 1.',
+    );
+    // And used as soon as the service takes it again.
+    rotate(firstKey);
+    await service.benchmarks.list();
+  });
+
+  it('is asked for with a doubt where an attempt before was lost', async () => {
+    let taken = firstKey;
+    const server = await hostileServer(resetAtOnce, (response, request) => {
+      const well = request.headers['x-api-key'] === taken;
+      return (well ? json({ eval_run_id: 'evr_1' }) : denied)(response, request);
+    });
+    taken = secondKey;
+    const { service } = serviceAt(server.url, { apiKey: async () => firstKey });
+    const error = await errorOf(service.evaluations.start('b1', { display_name: 'x' }));
+    expect(error).toMatchObject({ kind: 'authentication', outcomeUnknown: true, attempts: 2 });
+  });
+
+  it('of one trajectory is not read again: it came with the call', async () => {
+    const { server, service, read } = await rotating();
+    const reward = { reward_id: 'r', name: 'n', value: 1 };
+    const error = await errorOf(service.trajectories.logReward('t', reward, { token: 'trajectory-token-0001' }));
+    expect(error).toMatchObject({ kind: 'authentication', attempts: 1 });
+    expect([server.requests.length, read()]).toEqual([1, 0]);
+  });
+});
+
+it('a command that takes long does not hold a call that is cancelled', async () => {
+  const never = () => new Promise<string>(() => {});
+  const server = await hostileServer(page);
+  const { service } = serviceAt(server.url, { apiKey: never });
+  const controller = new AbortController();
+  const call = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+  controller.abort();
+  expect(await call).toMatchObject({ kind: 'cancelled' });
+  expect(await errorOf(service.benchmarks.list({}, { deadlineMs: 20 }))).toMatchObject({ kind: 'timeout' });
+  expect(server.connections()).toBe(0);
+});
+
+it('neither the old nor the new one is in an error, whatever the service repeats', async () => {
+  const keys = [firstKey, secondKey];
+  const parrot: Behaviour = (response, request) => {
+    const more = { message: `no ${keys.join(' ')} ${request.headers['x-api-key']}`, param: firstKey };
+    return refusal(request.headers['x-api-key'] === firstKey ? 401 : 422, 'x', 'y', more)(response, request);
+  };
+  const server = await hostileServer(parrot);
+  const given = [...keys];
+  const { service, log } = serviceAt(server.url, { apiKey: async () => given.shift() ?? secondKey });
+  const error = (await errorOf(service.benchmarks.list())) as ServiceError;
+  expect(server.requests).toHaveLength(2);
+  for (const key of keys) expect(inspect([error, log], { depth: 9 }) + JSON.stringify(error)).not.toContain(key);
+});
+
+it('the key of a service that was started again comes with its address', async () => {
+  const { server } = await rotating();
+  const keys = ['old-key-0123456789', firstKey];
+  const supervisor = {
+    locate: async () => ({ baseUrl: server.url, apiKey: keys.length > 1 ? (keys.shift() ?? '') : firstKey }),
+    recover: async () => false,
+  };
+  const { service } = serviceAt('http://localhost', { supervisor });
+  await service.benchmarks.list();
+  expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['old-key-0123456789', firstKey]);
+});
