@@ -1,5 +1,6 @@
 /** Two evaluation runs, task by task. */
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { counted } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import type { ListSource } from './list.ts';
@@ -55,7 +56,10 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
       const answers = await Promise.all([firstRun, secondRun].map(run => service.evaluations.rewards(run, { signal })));
       const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
       const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;
-      const note = nameless > 0 ? `${nameless} trajectories name no task and are not compared` : undefined;
+      const note =
+        nameless > 0
+          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared, and in none of these means`
+          : undefined;
       return { items: compareTasks(first, second), has_more: false, next_cursor: null, dropped: 0, note };
     },
   };

@@ -1,6 +1,7 @@
 /** Rewards and statistics of a run are one answer, and no reward is left out of it for want of a name. */
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
+import { comparison } from '../../src/queries/compare.ts';
 import { runResultsQuery } from '../../src/queries/evaluations.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { stepRewardList } from '../../src/queries/training.ts';
@@ -52,4 +53,13 @@ it('gives every rollout of a step a row of its own', async () => {
     query: {},
   });
   expect(new Set(items.map(source.id)).size).toBe(3);
+});
+
+it('says which rewards a comparison leaves out', async () => {
+  const { note, items } = await comparison('evr_1', 'evr_2').readPage({
+    ...asking({ evaluations: { rewards: async () => rewards } }),
+    query: {},
+  });
+  expect(items).toHaveLength(1);
+  expect(note).toBe('2 rewards name no task: not compared, and in none of these means');
 });

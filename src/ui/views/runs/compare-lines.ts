@@ -1,6 +1,6 @@
 /** What a comparison comes to, in lines. Pure. */
 import type { ComparedTask } from '../../../queries/compare.ts';
-import { difference, reward } from '../../../text/numbers.ts';
+import { counted, difference, reward } from '../../../text/numbers.ts';
 import { mean, pairedDifference } from '../../../text/statistics.ts';
 import { truncate } from '../../../text/width.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -21,8 +21,12 @@ export function comparisonLines(
   width: number,
   { styles }: Theme,
 ): string[] {
-  const means = [mean(defined(tasks.map(task => task.first))), mean(defined(tasks.map(task => task.second)))];
-  const heads = [`first   ${reward(means[0])}  ${first}`, `second  ${reward(means[1])}  ${second}`];
+  const headOf = (label: string, rewards: readonly number[], name: string): string =>
+    `${label}  ${reward(mean(rewards))} of ${counted(rewards.length, 'task')}  ${name}`;
+  const heads = [
+    headOf('first ', defined(tasks.map(task => task.first)), first),
+    headOf('second', defined(tasks.map(task => task.second)), second),
+  ];
   const differences = defined(tasks.map(task => task.difference));
   const pairs = tasks.flatMap(task =>
     task.first === undefined || task.second === undefined ? [] : [[task.first, task.second] as const],

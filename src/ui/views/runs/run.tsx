@@ -87,7 +87,7 @@ export function RunView({ location }: ViewProps) {
       details={(_row, box) => {
         const about = [
           '',
-          ...statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsFault),
+          ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsFault) : []),
           '',
           theme.styles.header('RUN'),
           ...factLines(runFacts(shown, outcome), inspector.width - 2, theme),

@@ -36,7 +36,7 @@ describe('comparisonLines', () => {
 
   it('say the means, the paired difference, its interval, and who did better where', () => {
     const said = lines(compareTasks(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
-    expect(said.slice(0, 2)).toEqual(['first   0.250  base', 'second  0.563  trained']);
+    expect(said.slice(0, 2)).toEqual(['first   0.250 of 4 tasks  base', 'second  0.563 of 4 tasks  trained']);
     // Differences 0.4, 0.35, 0.5, 0: mean 0.3125, s 0.2175, t(0.975, 3) 3.182.
     expect(said[2]).toBe('diff    +0.313  95% between -0.0335 and +0.659');
     expect(said[3]).toBe('no clear difference: 3 better, 0 worse, 1 same of 4');
