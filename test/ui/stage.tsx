@@ -45,6 +45,11 @@ export function openOnStage(
   return openViewOnStage(StageView, { service, ...options });
 }
 
+/** A service of which only some calls are made. */
+export function partialService(parts: object): Service {
+  return { ...parts, background: parts } as unknown as Service;
+}
+
 /** Opens a view that fills the screen; it closes with the test. */
 export function openViewOnStage(
   component: ViewDefinition['component'],

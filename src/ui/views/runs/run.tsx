@@ -58,8 +58,14 @@ export function RunView({ location }: ViewProps) {
   const { snapshots = [], statisticsFault } = results.data ?? {};
   const room = pane.width - 2;
   const faults = [run.fault, progress.fault].filter(fault => fault && !fault.unlisted).slice(0, 1);
+  const unread = !run.data && !progress.data && faults.length === 0;
   const lines = [
-    ...summaryLines(shown, progress.data, summary, room, theme),
+    ...(unread
+      ? [
+          theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)),
+          theme.styles.muted('Asking the service…'),
+        ]
+      : summaryLines(shown, progress.data, summary, room, theme)),
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
@@ -90,7 +96,7 @@ export function RunView({ location }: ViewProps) {
           ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsFault) : []),
           '',
           theme.styles.header('RUN'),
-          ...factLines(runFacts(shown, outcome), inspector.width - 2, theme),
+          ...(unread ? [] : factLines(runFacts(shown, outcome), inspector.width - 2, theme)),
         ];
         return (
           <Box>

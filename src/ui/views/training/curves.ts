@@ -5,7 +5,7 @@ import { none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { sampleWidth, seriesSample } from '../../widgets/line-chart/plot.ts';
-import { type ChartSeries, readingAt, smooth } from '../../widgets/line-chart/series.ts';
+import { type ChartPoint, type ChartSeries, readingAt, smooth } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface RunCurves {
@@ -68,7 +68,7 @@ export function legendLines(
   theme: Theme,
 ): string[] {
   const readings = readingAt(series, crosshair ?? Number.POSITIVE_INFINITY);
-  const values = readings.map(reading => (reading ? reward(reading.y) : none));
+  const values = readings.map(reading => readingText(reading, crosshair));
   const samples = series.map((_, index) => seriesSample(index, theme));
   const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
@@ -86,6 +86,13 @@ export function legendLines(
 }
 
 const gap = '  ';
+
+/** The value, and where it was read if the series has no point at the crosshair. */
+function readingText(reading: ChartPoint | undefined, crosshair: number | undefined): string {
+  if (!reading) return none;
+  const elsewhere = crosshair !== undefined && reading.x !== crosshair;
+  return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
+}
 
 /** Why a held-out mean says less than it should: over fewer samples than were expected. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {

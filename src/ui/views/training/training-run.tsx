@@ -66,9 +66,12 @@ export function TrainingRunView({ location }: ViewProps) {
   const room = pane.width - 2;
   const fault = [progress.fault, run.fault].find(each => each && !each.unlisted);
   const note = heldOutNote(curves.heldOut);
+  const unread = !run.data && !progress.data && !fault;
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
-    statusLine(shown, completed, progress.data?.total_steps, room, theme),
+    unread
+      ? theme.styles.muted('Asking the service…')
+      : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(fault ? faultLines(fault, room, theme).slice(0, 2) : []),

@@ -1,10 +1,9 @@
 /** The view of a training run: what it remembers while one is elsewhere, and what it says first. */
 import { expect, it } from 'vitest';
-import type { Service } from '../../../../src/service/index.ts';
 import type { ViewDefinition } from '../../../../src/ui/app/view-definition.ts';
 import { TrainingView } from '../../../../src/ui/views/training/list.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
-import { openViewOnStage } from '../../stage.tsx';
+import { openViewOnStage, partialService } from '../../stage.tsx';
 
 const runs = ['first', 'second'].map((name, index) => ({
   training_run_id: `trn_${name}`,
@@ -15,7 +14,7 @@ const runs = ['first', 'second'].map((name, index) => ({
   options: { num_steps: 40 },
 }));
 const trainer_rewards = Array.from({ length: 40 }, (_, index) => ({ step: index + 1, trainer_reward: index / 40 }));
-const service = {
+const parts = {
   capabilities: { has: () => true },
   benchmarks: {
     list: async () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
@@ -28,7 +27,8 @@ const service = {
     heldOutRewards: async () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.1 }] }),
     checkpoints: async () => [],
   },
-} as unknown as Service;
+};
+const service = partialService(parts);
 
 const runView: ViewDefinition = {
   name: 'training-run',
@@ -57,7 +57,7 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   // A line for each series, with its value before its name; the crosshair begins at the newest step.
   await stage.press('.');
   await stage.waitFor(text => /at 40 /.test(text));
-  expect(stage.text()).toMatch(/⠄⠄⠄⠄ 0\.975 +trainer of second/);
+  expect(stage.text()).toMatch(/⠄⠄⠄⠄ +0\.975 +trainer of second/);
   expect(stage.text()).toMatch(/0\.975 +trainer of first/);
   await stage.press(',', 'w');
   await stage.waitFor('smoothed 0.6');
@@ -77,14 +77,13 @@ it('shows a fault below the head and not over it', async () => {
       if (broken) throw new Error('The key was refused. Check the API key of this profile, and where it comes from.');
       return ask(...args);
     };
-  const { training } = service as unknown as { training: Record<string, (...args: never[]) => Promise<unknown>> };
-  const asked = {
-    ...service,
+  const asked = partialService({
+    ...parts,
     training: {
-      ...Object.fromEntries(Object.entries(training).map(([name, ask]) => [name, failing(ask)])),
+      ...Object.fromEntries(Object.entries(parts.training).map(([name, ask]) => [name, failing(ask)])),
       progress: failing(async () => ({ status: 'running', completed_steps: 12, total_steps: 40 })),
     },
-  } as unknown as Service;
+  });
   for (const [columns, rows] of [
     [120, 36],
     [80, 24],

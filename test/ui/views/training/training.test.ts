@@ -36,7 +36,8 @@ describe('curves', () => {
     const text = (crosshair?: number) =>
       legendLines(series, crosshair, 80, createTheme('plain')).map(stripVTControlCharacters);
     expect(text()).toEqual(['⠤⠤⠤⠤ held-out 0.500  ⠄⠄⠄⠄ trainer 0.300']);
-    expect(text(1)).toEqual(['at 1  ⠤⠤⠤⠤ held-out 0  ⠄⠄⠄⠄ trainer 0.100']);
+    // Where a series has no point, the value says where it is from.
+    expect(text(1)).toEqual(['at 1  ⠤⠤⠤⠤ held-out 0 at 0  ⠄⠄⠄⠄ trainer 0.100']);
     expect(legendLines(series, undefined, 80, createTheme('plain', true))).toEqual([
       '**** held-out 0.500  ++++ trainer 0.300',
     ]);

@@ -1,10 +1,9 @@
 /** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
-import type { Service } from '../../../../src/service/index.ts';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
-import { openViewOnStage } from '../../stage.tsx';
+import { openViewOnStage, partialService } from '../../stage.tsx';
 
 const output = (step: number) =>
   Array.from({ length: 40 }, (_, line) => (line === 30 ? `AssertionError in ${step}` : `output ${step} line ${line}`));
@@ -24,7 +23,7 @@ const trajectory: Trajectory = {
 };
 
 async function open(options: ScreenOptions = {}, shown = trajectory) {
-  const service = { trajectories: { get: async () => shown } } as unknown as Service;
+  const service = partialService({ trajectories: { get: async () => shown } });
   const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 100, rows: 30, ...options });
   await stage.waitFor('Step 0');
   return stage;
