@@ -1,10 +1,11 @@
 /** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
-
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
-import type { ProfileSettings } from '../config/schema.ts';
+import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
+import { unlessAborted } from '../service/supervisor.ts';
 import { own } from '../text/own.ts';
+import { shellWords } from '../text/shell-words.ts';
 import type { Connection, NewProfile } from '../ui/app/connection.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 
@@ -12,13 +13,15 @@ import { connectTo, openRemembered, originsOf, type ServiceConnection } from './
 const testMs = 15_000;
 
 /** What is shown, and the connection that it is read by. */
-interface Shown {
+export interface Shown {
+  /** Counts the services that were shown. */
+  readonly id: number;
   readonly config: Config;
   readonly connection: ServiceConnection;
   readonly workbench: Workbench;
 }
 
-function show(config: Config): Shown {
+function show(config: Config, id: number): Shown {
   const connection = connectTo(config, 'start');
   // Both begin at once, while the first frame is drawn. The first request reports what went wrong.
   connection.service().catch(() => {});
@@ -33,14 +36,10 @@ function show(config: Config): Shown {
     poll: config.preferences.poll,
     remembered: () => openRemembered(config),
   });
-  return { config, connection, workbench };
+  return { id, config, connection, workbench };
 }
 
-async function close({ workbench, connection }: Shown): Promise<void> {
-  workbench.close();
-  await connection.close();
-}
-
+/** @throws OpenQuote where the command line cannot be split into words */
 function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   switch (keySource) {
     case 'environment':
@@ -48,10 +47,29 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
     case 'file':
       return { apiKeyFile: key };
     case 'command':
-      return { apiKeyCommand: key.split(/\s+/) };
+      return { apiKeyCommand: shellWords(key) };
     case 'settings':
       return { apiKey: key };
   }
+}
+
+function sameOrigin(one: string | undefined, other: string): boolean {
+  return one !== undefined && URL.canParse(one) && new URL(one).origin === new URL(other).origin;
+}
+
+/**
+ * A profile as it would be: with the new address and key, and else as it was. What belongs to the address of inference is
+ * dropped with the address of the service: a key must not go to a host that it was not given for.
+ */
+function withProfile(settings: Settings, profile: NewProfile): Settings {
+  const known = own(settings.profiles, profile.name) ?? {};
+  const { apiKey: _key, apiKeyEnv: _variable, apiKeyFile: _file, apiKeyCommand: _command, ...others } = known;
+  const { inferenceUrl, inferenceToken, inferenceTokenEnv, inferenceTokenFile, inferenceTokenCommand, ...general } =
+    others;
+  const kept = sameOrigin(known.baseUrl, profile.baseUrl) ? others : general;
+  const changed: ProfileSettings = { ...kept, baseUrl: profile.baseUrl, ...keySettings(profile) };
+  const profiles = new Map(Object.entries(settings.profiles ?? {})).set(profile.name, changed);
+  return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };
 }
 
 export class Session {
@@ -59,16 +77,18 @@ export class Session {
   readonly #environment: NodeJS.ProcessEnv;
   #shown: Shown;
   #connection: Connection;
-  /** Counts the services shown so far. */
-  generation = 0;
   readonly #listeners = new Set<() => void>();
 
   /** @throws ConfigError */
   constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv) {
     this.#flags = flags;
     this.#environment = environment;
-    this.#shown = show(loadConfig(flags, environment));
+    this.#shown = show(loadConfig(flags, environment), 1);
     this.#connection = this.#describe();
+  }
+
+  get shown(): Shown {
+    return this.#shown;
   }
 
   get config(): Config {
@@ -103,58 +123,58 @@ export class Session {
     };
   }
 
-  /** A profile that is gone to by name stands above the flags and variables of the start. */
-  #configOf(profile: string): Config {
-    const { theme, mouse, notices } = this.#flags;
-    return loadConfig({ profile, theme, mouse, notices }, this.#environment);
+  /** A profile that is gone to by name overrides the flags and variables of the start. */
+  #configOf(profile: string, alter?: (settings: Settings) => Settings): Config {
+    const { theme, mouse, notices, readOnly } = this.#flags;
+    return loadConfig({ profile, theme, mouse, notices, readOnly }, this.#environment, alter);
   }
 
   readonly #switchTo = (name: string): void => {
     const config = this.#configOf(name);
-    const before = this.#shown;
-    this.#shown = show(config);
-    this.#connection = this.#describe();
-    this.generation += 1;
-    for (const listener of this.#listeners) listener();
-    void close(before);
+    this.#shown = show(config, this.#shown.id + 1);
+    this.#changed();
   };
 
-  readonly #setUp = async (profile: NewProfile): Promise<void> => {
-    const { settingsPath } = this.config;
-    const before = own(readSettings(settingsPath).settings.profiles, profile.name);
-    const keep = (settings: ProfileSettings | undefined): Promise<void> =>
-      changeSettings(settingsPath, all => {
-        const profiles = new Map(Object.entries(all.profiles ?? {}));
-        if (settings) profiles.set(profile.name, settings);
-        else profiles.delete(profile.name);
-        all.profiles = Object.fromEntries(profiles);
-      });
-    await keep({ baseUrl: profile.baseUrl, ...keySettings(profile) });
-    try {
-      await this.#test(profile.name);
-    } catch (error) {
-      // What does not work is not kept.
-      await keep(before);
-      throw error;
-    }
-    await changeSettings(settingsPath, all => {
-      all.defaultProfile = profile.name;
+  #changed(): void {
+    this.#connection = this.#describe();
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly #setUp = async (profile: NewProfile, signal: AbortSignal): Promise<void> => {
+    await this.#test(
+      this.#configOf(profile.name, settings => withProfile(settings, profile)),
+      signal,
+    );
+    signal.throwIfAborted();
+    await changeSettings(this.config.settingsPath, all => {
+      Object.assign(all, withProfile(all, profile));
     });
-    this.#switchTo(profile.name);
+    this.#changed();
   };
 
   /** @throws Error where the service does not answer as it should */
-  async #test(name: string): Promise<void> {
-    const connection = connectTo(this.#configOf(name), 'command');
+  async #test(config: Config, signal: AbortSignal): Promise<void> {
+    const connection = connectTo(config, 'command');
     try {
       const service = await connection.service();
-      await service.benchmarks.list({ limit: 1 }, { signal: AbortSignal.timeout(testMs) });
+      const asked = service.benchmarks.list(
+        { limit: 1 },
+        { signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]) },
+      );
+      await unlessAborted(asked, signal);
     } finally {
       await connection.close();
     }
   }
 
+  /** Ends what a screen stood on that is not shown any more. */
+  readonly release = async ({ workbench, connection }: Shown): Promise<void> => {
+    workbench.close();
+    await connection.close();
+    await workbench.closed;
+  };
+
   close(): Promise<void> {
-    return close(this.#shown);
+    return this.release(this.#shown);
   }
 }

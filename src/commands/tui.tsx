@@ -1,6 +1,6 @@
 /** `benchtop`: the workbench on the whole terminal. */
 import { parseArgs } from 'node:util';
-import { useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import type { Config } from '../config/load.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
@@ -11,7 +11,7 @@ import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { configFlags, configOptions } from './flags.ts';
 import { keepHeapSmall } from './heap.ts';
-import { Session } from './session.ts';
+import { Session, type Shown } from './session.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
 function checkKeys({ preferences, settingsPath }: Config): void {
@@ -26,20 +26,26 @@ interface RootProps {
   readonly theme: Theme;
 }
 
-/** The program on the service that is shown now; another one begins anew. */
+/** The program on the service that is shown now; another service gets a program of its own. */
 function Root({ session, terminal, theme }: RootProps) {
-  const workbench = useSyncExternalStore(session.subscribe, () => session.workbench);
-  const { keys, notices } = session.config.preferences;
+  const shown = useSyncExternalStore(session.subscribe, () => session.shown);
+  return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} />;
+}
+
+function Screen({ session, shown, terminal, theme }: RootProps & { readonly shown: Shown }) {
+  const connection = useSyncExternalStore(session.subscribe, () => session.connection);
+  // Views may keep something as they go: what they stand on is released behind them.
+  useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
+  const { keys, notices } = shown.config.preferences;
   return (
     <Program
-      key={session.generation}
-      workbench={workbench}
+      workbench={shown.workbench}
       theme={theme}
       registry={registry}
       terminal={terminal}
       overrides={keys}
       notices={notices.value}
-      connection={session.connection}
+      connection={connection}
     />
   );
 }

@@ -4,6 +4,7 @@ import { type Environment, findPaths, type Paths } from './paths.ts';
 import { type PreferenceFlags, type Preferences, resolvePreferences } from './preferences.ts';
 import { type Profile, resolveProfile } from './profile.ts';
 import { redactor } from './redaction.ts';
+import type { Settings } from './schema.ts';
 import { readSettings, settingsPath } from './settings-file.ts';
 
 export interface ConfigFlags extends ProfileFlags, PreferenceFlags {}
@@ -20,22 +21,30 @@ export interface Config {
   readonly redact: (text: string) => string;
 }
 
-/** @throws ConfigError naming the setting that cannot be used and what to do about it. */
-export function loadConfig(flags: ConfigFlags, environment: Environment): Config {
+/**
+ * @param alter gives the settings as they would be, to try them before they are kept
+ * @throws ConfigError naming the setting that cannot be used and what to do about it.
+ */
+export function loadConfig(
+  flags: ConfigFlags,
+  environment: Environment,
+  alter: (settings: Settings) => Settings = settings => settings,
+): Config {
   const paths = findPaths(environment);
   const file = readSettings(settingsPath(paths));
+  const settings = alter(file.settings);
   const secrets = new Set<string>();
   const profile = resolveProfile({
     flags,
     environment,
     secrets,
-    settings: file.settings,
+    settings,
     settingsPath: file.path,
     settingsFolder: dirname(file.path),
   });
   return {
     profile,
-    preferences: resolvePreferences(flags, environment, file.settings, file.path),
+    preferences: resolvePreferences(flags, environment, settings, file.path),
     paths,
     settingsPath: file.path,
     warnings: [...file.warnings, ...profile.warnings],

@@ -70,6 +70,12 @@ export class Workbench {
   readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<JobState>>();
+  /** What views on screen would lose if the program ended, in words; see `useUnfinished`. */
+  readonly unfinished = new Map<string, string>();
+  /** Resolves once everything has been written and closed, after `close`. */
+  readonly closed: Promise<void>;
+  readonly #setClosed: () => void;
+  #closing = false;
   readonly #stopObserving: () => void;
   #paused = false;
   readonly #stopFollowing: () => void;
@@ -91,6 +97,7 @@ export class Workbench {
     this.service = service;
     this.profile = profile;
     this.readOnly = readOnly;
+    ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     this.pins = new Pins(() => this.remembered);
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
@@ -129,10 +136,16 @@ export class Workbench {
     this.remembered.forget(kind, id);
   }
 
-  /** What was seen on this service; opened when it is first asked for, which the first frame does not. */
+  /** What was seen on this service; opened when it is first asked for. Once this is closed, nothing more is kept. */
   get remembered(): RememberedStore {
-    this.#remembered ??= this.#openRemembered();
+    this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
     return this.#remembered;
+  }
+
+  /** What would be lost if the program ended now, or showed another service, in words. */
+  wouldBeLost(): string[] {
+    const jobs = [...this.jobs.values()].filter(job => job.busy);
+    return [...jobs.map(({ title }) => title), ...new Set(this.unfinished.values())];
   }
 
   get paused(): boolean {
@@ -166,15 +179,35 @@ export class Workbench {
     focusManager.setFocused(!suspended);
   }
 
-  /** Lets the process end. */
+  /** Ends what is under way, and lets the process end. Jobs that are busy note how far they are before the store closes. */
   close(): void {
+    if (this.#closing) return;
+    this.#closing = true;
     this.#stopObserving();
     this.#stopFollowing();
     this.cache.clear();
-    for (const job of this.jobs.values()) job.cancel();
+    const busy = [...this.jobs.values()].filter(job => job.busy);
+    for (const job of busy) job.cancel();
+    if (busy.length === 0) this.#closeStore();
+    else void Promise.all(busy.map(ended)).then(() => this.#closeStore());
+  }
+
+  #closeStore(): void {
     this.#remembered?.close();
     this.#remembered = undefined;
+    this.#setClosed();
   }
+}
+
+/** Resolves once a job is not busy any more. */
+function ended(job: Job<JobState>): Promise<void> {
+  return new Promise(resolve => {
+    const stop = job.subscribe(() => {
+      if (job.busy) return;
+      stop();
+      resolve();
+    });
+  });
 }
 
 export type { ConnectionMonitor, ConnectionState, Service };

@@ -268,8 +268,12 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   }
 }
 
-/** @throws the reason of the signal, once it aborts */
-async function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/**
+ * Waits for what others wait for as well, or cannot be stopped.
+ *
+ * @throws the reason of the signal, once it aborts
+ */
+export async function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

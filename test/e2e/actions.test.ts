@@ -1,5 +1,8 @@
 /** Every action of the built program, as somebody does it: press, look, press; then the service is asked whether it happened. */
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
@@ -403,7 +406,8 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       ]);
     });
 
-    it('connects to a service that does not answer: nothing is kept; and says which setting is wrong', async () => {
+    it('keeps nothing of a service that does not answer, and says which setting is wrong', async () => {
+      const settings = join(home.home, '.config', 'benchtop', 'config.json');
       await open([
         'ctrl-k',
         { see: 'Connect to a service' },
@@ -418,13 +422,34 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { type: 'sk-wrong' },
         'enter',
       ]);
-      await session.waitFor(/127\.0\.0\.1:9|refused/);
+      // The form is free again once the answer, or the want of one, is known.
+      await session.waitFor('refuses connections');
+      expect(existsSync(settings)).toBe(false);
       session.signal('SIGTERM');
       await session.ended;
+      expect(existsSync(settings)).toBe(false);
       home.env['BENCHTOP_BASE_URL'] = 'http://127.0.0.1:9';
       session = openSession(home.env, { columns, rows });
       await session.waitFor('BENCHTOP_BASE_URL.');
       await session.waitFor('ctrl-k mends them');
+    });
+
+    it('changes nothing where the test of a service is cancelled, or the program killed during it', async () => {
+      const settings = join(home.home, '.config', 'benchtop', 'config.json');
+      const silent = createServer(() => {}).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      await open(['ctrl-k', { see: 'Connect to a service' }, { type: 'lab' }]);
+      await goWay(session, ['tab', { type: `http://127.0.0.1:${port}` }, 'tab', 'right', 'right', 'right', 'tab']);
+      await goWay(session, [{ type: 'sk-lab' }, 'enter', { see: 'Asking the service' }, 'esc']);
+      await session.waitFor('Cancelled. Nothing was changed.');
+      expect(existsSync(settings)).toBe(false);
+      await goWay(session, ['enter', { see: 'Asking the service' }]);
+      session.signal('SIGKILL');
+      await session.ended;
+      expect(existsSync(settings)).toBe(false);
+      silent.closeAllConnections();
+      silent.close();
     });
 
     it('sets another service up, mends a wrong key in the same window, and goes between the two', async () => {

@@ -1,6 +1,6 @@
-/** The window in which a service is set up, or its address and key are mended. */
+/** The window in which a service is set up, or its address and key are changed. */
 import { Text } from 'ink';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { KeyScope } from '../keys/router.tsx';
@@ -9,6 +9,7 @@ import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
+import { useShowProfile } from './leave.tsx';
 import { useShell } from './shell-context.tsx';
 
 const sourceWords: Readonly<Record<KeySource, string>> = {
@@ -65,7 +66,11 @@ function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec
 
 export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const connection = useConnection();
-  const { layout, toast } = useShell();
+  const { layout } = useShell();
+  const showProfile = useShowProfile();
+  /** Ends the test that is under way. */
+  const test = useRef<AbortController>(undefined);
+  useEffect(() => () => test.current?.abort(), []);
   const { styles } = useTheme();
   const [fields] = useState(() => fieldsOf(connection));
   const [busy, setBusy] = useState(false);
@@ -81,16 +86,24 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const submit = async (values: Readonly<Record<string, string>>): Promise<void> => {
     const { name = '', baseUrl = '', keySource = '', key = '' } = values;
     if (!isSource(keySource)) return;
+    const controller = new AbortController();
+    test.current = controller;
     setBusy(true);
     setFault(undefined);
     try {
-      await connection.setUp({ name: name.trim(), baseUrl: baseUrl.trim(), keySource, key: key.trim() });
-      toast({ kind: 'success', text: `Connected to ${baseUrl.trim()}` });
+      const profile = { name: name.trim(), baseUrl: baseUrl.trim(), keySource, key: key.trim() };
+      await connection.setUp(profile, controller.signal);
       onClose();
+      showProfile(profile.name);
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      setFault(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : message);
       setBusy(false);
     }
+  };
+  const cancel = (): void => {
+    if (busy) test.current?.abort();
+    else onClose();
   };
   return (
     <KeyScope modal>
@@ -107,14 +120,14 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
           height={Math.max(4, height - otherLines)}
           busy={busy}
           onSubmit={values => void submit(values)}
-          onCancel={onClose}
+          onCancel={cancel}
         />
         {faultLines.map((line, index) => (
           <Text key={index} wrap="truncate">
             {styles.danger(line)}
           </Text>
         ))}
-        {busy ? <Text>Asking the service…</Text> : null}
+        {busy ? <Text>Asking the service… esc cancels</Text> : null}
       </Window>
     </KeyScope>
   );

@@ -28,11 +28,12 @@ export interface Connection {
   /** @throws Error in words, where the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
-   * Asks the service that is described, keeps it as a profile, and shows it.
+   * Asks the service that is described, and keeps it as the profile to start with once it has answered.
    *
-   * @throws Error in words, where it does not answer or cannot be kept; nothing is kept then
+   * @throws Error in words, where it does not answer or cannot be kept, and the reason of the signal once that aborts;
+   * nothing is kept then
    */
-  readonly setUp: (profile: NewProfile) => Promise<void>;
+  readonly setUp: (profile: NewProfile, signal: AbortSignal) => Promise<void>;
 }
 
 /** Of a program that shows one service and knows no other. */

@@ -13,6 +13,7 @@ import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, useConnection } from './connection.ts';
+import { useShowProfile } from './leave.tsx';
 import { type Shell, useShell } from './shell-context.tsx';
 import { locateId, type ViewRegistry } from './view-definition.ts';
 
@@ -61,19 +62,13 @@ function viewEntries(registry: ViewRegistry, navigate: Shell['navigate']): Palet
 }
 
 /** Other services that are set up: `:profile prod` shows them. */
-function profileEntries({ profiles, current, switchTo }: Connection, toast: Shell['toast']): PaletteEntry[] {
+function profileEntries({ profiles, current }: Connection, show: (name: string) => void): PaletteEntry[] {
   return profiles.map(name => ({
     id: `profile.${name}`,
     title: `profile ${name}`,
     words: [name],
     note: name === current ? 'shown now' : 'another service',
-    run: () => {
-      try {
-        switchTo(name);
-      } catch (error) {
-        toast({ kind: 'danger', text: error instanceof Error ? error.message : String(error) });
-      }
-    },
+    run: () => show(name),
   }));
 }
 
@@ -103,7 +98,8 @@ function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigat
 }
 
 export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
-  const { layout, navigate, toast } = useShell();
+  const { layout, navigate } = useShell();
+  const showProfile = useShowProfile();
   const { remembered } = useWorkbench();
   const connection = useConnection();
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
@@ -129,7 +125,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
     ...idEntry(typed, registry, navigate),
     ...rankEntries(
       typed,
-      [...viewEntries(registry, navigate), ...commands, ...profileEntries(connection, toast)],
+      [...viewEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
       recent,
     ),
   ];

@@ -1,6 +1,6 @@
 /** The program around the views: frame, sections, the view that is shown, windows above it, and the general commands. */
 import { Box, Text, useWindowSize } from 'ink';
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
@@ -8,7 +8,7 @@ import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { canLeave, type HistoryAction, startAt } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
-import { type Memory, MemoryProvider } from '../navigation/memory.tsx';
+import { Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
 import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
@@ -18,6 +18,7 @@ import { FrameTitle } from './frame-title.tsx';
 import { FreshnessStore } from './freshness-store.ts';
 import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
+import { leaveOrAsk } from './leave.tsx';
 import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
@@ -38,7 +39,6 @@ export interface ShellProps {
 const ConnectWindow = lateWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
 const HelpOverlay = lateWindow(async () => (await import('./help.tsx')).HelpOverlay);
 const PaletteOverlay = lateWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
-const QuitWindow = lateWindow(async () => (await import('./quit-window.tsx')).QuitWindow);
 
 /** Name of the setting that says that the welcome has been said. */
 const welcomed = 'welcomed';
@@ -60,7 +60,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const freshness = useMemo(() => new FreshnessStore(), []);
   const [toast, setToast] = useState<Toast>();
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
-  const memory = useRef<Memory>(new Map());
+  const [memory] = useState(() => new Memory());
 
   useEffect(() => {
     if (!toast) return;
@@ -156,11 +156,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
     {
       command: globalCommands.quit,
-      run: () => {
-        const busy = [...workbench.jobs.values()].filter(job => job.busy).map(job => job.title);
-        if (busy.length === 0) terminal.quit();
-        else shell.showOverlay({ id: 'quit', render: close => <QuitWindow busy={busy} onClose={close} /> });
-      },
+      run: () => leaveOrAsk(workbench.wouldBeLost(), shell, 'quit', () => terminal.quit()),
     },
   ];
 
@@ -190,7 +186,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                     dispatch={dispatch}
                   />
                 ) : null}
-                <MemoryProvider memory={memory.current} place={locationKey(location)}>
+                <MemoryProvider memory={memory} place={locationKey(location)}>
                   <ViewBoundary key={locationKey(location)}>
                     <view.component location={location} />
                   </ViewBoundary>

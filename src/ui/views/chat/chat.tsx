@@ -6,6 +6,7 @@ import { type AnswerStats, type Conversation, type Turn, tokensPerSecond } from 
 import { deploymentList } from '../../../queries/deployments.ts';
 import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
+import { useUnfinished } from '../../../queries/unfinished.ts';
 import { type ChatSettings, type Talk, useConversation } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
@@ -98,6 +99,8 @@ export function ChatView({ location }: ViewProps) {
   useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
   const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
+  useUnfinished(answering ? `The answer of ${settings.model} in the chat` : undefined);
+  useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The message that is being written in the chat');
   // The second may have been sent away while it was read.
   const read = sides[draft.side] ?? first;
 

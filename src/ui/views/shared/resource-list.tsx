@@ -11,8 +11,7 @@ import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
 import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Location } from '../../navigation/location.ts';
-import { useMemory } from '../../navigation/memory.tsx';
-import { rememberSiblings } from '../../navigation/siblings.ts';
+import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { type Fact, factLines } from '../../widgets/facts.ts';
 import { type Column, type ColumnChoice, exportColumns } from '../../widgets/table/column.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
@@ -105,10 +104,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     Math.min(header?.height ?? 0, pane.height - faultLines - noteLines - fewestTableLines),
   );
   const tableHeight = Math.max(fewestTableLines, pane.height - faultLines - noteLines - headerHeight);
+  const siblings = useSiblings();
   const openRow = (row: Row): void => {
     const target = open?.(row);
     if (!target) return;
-    rememberSiblings(target.view, table.arranged.ids);
+    siblings.remember(target.view, table.arranged.ids);
     shell.open(target);
   };
   const table = useTable({

@@ -11,7 +11,7 @@ import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { thingCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
-import { siblingOf } from '../../navigation/siblings.ts';
+import { useSiblings } from '../../navigation/memory.tsx';
 import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
 
 const ActionMenu = lateWindow(async () => (await import('./windows.tsx')).ActionMenu);
@@ -92,8 +92,9 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
           },
         ]),
   ];
+  const siblings = useSiblings();
   const goToSibling = (direction: -1 | 1) => () => {
-    const next = sibling && siblingId !== undefined ? siblingOf(sibling.view, siblingId, direction) : undefined;
+    const next = sibling && siblingId !== undefined ? siblings.next(sibling.view, siblingId, direction) : undefined;
     if (!sibling || next === undefined) {
       toast({ kind: 'info', text: direction === 1 ? 'This is the last one' : 'This is the first one' });
       return;

@@ -10,8 +10,7 @@ import { Panes, Separator, usePane } from '../../app/panes.tsx';
 import { useFreshnessReport } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { useMemory } from '../../navigation/memory.tsx';
-import { siblingPosition } from '../../navigation/siblings.ts';
+import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
@@ -166,7 +165,7 @@ export function TrajectoryView({ location }: ViewProps) {
     return `${mark} ${index === step ? styles.selected(words) : words}${score} ${flag}`;
   });
   const firstStep = Math.max(0, Math.min(step - Math.floor(pane.height / 2), steps.length - pane.height + 1));
-  const position = siblingPosition('trajectory', id);
+  const position = useSiblings().position('trajectory', id);
   const words = [
     position,
     sanitiseLine(data?.task_id ?? location.params['task'] ?? ''),

@@ -12,7 +12,7 @@ import { Panes, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { rememberSiblings } from '../../navigation/siblings.ts';
+import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
@@ -67,9 +67,10 @@ export function TrajectoryUploadView({ location }: ViewProps) {
     ? headLines(job, pane.width - 2, theme)
     : [' This upload is no longer shown here. Upload the file again: what is stored already is skipped.', ''];
   const rows = job?.outcomes ?? noOutcomes;
+  const siblings = useSiblings();
   const openRow = ({ trajectoryId }: Outcome): void => {
     if (!trajectoryId) return;
-    rememberSiblings(
+    siblings.remember(
       'trajectory',
       table.arranged.rows.flatMap(row => row.trajectoryId ?? []),
     );

@@ -1,0 +1,40 @@
+/** Splits a command line into words as a shell does, but expands nothing. Pure. */
+
+/** A command line that ends within quotes. */
+export class OpenQuote extends Error {
+  override readonly name = 'OpenQuote';
+}
+
+/** What a backslash keeps its meaning before, within double quotes (POSIX 2.2.3). */
+const escapable = /["\\$`]/;
+
+/**
+ * The words of a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` are
+ * characters like others.
+ *
+ * @throws OpenQuote
+ */
+export function shellWords(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let index = 0; index < line.length; index += 1) {
+    const character = line.charAt(index);
+    const next = line.charAt(index + 1);
+    if (quote === '' && /\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      continue;
+    }
+    word ??= '';
+    if (character === quote) quote = '';
+    else if (quote === '' && (character === '"' || character === "'")) quote = character;
+    else if (character === '\\' && next !== '' && (quote === '' || (quote === '"' && escapable.test(next)))) {
+      word += next;
+      index += 1;
+    } else word += character;
+  }
+  if (quote !== '') throw new OpenQuote(`The command line ends within quotes: there is no closing ${quote}.`);
+  if (word !== undefined) words.push(word);
+  return words;
+}

@@ -1,0 +1,37 @@
+/** Leaving the program, or the service that is shown, after asking where something would be lost. */
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { useConnection } from './connection.ts';
+import { lateWindow } from './late.tsx';
+import { type Shell, useShell } from './shell-context.tsx';
+
+const LeaveWindow = lateWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
+
+/** Leaves at once where nothing would be lost, and else asks first. */
+export function leaveOrAsk(
+  lost: readonly string[],
+  { showOverlay }: Pick<Shell, 'showOverlay'>,
+  verb: string,
+  onLeave: () => void,
+): void {
+  if (lost.length === 0) onLeave();
+  else {
+    const render = (close: () => void) => <LeaveWindow verb={verb} lost={lost} onLeave={onLeave} onClose={close} />;
+    showOverlay({ id: 'leave', render });
+  }
+}
+
+/** Shows the service of another profile. */
+export function useShowProfile(): (name: string) => void {
+  const workbench = useWorkbench();
+  const shell = useShell();
+  const { switchTo } = useConnection();
+  const show = (name: string): void => {
+    try {
+      switchTo(name);
+    } catch (error) {
+      shell.toast({ kind: 'danger', text: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  return name => leaveOrAsk(workbench.wouldBeLost(), shell, `show ${sanitiseLine(name)}`, () => show(name));
+}

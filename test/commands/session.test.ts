@@ -1,0 +1,186 @@
+/** Setting a service up, going to another one, and leaving both. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Session } from '../../src/commands/session.ts';
+import type { NewProfile } from '../../src/ui/app/connection.ts';
+import { eventually } from '../eventually.ts';
+import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { testFolder } from './cli.ts';
+
+const page = json({ items: [], has_more: false });
+const anySignal = new AbortController().signal;
+
+interface Started {
+  readonly session: Session;
+  readonly file: string;
+  readonly settings: () => unknown;
+  /** The service that is shown at the start. */
+  readonly url: string;
+}
+
+/** A session on a service that answers, with these settings in its file. */
+async function started(
+  settings: object | undefined = undefined,
+  { flags = {}, ...script }: { flags?: object; behaviour?: Behaviour } = {},
+): Promise<Started> {
+  const { url } = await hostileServer(script.behaviour ?? page);
+  const home = testFolder();
+  const folder = join(home, '.config', 'benchtop');
+  const file = join(folder, 'config.json');
+  mkdirSync(folder, { recursive: true });
+  if (settings) writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  const environment = { HOME: home, BENCHTOP_BASE_URL: url, BENCHTOP_API_KEY: 'sk-first-0123456789' };
+  const session = new Session(flags, environment);
+  onTestFinished(() => session.close());
+  return { session, file, settings: () => JSON.parse(readFileSync(file, 'utf8')), url };
+}
+
+const lab = (baseUrl: string, other: Partial<NewProfile> = {}): NewProfile => ({
+  name: 'lab',
+  baseUrl,
+  keySource: 'settings',
+  key: 'sk-lab-0123456789',
+  ...other,
+});
+
+describe('a service that is set up', () => {
+  it('is asked first, with its key, and kept once it has answered', async () => {
+    const { session, file, settings } = await started();
+    const asked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const server = await hostileServer(async (response, request) => {
+      asked.resolve();
+      await goOn.promise;
+      await page(response, request);
+    });
+    const done = session.connection.setUp(lab(server.url), anySignal);
+    await asked.promise;
+    expect(existsSync(file)).toBe(false);
+    goOn.resolve();
+    await done;
+    expect(server.requests[0]?.headers['x-api-key']).toBe('sk-lab-0123456789');
+    expect(settings()).toEqual({
+      defaultProfile: 'lab',
+      profiles: { lab: { baseUrl: server.url, apiKey: 'sk-lab-0123456789' } },
+    });
+    expect(session.connection.profiles).toEqual(['local', 'lab']);
+    // It is shown when that is asked for, and not by itself.
+    expect(session.shown.id).toBe(1);
+  });
+
+  it.each([
+    ['refuses the key', refusal(401, 'authentication_error', 'authentication_required')],
+    ['answers something else', json({ nothing: 'of this kind' })],
+  ])('is not kept where it %s', async (_, behaviour) => {
+    const before = { profiles: { lab: { baseUrl: 'https://good.example', apiKey: 'sk-good-0123456789' } } };
+    const { session, settings } = await started(before);
+    const server = await hostileServer(behaviour);
+    await expect(session.connection.setUp(lab(server.url), anySignal)).rejects.toThrow();
+    expect(settings()).toEqual(before);
+  });
+
+  it('changes nothing once it was cancelled, also where the answer comes later', async () => {
+    const { session, file } = await started();
+    const answer = Promise.withResolvers<void>();
+    const server = await hostileServer(async (response, request) => {
+      await answer.promise;
+      await page(response, request);
+    });
+    const cancel = new AbortController();
+    const done = session.connection.setUp(lab(server.url), cancel.signal);
+    await eventually(() => expect(server.requests).toHaveLength(1));
+    cancel.abort();
+    await expect(done).rejects.toThrow();
+    answer.resolve();
+    await server.requests[0]?.closed;
+    expect(existsSync(file)).toBe(false);
+    expect(session.connection.current).not.toBe('lab');
+  });
+
+  it('is cancelled while the command that prints its key still runs', async () => {
+    const { session, file } = await started();
+    const { url } = await hostileServer(page);
+    const cancel = new AbortController();
+    const done = session.connection.setUp(lab(url, { keySource: 'command', key: 'sleep 10' }), cancel.signal);
+    cancel.abort(new Error('no longer wanted'));
+    await expect(done).rejects.toThrow('no longer wanted');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('keeps what else its profile says, but no address of inference of another host', async () => {
+    const server = await hostileServer(page);
+    const known = { apiKeyEnv: 'LAB_KEY', readOnly: true, assumptions: {}, inferenceUrl: 'https://chat.example' };
+    const { session, settings } = await started({
+      theme: 'dark',
+      profiles: { lab: { baseUrl: `${server.url}/old`, ...known }, prod: { baseUrl: 'https://prod.example' } },
+    });
+    const key = { apiKey: 'sk-lab-0123456789' };
+    await session.connection.setUp(lab(server.url), anySignal);
+    expect(settings()).toEqual({
+      theme: 'dark',
+      defaultProfile: 'lab',
+      profiles: {
+        lab: { baseUrl: server.url, readOnly: true, assumptions: {}, inferenceUrl: 'https://chat.example', ...key },
+        prod: { baseUrl: 'https://prod.example' },
+      },
+    });
+    const other = await hostileServer(page);
+    await session.connection.setUp(lab(other.url), anySignal);
+    expect(settings()).toMatchObject({
+      profiles: { lab: { baseUrl: other.url, readOnly: true, assumptions: {}, ...key } },
+    });
+    expect(JSON.stringify(settings())).not.toContain('chat.example');
+  });
+
+  it('takes the words of a command as a shell would', async () => {
+    const { session, settings } = await started();
+    const server = await hostileServer(page);
+    const key = `printf %s "sk with"'-spaces' | tr -d ' '`;
+    await session.connection.setUp(
+      lab(server.url, { keySource: 'command', key: `sh -c '${key.replaceAll("'", `'\\''`)}'` }),
+      anySignal,
+    );
+    expect(settings()).toMatchObject({ profiles: { lab: { apiKeyCommand: ['sh', '-c', key] } } });
+    expect(server.requests[0]?.headers['x-api-key']).toBe('skwith-spaces');
+    const open = session.connection.setUp(lab(server.url, { keySource: 'command', key: 'op read "op://' }), anySignal);
+    await expect(open).rejects.toThrow('there is no closing "');
+  });
+});
+
+describe('another profile', () => {
+  const profiles = { profiles: { lab: { baseUrl: 'http://127.0.0.1:9' } } };
+
+  it('is shown in a program of its own', async () => {
+    const { session } = await started(profiles);
+    let told = 0;
+    session.subscribe(() => {
+      told += 1;
+    });
+    const first = session.shown;
+    session.connection.switchTo('lab');
+    expect(told).toBe(1);
+    expect(session.shown).toMatchObject({ id: 2, workbench: { profile: 'lab' } });
+    expect(session.connection.current).toBe('lab');
+    await session.release(first);
+  });
+
+  it('stays read-only where the program was started so', async () => {
+    const { session } = await started(profiles, { flags: { readOnly: true } });
+    expect(session.workbench.readOnly).toBe(true);
+    session.connection.switchTo('lab');
+    expect(session.workbench.readOnly).toBe(true);
+  });
+
+  it('leaves the one before usable until it is released, and then asks nothing for it', async () => {
+    const { session } = await started(profiles);
+    const first = session.shown;
+    first.workbench.remembered.setSetting('note', 'kept');
+    session.connection.switchTo('lab');
+    first.workbench.remembered.setSetting('late', 'kept as well');
+    await session.release(first);
+    // A late view reads nothing that is closed, opens nothing again, and gets no service.
+    expect(first.workbench.remembered.setting('late')).toBeUndefined();
+    await expect(first.workbench.service()).rejects.toThrow('not shown any more');
+  });
+});

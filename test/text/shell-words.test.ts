@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { OpenQuote, shellWords } from '../../src/text/shell-words.ts';
+
+describe('the words of a command line', () => {
+  it.each([
+    ['pass show lab', ['pass', 'show', 'lab']],
+    ['  op\tread   key ', ['op', 'read', 'key']],
+    ['op read "op://My Vault/key"', ['op', 'read', 'op://My Vault/key']],
+    [`sh -c 'cat "$1" | head' sh`, ['sh', '-c', 'cat "$1" | head', 'sh']],
+    ['a\\ b "c \\"d\\" \\e" \'f\\g\'', ['a b', 'c "d" \\e', 'f\\g']],
+    [`one"two"'three'`, ['onetwothree']],
+    [`empty "" ''`, ['empty', '', '']],
+    ['cat $HOME ~/key *', ['cat', '$HOME', '~/key', '*']],
+    ['ends with \\', ['ends', 'with', '\\']],
+    ['', []],
+  ])('%s', (line, words) => {
+    expect(shellWords(line)).toEqual(words);
+  });
+
+  it.each(['op read "op://My Vault', `echo 'it`, `"'"'`])('of %s cannot be known', line => {
+    expect(() => shellWords(line)).toThrow(OpenQuote);
+  });
+});

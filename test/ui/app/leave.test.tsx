@@ -1,0 +1,139 @@
+/** What is asked before the program is left, or shows another service. */
+import { Text } from 'ink';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { useUnfinished } from '../../../src/queries/unfinished.ts';
+import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import type { Service } from '../../../src/service/index.ts';
+import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
+import { Panes } from '../../../src/ui/app/panes.tsx';
+import { Program } from '../../../src/ui/app/program.tsx';
+import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { openScreen } from '../../screen.ts';
+import { noTerminal } from '../stage.tsx';
+
+let words: string | undefined;
+function View() {
+  useUnfinished(words);
+  return <Panes main={<Text>the view</Text>} />;
+}
+const view: ViewDefinition = {
+  name: 'stage',
+  title: 'Stage',
+  section: true,
+  aliases: [],
+  commands: [],
+  component: View,
+};
+
+interface EndlessState extends JobState {
+  readonly phase: 'working' | 'stopped';
+}
+
+/** An upload that ends only when it is cancelled. */
+class Endless extends Job<EndlessState> {
+  constructor() {
+    super('upload', 'The upload of my-benchmark', { phase: 'stopped' } as EndlessState);
+  }
+  protected begin(): Partial<EndlessState> {
+    return { phase: 'working' };
+  }
+  protected work(): Promise<void> {
+    return new Promise((_, reject) => {
+      const stop = (): void => reject(new Error('stopped'));
+      if (this.signal.aborted) stop();
+      this.signal.addEventListener('abort', stop);
+    });
+  }
+  protected end(): Partial<EndlessState> {
+    return { phase: 'stopped' };
+  }
+}
+
+function opened(unfinished?: string) {
+  words = unfinished;
+  const quit = vi.fn();
+  const switchTo = vi.fn();
+  const connection: Connection = { ...noConnection, profiles: ['local', 'lab'], current: 'local', switchTo };
+  const workbench = new Workbench({ service: async () => ({}) as Service, profile: 'local' });
+  const screen = openScreen(
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={[view]}
+      terminal={{ ...noTerminal, quit }}
+      connection={connection}
+    />,
+    { columns: 100, rows: 30 },
+  );
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+  });
+  return { screen, workbench, quit, switchTo };
+}
+
+describe('leaving', () => {
+  it('asks nothing where nothing would be lost', async () => {
+    const { screen, quit, switchTo } = opened();
+    await screen.waitFor('the view');
+    await screen.type(':profile lab');
+    await screen.waitFor('profile lab');
+    await screen.press('enter');
+    expect(switchTo).toHaveBeenCalledWith('lab');
+    await screen.press('q');
+    expect(quit).toHaveBeenCalledOnce();
+  });
+
+  it('names what a view would lose, and goes only after y', async () => {
+    const { screen, quit } = opened('The answer of model-a in the chat');
+    await screen.waitFor('the view');
+    await screen.press('q');
+    await screen.waitFor('The answer of model-a in the chat');
+    expect(screen.text()).toContain('<y> quit');
+    await screen.press('esc');
+    await screen.waitFor(text => !text.includes('The answer of model-a'));
+    expect(quit).not.toHaveBeenCalled();
+    await screen.press('q');
+    await screen.waitFor('The answer of model-a in the chat');
+    await screen.press('y');
+    expect(quit).toHaveBeenCalledOnce();
+  });
+
+  it('names a running upload before another profile is shown, and stops it only after y', async () => {
+    const { screen, workbench, switchTo } = opened();
+    const job = new Endless();
+    workbench.jobs.set(job.id, job);
+    void job.run(async () => ({}) as Service);
+    await screen.waitFor('the view');
+    for (const answer of ['n', 'y']) {
+      await screen.type(':profile lab');
+      await screen.waitFor('profile lab');
+      await screen.press('enter');
+      await screen.waitFor('The upload of my-benchmark');
+      expect(screen.text()).toContain('<y> show lab');
+      expect(switchTo).not.toHaveBeenCalled();
+      await screen.press(answer);
+    }
+    expect(switchTo).toHaveBeenCalledWith('lab');
+    expect(job.busy).toBe(true);
+  });
+});
+
+describe('a workbench that closes', () => {
+  it('waits for its jobs to note how far they are', async () => {
+    const { workbench } = opened();
+    const job = new Endless();
+    workbench.jobs.set(job.id, job);
+    const store = workbench.remembered;
+    void job.run(async () => ({}) as Service);
+    workbench.close();
+    // Still open: the job has not ended yet.
+    store.setSetting('noted', true);
+    expect(workbench.remembered).toBe(store);
+    await workbench.closed;
+    expect(job.busy).toBe(false);
+    expect(workbench.remembered).not.toBe(store);
+  });
+});
