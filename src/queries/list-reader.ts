@@ -109,7 +109,7 @@ export class ListReader<Row> {
       await this.#readDue(asking, round, pagesAPoll - 1);
     } catch (error) {
       // What did answer is shown, with its age.
-      if (!asking.signal.aborted) this.#publish();
+      if (!asking.signal.aborted && this.#pages.size > 0) this.#publish();
       throw error;
     }
     return this.data;

@@ -54,6 +54,12 @@ describe('a poll', () => {
     expect(server.asked).toBe(3);
   });
 
+  it('that fails before anything was read does not show an empty list', async () => {
+    const { reader, published } = readerOf(() => Promise.reject(new Error('refused')));
+    await expect(reader.poll(asking)).rejects.toThrow('refused');
+    expect(published).not.toHaveBeenCalled();
+  });
+
   it('shows a change of a row far behind the first page, once that row is in view', async () => {
     const { server, reader } = listOf(40);
     await reader.poll(asking);
