@@ -1,7 +1,9 @@
 /** How a command that cannot go on says so: one message, no stack, no secret; and the exit code that says what kind it was. */
+
 import { redactor } from '../config/redaction.ts';
 import { faultOf, faultWords } from '../queries/fault.ts';
 import { ServiceError } from '../service/errors.ts';
+import { errorCode } from '../text/error-code.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 
 /** What a script can tell apart. */
@@ -56,7 +58,7 @@ export function exitCodeOf(error: unknown): ExitCode {
     }
   }
   if (!(error instanceof Error)) return exitCodes.failed;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error) ?? '';
   if (error.name === 'AbortError') return exitCodes.interrupted;
   return error.name === 'ConfigError' || code.startsWith('ERR_PARSE_ARGS') ? exitCodes.usage : exitCodes.failed;
 }

@@ -1,5 +1,6 @@
 import { open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../text/error-code.ts';
 import { own } from '../text/own.ts';
 import { makePrivateFolder } from './paths.ts';
 
@@ -15,12 +16,6 @@ export class FileError extends Error {
     this.path = path;
     this.code = code;
   }
-}
-
-/** The system's error code, or an empty string. */
-export function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
-  return typeof error.code === 'string' ? error.code : '';
 }
 
 const reasons: Record<string, string> = {
@@ -54,7 +49,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => {});
-    const code = codeOf(error);
+    const code = errorCode(error) ?? '';
     const reason = own(reasons, code) ?? `the system says ${code || 'nothing more'}`;
     throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}.`, path, code);
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { errorCode } from '../text/error-code.ts';
 import { own } from '../text/own.ts';
-import { codeOf } from './atomic-file.ts';
 import { ConfigError, describeOrigin, type Origin } from './origin.ts';
 import type { Environment } from './paths.ts';
 import { settingPath } from './paths.ts';
@@ -118,7 +118,7 @@ async function readSecret(path: string, origin: Origin): Promise<string> {
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const code = codeOf(error);
+    const code = errorCode(error);
     const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
     throw new ConfigError(`${path} ${what}; ${setting} takes a secret from it.`, origin);
   }
@@ -167,7 +167,7 @@ function runCommand(command: readonly string[], origin: Origin): Promise<string>
     });
     child.on('error', error => {
       clearTimeout(timer);
-      refuse(codeOf(error) === 'ENOENT' ? 'was not found' : `could not be started (${codeOf(error)})`);
+      refuse(errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`);
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 import { readFile, rename } from 'node:fs/promises';
-import { codeOf, writeAtomically } from './atomic-file.ts';
+import { errorCode } from '../text/error-code.ts';
+import { writeAtomically } from './atomic-file.ts';
 
 export interface JsonRead<T> {
   /** Undefined where there is no file, or none that can be read. */
@@ -36,7 +37,7 @@ async function readJson<T>(path: string, check: (json: unknown) => T | undefined
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { value: undefined };
     return { value: undefined, notice: `${path} could not be read (${code}); going on without what it remembers.` };
   }

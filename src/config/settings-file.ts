@@ -1,8 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
+import { errorCode } from '../text/error-code.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { codeOf, writeAtomically } from './atomic-file.ts';
+import { writeAtomically } from './atomic-file.ts';
 import { ConfigError } from './origin.ts';
 import type { Paths } from './paths.ts';
 import { refuseShared } from './permissions.ts';
@@ -62,7 +63,7 @@ function readText(path: string): { text: string; mode: number } | undefined {
       closeSync(descriptor);
     }
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new ConfigError(`${path} cannot be read (${code}). Check its mode and owner.`);
   }

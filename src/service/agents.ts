@@ -1,9 +1,11 @@
 /** Connections that are kept and shared: how many, through which proxy, trusting which certificates. */
+
 import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import tls from 'node:tls';
 import { isLoopback } from '../config/address.ts';
+import { errorCode } from '../text/error-code.ts';
 import { RequestError } from './errors.ts';
 
 /** An agent for the protocol of the address that it was asked for. */
@@ -69,7 +71,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[] | 
     const usual = getCACertificates?.('default') ?? tls.rootCertificates;
     return [...usual, own];
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const code = errorCode(error) ?? 'unreadable';
     throw new RequestError(
       `The certificate file ${caFile} could not be read (${code}). Nothing was sent. Check caFile in the profile.`,
       { code: 'ca_file_unreadable', param: 'caFile' },

@@ -2,9 +2,11 @@
  * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waiting. What fails is told
  * as a `WireFailure` of a few plain facts, because got's own errors hold the request with its credentials.
  */
+
 import type { ClientRequest } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Method } from '../contract/common.ts';
+import { errorCode } from '../text/error-code.ts';
 import type { Agent } from './agents.ts';
 
 export interface WireRequest {
@@ -95,7 +97,7 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     fault ??= reason;
     stream.destroy(new Error(reason));
   };
-  const failure = (error: unknown) => new WireFailure(fault ?? 'network', fault ? undefined : codeOf(error), sent);
+  const failure = (error: unknown) => new WireFailure(fault ?? 'network', fault ? undefined : errorCode(error), sent);
 
   let quiet = () => {};
   const listen = () => {
@@ -188,10 +190,6 @@ function after(ms: number, callback: () => void): () => void {
     clearTimeout(timer);
     clearImmediate(lastLook);
   };
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function joinHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {

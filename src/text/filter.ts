@@ -2,7 +2,9 @@
  * The language of list filters and searches, as typed behind `/`: `text` (smart case), `/re/` (regular expression;
  * the closing slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
+
 import { createContext, Script } from 'node:vm';
+import { errorCode } from './error-code.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
@@ -162,10 +164,7 @@ function withinTime(task: () => void, timeout: number): boolean {
     guard.run(timeout);
     return true;
   } catch (error) {
-    // The error is of the context's own realm, so `instanceof Error` would not know it.
-    if (typeof error === 'object' && error !== null && 'code' in error) {
-      if (error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
-    }
+    if (errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
     throw error;
   } finally {
     guarding = false;

@@ -1,9 +1,11 @@
 /** The files by which the local service is found, and kept to one of a kind, in its data folder. All are 0600. */
+
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
+import { sqliteCode } from '../../text/error-code.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
@@ -37,9 +39,10 @@ export function makeDataFolder(folder: string): void {
 
 function writePrivate(folder: string, name: string, text: string): void {
   const path = join(folder, name);
-  const fresh = `${path}.${process.pid}`;
+  const fresh = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    writeFileSync(fresh, text, { mode: 0o600 });
+    // A new file and no link that another user has put there.
+    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
     chmodSync(fresh, 0o600);
     renameSync(fresh, path);
   } catch (error) {
@@ -95,11 +98,7 @@ export function removeAddress(folder: string, instanceId: string): void {
 }
 
 /** What SQLite answers where another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
-const lockedCodes: ReadonlySet<unknown> = new Set([5, 6]);
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && lockedCodes.has(Number(error.errcode) & 0xff);
-}
+const lockedCodes: readonly (number | undefined)[] = [5, 6];
 
 /**
  * Takes the folder for this process until it ends, however it ends: the operating system gives the lock up with the
@@ -117,7 +116,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
     return () => lock?.close();
   } catch (error) {
     lock?.close();
-    if (isLocked(error)) return undefined;
+    if (lockedCodes.includes(sqliteCode(error))) return undefined;
     const reason = error instanceof Error ? error.message : String(error);
     throw new DataFolderError(
       `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,

@@ -1,10 +1,12 @@
 /** Runs the local service in this process until it is stopped, or has had nothing to do for a while. */
+
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
+import { errorCode } from '../../text/error-code.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
 import type { Upstream } from '../engine/upstream.ts';
@@ -93,7 +95,7 @@ async function takeFolder(folder: string, byHand: boolean): Promise<() => void> 
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', error => {
-      const taken = 'code' in error && error.code === 'EADDRINUSE';
+      const taken = errorCode(error) === 'EADDRINUSE';
       reject(
         taken ? new Error(`Port ${port} is taken. Choose another with --port, or leave it out for a free one.`) : error,
       );

@@ -13,7 +13,7 @@ import type { TrainingStore } from '../store/training.ts';
 import { readAs, readWhole, WeightFileError, writeWhole } from '../store/weight-files.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import { type Catalog, isBaseModel } from './catalog.ts';
-import { codeOf, failureOf } from './failures.ts';
+import { failureCodeOf, failureOf } from './failures.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 export interface DeploymentParts {
@@ -67,7 +67,7 @@ export class Deployer {
     } catch (error) {
       // Where the service ends, the deployment begins anew at the next start.
       if (this.#stop.aborted) return false;
-      const code = codeOf(error);
+      const code = failureCodeOf(error);
       const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;
       this.#parts.deployments.fail(deployment.deployment_id, failureOf(error, contextOf(deployment, stage), reason));
     }

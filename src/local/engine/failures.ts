@@ -1,4 +1,5 @@
 /** Why work failed, in the words of the contract. */
+import { errorCode } from '../../text/error-code.ts';
 import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
@@ -16,16 +17,16 @@ const types: Readonly<Record<string, Failure['type']>> = {
 };
 
 /** The code of an error, where it has one that is known here. */
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+export function failureCodeOf(error: unknown): string {
+  const code = errorCode(error);
   if (code === 'ENOSPC') return 'disk_full';
-  return typeof code === 'string' && Object.hasOwn(types, code) ? code : 'internal_error';
+  return code !== undefined && Object.hasOwn(types, code) ? code : 'internal_error';
 }
 
 export function failureOf(
   error: unknown,
   context: Readonly<Record<string, unknown>>,
-  code: string = codeOf(error),
+  code: string = failureCodeOf(error),
 ): Failure {
   const said = error instanceof Error ? error.message : String(error);
   const message = code === 'disk_full' ? 'The disk of this machine is full; free some room and start again.' : said;

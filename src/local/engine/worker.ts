@@ -1,6 +1,8 @@
 /** A worker thread: holds models in memory, samples from them, grades what they said, and trains them. */
+
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { errorCode } from '../../text/error-code.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { loadModel } from './worker-models.ts';
 import { runRollouts } from './worker-rollouts.ts';
@@ -76,7 +78,7 @@ async function handle(message: ToWorker): Promise<void> {
       }
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+    const code = errorCode(error);
     tell({
       kind: 'failed',
       id,

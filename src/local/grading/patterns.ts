@@ -1,5 +1,7 @@
 /** Regular expressions of strangers, run so that none of them can hold the process up. */
+
 import { createContext, Script } from 'node:vm';
+import { errorCode } from '../../text/error-code.ts';
 
 /** Milliseconds that an expression may take; an honest one needs a thousandth of it. */
 const timeout = 250;
@@ -24,9 +26,7 @@ export function matches(pattern: string, answer: string): boolean | undefined {
   try {
     return script.runInContext(context, { timeout }) === true;
   } catch (error) {
-    // The error may belong to the other context, so that `instanceof` says nothing.
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    if (errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   }
 }

@@ -2,10 +2,12 @@
  * The HTTP side of the local service: every endpoint of the contract, with its authentication, its checks and its errors.
  * The routes are made from the contract's declarations, so that none can be forgotten: what has no handler answers 501.
  */
+
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints, type Operation } from '../../contract/endpoints.ts';
+import { sqliteCode } from '../../text/error-code.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
@@ -268,7 +270,7 @@ function describe(error: unknown): ApiError {
   if (error instanceof IdempotencyConflict) {
     return new ApiError(409, 'conflict_error', 'idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
   }
-  if (error instanceof Error && 'errcode' in error && error.errcode === 13) {
+  if (sqliteCode(error) === 13) {
     return apiError(
       'service_unavailable',
       'The disk of this machine is full. Nothing was stored; free some room and try again.',

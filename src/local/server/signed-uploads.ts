@@ -2,7 +2,9 @@
  * Signed addresses for uploads, and the storage that they lead to. An address says who may put what where until when, and
  * an HMAC over all of it makes it the only credential that is needed. The storage answers as object storage does, in XML.
  */
+
 import type { Context } from 'hono';
+import { errorCode } from '../../text/error-code.ts';
 import type { Keyring } from '../store/keyring.ts';
 import { type DeclaredFile, UnknownUpload, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
 
@@ -63,7 +65,7 @@ export class SignedUploads {
     } catch (error) {
       if (error instanceof UnknownUpload) return refuse(404, 'NoSuchUpload', error.message);
       if (error instanceof UploadMismatch) return refuse(400, 'EntitySizeMismatch', error.message);
-      if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') {
+      if (errorCode(error) === 'ENOSPC') {
         return refuse(507, 'InsufficientStorage', 'The disk of this machine is full. Nothing was stored.');
       }
       throw error;

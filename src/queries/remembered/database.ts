@@ -1,6 +1,8 @@
 /** The file of what is remembered: its tables, and how it is opened beside other programs that use it. */
+
 import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '../../text/error-code.ts';
 
 const schema = `
   create table if not exists seen (
@@ -41,19 +43,14 @@ function openDatabase(path: string, busyMs = 0): DatabaseSync {
 }
 
 /** Another benchtop holds the file for milliseconds; a screen that stands still for longer is worse than a lost note. */
-export const patienceMs = 2_000;
+export const patienceMs = 500;
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const busyCode = 5;
 const brokenCodes: readonly (number | undefined)[] = [11 /* corrupt */, 26 /* not a database */];
 
-function codeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
-  return error.errcode & 0xff;
-}
-
 /** Damage, and not a file that another program has locked or that may not be opened. */
 export function isBroken(error: unknown): boolean {
-  return brokenCodes.includes(codeOf(error));
+  return brokenCodes.includes(sqliteCode(error));
 }
 
 /** The switch does not wait for others: whoever holds a new file is making the same switch, and it stays with the file. */
@@ -61,7 +58,7 @@ function writeAhead(database: DatabaseSync): void {
   try {
     database.exec('pragma journal_mode = wal');
   } catch (error) {
-    if (codeOf(error) !== busyCode) throw error;
+    if (sqliteCode(error) !== busyCode) throw error;
   }
 }
 

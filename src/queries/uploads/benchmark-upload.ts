@@ -2,8 +2,10 @@
  * The upload of a benchmark: its files, then ingest, then the build of its images. How far it is stands in a record on disk,
  * so that a second try, here or in another program, does what is left of it and nothing twice.
  */
+
 import { ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
+import { errorCode } from '../../text/error-code.ts';
 import { type Fault, faultOf } from '../fault.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
@@ -267,7 +269,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#show(file, { state: 'failed', sent: 0, fault: faultOf(error).message });
       if (this.signal.aborted) throw error;
       // It has gone since the folder was read, which is read again.
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+      if (errorCode(error) === 'ENOENT') return true;
       const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
       if (ofAll || faultOf(error).unreachable) throw error;
       return false;

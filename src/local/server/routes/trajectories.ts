@@ -1,4 +1,5 @@
 /** Trajectories: upload, detail, list, rewards, completion; and the datasets that they are in. */
+
 import type { z } from 'zod/mini';
 import type { ListQuery } from '../../../contract/common.ts';
 import type {
@@ -7,6 +8,7 @@ import type {
   TrajectoryListQuery,
   uploadTrajectoriesBody,
 } from '../../../contract/trajectories.ts';
+import { sqliteCode } from '../../../text/error-code.ts';
 import { isRolloutDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
 import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
@@ -125,5 +127,5 @@ function summaryOf(outcomes: readonly UploadOutcome[]) {
 
 /** An error of the database, which has a number of its own. */
 function isStorageError(error: unknown): error is Error {
-  return error instanceof Error && 'errcode' in error;
+  return sqliteCode(error) !== undefined;
 }

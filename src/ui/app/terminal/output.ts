@@ -2,7 +2,9 @@
  * Bytes to the terminal, by writes that never wait: a terminal that takes no more (a stopped pager of a session, a cut line)
  * must not keep the program from hearing a signal. Node itself makes writes to a terminal wait.
  */
+
 import { writeSync } from 'node:fs';
+import { errorCode } from '../../../text/error-code.ts';
 
 export interface OutputStream extends NodeJS.WritableStream {
   readonly fd: number;
@@ -56,9 +58,8 @@ export function writeNow(fd: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
-      const full = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
       // The terminal is gone, or takes nothing: there is nothing to give back.
-      if (!full || performance.now() > deadline) return;
+      if (errorCode(error) !== 'EAGAIN' || performance.now() > deadline) return;
       Atomics.wait(sleeper, 0, 0, retryMs);
     }
   }

@@ -1,0 +1,13 @@
+/** The codes that errors carry beside their words. Works for errors of another realm (`node:vm`) as well. */
+
+/** The code of a system or Node error, e.g. `ENOENT`; undefined where there is none. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The primary result code of an SQLite error (sqlite.org/rescode.html); undefined for another error. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}

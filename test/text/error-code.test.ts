@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { errorCode, sqliteCode } from '../../src/text/error-code.ts';
+
+function thrown(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the code of an error', () => {
+  it('is that of the system, also where the error belongs to another realm', () => {
+    expect(errorCode(thrown(() => readFileSync('/nowhere/at/all')))).toBe('ENOENT');
+    const late = thrown(() => runInNewContext('for (;;);', {}, { timeout: 1 }));
+    expect(errorCode(late)).toBe('ERR_SCRIPT_EXECUTION_TIMEOUT');
+    for (const other of [new Error('plain'), 'text', null, undefined, { code: 5 }]) {
+      expect(errorCode(other)).toBeUndefined();
+    }
+  });
+
+  it('of SQLite is the primary one', () => {
+    const database = new DatabaseSync(':memory:');
+    database.exec('create table one (id integer primary key)');
+    database.exec('insert into one values (1)');
+    // SQLITE_CONSTRAINT_PRIMARYKEY is 1555, SQLITE_CONSTRAINT 19.
+    expect(sqliteCode(thrown(() => database.exec('insert into one values (1)')))).toBe(19);
+    expect(sqliteCode(new Error('plain'))).toBeUndefined();
+    database.close();
+  });
+});
