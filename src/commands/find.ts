@@ -1,33 +1,49 @@
 /** Rows of resources by what a user types: an id, or a name. */
+import { fruitlessPages, pageSize } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
+import { followCursors } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { type Resource, resourceNamed, resources, type Scope } from './resources.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
   readonly rows: readonly object[];
-  /** Why there may be more than these, and what could not be read. */
+  /** Why there may be more, and what could not be read so far: those of the last page say it all. */
   readonly notes: readonly string[];
 }
 
-/** The largest page that the contract allows. */
-const pageSize = 200;
-
-/** The rows of a list, page by page; ends when the caller does. */
+/** The rows of a list, page by page, each id once; ends when the caller does. */
 export async function* pagesOf(
   resource: Resource,
   scope: Scope,
   { service, memory, signal }: CommandContext,
 ): AsyncGenerator<ResourcePage, void> {
   const source = resource.source(scope);
+  const follow = followCursors(undefined);
+  const seen = new Set<string>();
+  let dropped = 0;
+  let repeated = 0;
+  let fruitless = 0;
   let cursor: string | undefined;
   do {
     const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
     const page = await source.readPage({ service, query, signal, memory });
-    const unreadable = page.dropped === 0 ? [] : [`${page.dropped} rows could not be read`];
-    rememberRows(memory, source, page.items);
-    yield { rows: page.items, notes: [...unreadable, ...(page.note ? [page.note] : [])] };
-    cursor = page.has_more ? (page.next_cursor ?? undefined) : undefined;
+    const rows = page.items.filter(row => {
+      const id = source.id(row);
+      return !seen.has(id) && seen.add(id);
+    });
+    rememberRows(memory, source, rows);
+    dropped += page.dropped;
+    repeated += page.items.length - rows.length;
+    fruitless = rows.length > 0 ? 0 : fruitless + 1;
+    cursor = fruitless < fruitlessPages ? follow(page) : undefined;
+    const notes = [
+      dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
+      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with the id of another row left out`,
+      fruitless < fruitlessPages ? '' : `The last ${fruitlessPages} pages brought no new row: there may be more`,
+      page.note ?? '',
+    ];
+    yield { rows, notes: notes.filter(Boolean) };
   } while (cursor !== undefined);
 }
 

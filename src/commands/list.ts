@@ -134,11 +134,11 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     const scope = await scopeOf(values, context);
     const source = resource.source(scope);
     const arrange = createArrange(resource.columns, source.id);
-    const notes = new Set<string>();
+    let notes: readonly string[] = [];
     const rows: never[] = [];
     let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
-      for (const note of page.notes) notes.add(note);
+      notes = page.notes;
       const { rows: kept, notice } = arrange(page.rows as never[], { filter: values.filter ?? '', sort: undefined });
       if (notice) throw new CommandError(notice);
       for (const row of kept) rows.push(row);

@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../service/errors.ts';
 import type { Asking } from './asking.ts';
 import { type Fault, faultOf } from './fault.ts';
-import { type ListData, type ListSource, pageSize } from './list.ts';
+import { fruitlessPages, type ListData, type ListSource, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './list-page.ts';
 import { ListPages } from './list-pages.ts';
 import type { Activity } from './polling.ts';
@@ -39,8 +39,6 @@ function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && refusals.includes(error.status);
 }
 
-/** Pages in a row that bring no new row, after which a service is taken to go round in circles. */
-const fruitlessPages = 5;
 /** A page must have answered by then, in milliseconds. */
 const pageTimeoutMs = 60_000;
 /** How often reading the rest says how far it is, in milliseconds. */
@@ -183,7 +181,7 @@ export class ListReader<Row> {
         if (!(await this.#read(place, asking, this.#round))) missed += 1;
         if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
         fruitless = this.#pages.size > before ? 0 : fruitless + 1;
-        if (fruitless >= fruitlessPages) throw new Error('The service sends the same rows again and again.');
+        if (fruitless >= fruitlessPages) throw new Error(`The last ${fruitlessPages} pages brought no new row.`);
         if (Date.now() - said >= progressMs) {
           said = Date.now();
           this.#say({ ...this.#state, reading: this.#pages.size });

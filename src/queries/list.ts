@@ -6,6 +6,8 @@ import type { Observation } from './statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;
+/** Pages in a row that bring no new row, after which a list is read no further: the service may go round in circles. */
+export const fruitlessPages = 5;
 
 /** A page, with what is to be said of the list. */
 export type NotedPage<Row> = Page<Row> & { readonly note?: string | undefined };

@@ -7,24 +7,35 @@ export interface Listing<Item> extends AsyncIterable<Item> {
 }
 
 /**
- * Ends at a page that says so, at an empty one, and at a cursor that is empty or has been followed before: a service
- * that keeps saying `has_more` must not keep anybody going round in circles.
+ * Follows the cursors of one list: gives the cursor of the next page, or undefined at the end. The end is a page that says
+ * so, an empty one, and a cursor that is empty or has been followed before: a service that keeps saying `has_more` must not
+ * be read in circles.
  */
+export function followCursors(
+  first: string | null | undefined,
+): (page: Omit<Page<unknown>, 'items'> & { readonly items: readonly unknown[] }) => string | undefined {
+  const followed = new Set([first]);
+  return ({ items, dropped, has_more, next_cursor }) => {
+    const empty = items.length === 0 && dropped === 0;
+    if (!has_more || empty || !next_cursor || followed.has(next_cursor)) return undefined;
+    followed.add(next_cursor);
+    return next_cursor;
+  };
+}
+
+/** Walks the pages of a list to its end, as `followCursors` has it. */
 export function paginate<Query extends { readonly cursor?: string | null | undefined }, Item>(
   readPage: (query: Query) => Promise<Page<Item>>,
   query: Query,
 ): Listing<Item> {
   async function* pages(): AsyncGenerator<Page<Item>, void> {
-    const followed = new Set<string>();
-    let next = query;
-    for (;;) {
-      const page = await readPage(next);
+    const follow = followCursors(query.cursor);
+    let next: Query | undefined = query;
+    while (next) {
+      const page: Page<Item> = await readPage(next);
       if (page.items.length > 0 || page.dropped > 0) yield page;
-      const cursor = page.next_cursor;
-      const empty = page.items.length === 0 && page.dropped === 0;
-      if (!page.has_more || empty || !cursor || followed.has(cursor) || cursor === query.cursor) return;
-      followed.add(cursor);
-      next = { ...query, cursor };
+      const cursor = follow(page);
+      next = cursor === undefined ? undefined : { ...query, cursor };
     }
   }
   async function* items(): AsyncGenerator<Item, void> {

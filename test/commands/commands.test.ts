@@ -495,6 +495,33 @@ describe('failures', () => {
     expect(JSON.parse(outcome.notes).error).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
   });
 
+  it('and a cursor that comes again end a list', async () => {
+    const page = (name: string, next_cursor: string) =>
+      json({ items: [{ bench_id: `bench_${name}` }], has_more: true, next_cursor });
+    const server = await hostileServer(page('a', '1'), page('b', '2'), page('c', '1'));
+    const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
+    const { code, out } = await far(list, ['benchmarks', '--all', '--ids']);
+    expect([code, lines(out)]).toEqual([0, ['bench_a', 'bench_b', 'bench_c']]);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('and new cursors that bring the same rows for ever end a list, with a word', async () => {
+    let asked = 0;
+    const server = await hostileServer((response, request) => {
+      asked += 1;
+      return json({ items: [{ bench_id: 'bench_a' }, {}], has_more: true, next_cursor: `c${asked}` })(
+        response,
+        request,
+      );
+    });
+    const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
+    const { out, notes } = await far(list, ['benchmarks', '--all', '--ids']);
+    expect(lines(out)).toEqual(['bench_a']);
+    expect(notes).toContain('brought no new row');
+    expect(notes).toContain(`${asked} rows could not be read`);
+    expect(notes).toContain(`${asked - 1} rows with the id of another row`);
+  });
+
   it('and hostile text do not reach the terminal as they came', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jbench\u202e\u009b31m';
     const rows = [{ bench_id: 'bench_1', label: evil, family: 'x\r\ny' }];

@@ -292,7 +292,7 @@ describe('the end', () => {
     });
     await reader.poll(asking);
     expect(await reader.readRest()).toBe('failed');
-    expect(reader.state().fault?.message).toContain('the same rows');
+    expect(reader.state().fault?.message).toContain('brought no new row');
     expect(asked).toBeLessThan(10);
   });
 });
