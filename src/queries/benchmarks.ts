@@ -22,12 +22,14 @@ export const benchmarkKeys = {
 export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,
   id: row => row.bench_id,
+  sorts: true,
   readPage: ({ service, query, signal }) => service.benchmarks.list(query, { signal }),
 };
 
 export const runtimeList: ListSource<BenchmarkRuntime> = {
   key: benchmarkKeys.runtimes,
   id: row => row.runtime_id,
+  sorts: true,
   readPage: ({ service, query, signal }) => service.benchmarks.listRuntimes(query, { signal }),
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };

@@ -7,5 +7,6 @@ export const datasetKeys = { all: ['datasets'], list: ['datasets', 'list'] } as 
 export const datasetList: ListSource<Dataset> = {
   key: datasetKeys.list,
   id: row => row.dataset_id,
+  sorts: true,
   readPage: ({ service, query, signal }) => service.datasets.list(query, { signal }),
 };

@@ -39,6 +39,7 @@ export const deploymentList: ListSource<Deployment> = remembering(
   {
     key: deploymentKeys.list,
     id: row => row.deployment_id,
+    sorts: true,
     readPage: ({ service, query, signal }) => service.deployments.list(query, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   },

@@ -27,6 +27,15 @@ export interface ReaderState {
   readonly fault: Fault | undefined;
 }
 
+/** How old some rows are. */
+export interface RowsAge {
+  /** Epoch milliseconds. */
+  readonly readAt: number;
+  /** Number of the first row of their page in the list, from 1 on, and of its last one. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** How reading the rest ended. */
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
@@ -55,6 +64,7 @@ export class ListReader<Row> {
   readonly #listeners = new Set<() => void>();
   #round = 0;
   #asked = 0;
+  #polledAt = 0;
   #state: ReaderState = { reading: undefined, fault: undefined };
   #readingOn = false;
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
@@ -86,10 +96,28 @@ export class ListReader<Row> {
     return this.source.activity?.(this.live()) ?? 'open';
   }
 
-  /** When the oldest of these rows was read, in epoch milliseconds; undefined for none. */
-  readAt(rows: readonly Row[]): number | undefined {
-    const times = rows.flatMap(row => this.#pages.pageOf(this.source.id(row))?.readAt ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+  /** When the last poll began that was answered, in epoch milliseconds. */
+  get polledAt(): number {
+    return this.#polledAt;
+  }
+
+  /** Whether the row was read with this list. */
+  has(row: Row): boolean {
+    return this.#pages.pageOf(this.source.id(row)) !== undefined;
+  }
+
+  /** The age of the oldest of these rows, and where in the list its page is; undefined for none. */
+  oldest(rows: readonly Row[]): RowsAge | undefined {
+    const pages = new Set(rows.flatMap(row => this.#pages.pageOf(this.source.id(row)) ?? []));
+    let oldest: ListPage<Row> | undefined;
+    for (const page of pages) if (!oldest || page.readAt < oldest.readAt) oldest = page;
+    if (!oldest) return undefined;
+    let before = 0;
+    for (const page of this.#pages.pages) {
+      if (page === oldest) break;
+      before += page.rows.length;
+    }
+    return { readAt: oldest.readAt, from: before + 1, to: before + oldest.rows.length };
   }
 
   /** Says which rows a viewer shows: the pages that hold them are polled. */
@@ -102,6 +130,7 @@ export class ListReader<Row> {
   async poll(asking: Asking): Promise<ListData<Row>> {
     this.#round += 1;
     const round = this.#round;
+    const began = Date.now();
     try {
       await this.#read({ kind: 'first' }, asking, round);
       await this.#readDue(asking, round, pagesAPoll - 1);
@@ -110,6 +139,7 @@ export class ListReader<Row> {
       if (!asking.signal.aborted && this.#pages.size > 0) this.#publish();
       throw error;
     }
+    this.#polledAt = began;
     return this.data;
   }
 
@@ -130,7 +160,7 @@ export class ListReader<Row> {
 
   /** Reads the next page, unless one is being read. */
   readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest || this.data.complete) return;
+    if (this.#readingOn || this.#rest || this.#pages.size === 0 || this.data.complete) return;
     this.#readingOn = true;
     try {
       const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
@@ -148,13 +178,16 @@ export class ListReader<Row> {
     }
   };
 
-  /** Reads all that has not been read. What was read stays where it is stopped, or fails. */
-  readonly readRest = (): Promise<RestOutcome> => {
-    if (this.#rest) return this.#rest.outcome;
-    if (this.data.complete) return Promise.resolve('complete');
+  /**
+   * Reads all that has not been read, or was read before `notBefore`, in epoch milliseconds. What was read stays where it is
+   * stopped, or fails.
+   */
+  readonly readRest = (notBefore = 0): Promise<RestOutcome> => {
+    if (this.#rest) return this.#rest.outcome.then(got => (got === 'complete' ? this.readRest(notBefore) : got));
+    if (!this.#following(notBefore)) return Promise.resolve('complete');
     const stop = new AbortController();
     this.#say({ reading: this.#pages.size, fault: undefined });
-    const outcome = this.#readAll(stop.signal).finally(() => {
+    const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
       this.#rest = undefined;
       this.#publish();
       this.#say({ ...this.#state, reading: undefined });
@@ -170,22 +203,18 @@ export class ListReader<Row> {
     if (this.#pages.remove(ids)) this.#publish();
   }
 
-  async #readAll(signal: AbortSignal): Promise<RestOutcome> {
+  async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
     let fruitless = 0;
     let missed = 0;
-    let said = Date.now();
+    const progress = setInterval(() => this.#say({ ...this.#state, reading: this.#pages.size }), progressMs);
     try {
       const asking = await this.#ports.asking(signal);
-      for (let place = this.#following(); place; place = this.#following()) {
+      for (let place = this.#following(notBefore); place; place = this.#following(notBefore)) {
         const before = this.#pages.size;
         if (!(await this.#read(place, asking, this.#round))) missed += 1;
         if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
-        fruitless = this.#pages.size > before ? 0 : fruitless + 1;
+        fruitless = this.#pages.size > before || place.kind === 'again' ? 0 : fruitless + 1;
         if (fruitless >= fruitlessPages) throw new Error(`The last ${fruitlessPages} pages brought no new row.`);
-        if (Date.now() - said >= progressMs) {
-          said = Date.now();
-          this.#say({ ...this.#state, reading: this.#pages.size });
-        }
         // Keys are heard between two pages, also where the service answers at once.
         await turn();
         signal.throwIfAborted();
@@ -195,16 +224,20 @@ export class ListReader<Row> {
       if (signal.aborted) return 'stopped';
       this.#say({ ...this.#state, fault: faultOf(error) });
       return 'failed';
+    } finally {
+      clearInterval(progress);
     }
   }
 
   /** What is to be read next on the way to the end; undefined where all has been read. */
-  #following(): Place<Row> | undefined {
+  #following(notBefore = 0): Place<Row> | undefined {
     const gap = this.#pages.gap;
     if (gap) return this.#closing(gap);
     const last = this.#pages.pages.at(-1);
     if (!last) return { kind: 'first' };
-    return last.next === null ? undefined : { kind: 'after', page: last };
+    if (last.next !== null) return { kind: 'after', page: last };
+    const page = this.#pages.pages.find(({ readAt, cursor }) => readAt < notBefore && cursor !== undefined);
+    return page && { kind: 'again', page };
   }
 
   /** A gap is behind what is known of a page, which may be old itself. */
@@ -271,6 +304,7 @@ export class ListReader<Row> {
   }
 
   #publish(): void {
+    if (this.#pages.pages.length === 0) return;
     this.#ports.publish(this.data);
   }
 

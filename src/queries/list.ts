@@ -18,6 +18,8 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
+  /** The list takes `sort` and `order`. */
+  readonly sorts?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
   /** How many of the rows are reported, where they are too many to be remembered; all where it is missing. */

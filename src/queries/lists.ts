@@ -18,6 +18,9 @@ export class Lists {
   /** Kept also when the rows are forgotten: a count that was read does not turn blank. */
   readonly #counts = new Map<string, ListCount>();
 
+  readonly #refused = new Set<string>();
+  readonly #listeners = new Set<() => void>();
+
   constructor(cache: QueryClient, asking: (signal: AbortSignal) => Promise<Asking>) {
     this.#cache = cache;
     this.#asking = asking;
@@ -50,9 +53,24 @@ export class Lists {
     return reader;
   }
 
+  /** Calls `listener` when a count has changed, until the returned function is called. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
   /** How many rows of a list are known; undefined until it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     return this.#counts.get(hashKey(key));
+  }
+
+  /** Whether the service has refused to sort a list by a field. */
+  refusesOrder(key: readonly unknown[], field: string): boolean {
+    return this.#refused.has(hashKey([key, field]));
+  }
+
+  refuseOrder(key: readonly unknown[], field: string): void {
+    this.#refused.add(hashKey([key, field]));
   }
 
   /** Takes rows out of every list whose key begins with `under`: the program has just deleted them. */
@@ -66,6 +84,7 @@ export class Lists {
     const known = this.#counts.get(hash);
     if (known?.rows !== rows.length || known.complete !== complete) {
       this.#counts.set(hash, { rows: rows.length, complete });
+      for (const listener of this.#listeners) listener();
     }
   }
 }

@@ -7,5 +7,6 @@ export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as con
 export const secretList: ListSource<Secret> = {
   key: secretKeys.list,
   id: row => row.secret_id,
+  sorts: true,
   readPage: ({ service, query, signal }) => service.secrets.list(query, { signal }),
 };

@@ -1,5 +1,6 @@
 /** What the screens ask about trajectories. */
 
+import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { ListSource } from './list.ts';
@@ -61,6 +62,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   return {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
+    sorts: true,
     readPage: ({ service, query, signal }) => service.trajectories.list({ ...query, ...filter }, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
@@ -97,6 +99,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
   return {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
+    sorts: true,
     readPage: async ({ service, query, signal }) => {
       if (service.capabilities.has('listTrajectories')) {
         try {
@@ -113,4 +116,27 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     },
     activity: () => (ended ? 'settled' : 'running'),
   };
+}
+
+/**
+ * The trajectories of a run as far as they were read, and what its rewards say of the others: a list that is not read whole
+ * yet has every reward all the same. What has no reward is behind them in either order.
+ */
+export function withRewards(
+  rows: readonly Trajectory[],
+  rewards: readonly TrajectoryReward[] | undefined,
+): readonly Trajectory[] {
+  const unread = new Map<string, Trajectory>();
+  for (const { trajectory_id, ...reward } of rewards ?? []) {
+    if (trajectory_id) unread.set(trajectory_id, { ...reward, trajectory_id });
+  }
+  const joined = rows.map(row => {
+    const reward = unread.get(row.trajectory_id)?.reward;
+    unread.delete(row.trajectory_id);
+    // The page of the row may be older than the rewards.
+    return row.reward == null && reward != null ? { ...row, reward } : row;
+  });
+  return unread.size === 0 && joined.every((row, index) => row === rows[index])
+    ? rows
+    : [...joined, ...unread.values()];
 }

@@ -1,6 +1,7 @@
 /** How many rows of a list are known. */
 import { hashKey } from '@tanstack/react-query';
-import { useCallback, useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
+import { count as shortCount } from '../text/numbers.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /**
@@ -9,20 +10,17 @@ import { useWorkbench } from './workbench.tsx';
  */
 export function useListCount(key: readonly unknown[] | undefined): string | undefined {
   const { cache, lists } = useWorkbench();
-  const hash = key && hashKey(key);
-  const subscribe = useCallback(
-    (changed: () => void) =>
-      cache.getQueryCache().subscribe(({ type, query, ...event }) => {
-        // Other events come while something is drawn, and say nothing about the rows.
-        if (type !== 'updated' || query.queryHash !== hash) return;
-        const isOutdated = 'action' in event && event.action.type === 'invalidate' && !query.isActive();
-        if (isOutdated) void cache.refetchQueries({ queryKey: query.queryKey, exact: true, type: 'inactive' });
-        changed();
+  useEffect(
+    () =>
+      cache.getQueryCache().subscribe(event => {
+        if (!key || event.type !== 'updated' || event.action.type !== 'invalidate') return;
+        if (event.query.queryHash !== hashKey(key) || event.query.isActive()) return;
+        void cache.refetchQueries({ queryKey: key, exact: true, type: 'inactive' });
       }),
-    [cache, hash],
+    [cache, key],
   );
-  return useSyncExternalStore(subscribe, () => {
+  return useSyncExternalStore(lists.subscribe, () => {
     const count = key && lists.countOf(key);
-    return count && `${count.rows}${count.complete ? '' : '+'}`;
+    return count && `${count.rows < 10_000 ? count.rows : shortCount(count.rows)}${count.complete ? '' : '+'}`;
   });
 }

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Fault } from './fault.ts';
 import type { ListData, ListSource } from './list.ts';
-import type { RestOutcome } from './list-reader.ts';
+import type { ListReader, RestOutcome, RowsAge } from './list-reader.ts';
 import type { Attention } from './polling.ts';
 import { type Live, type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
@@ -25,20 +25,28 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */
   readonly loadMore: () => void;
-  /** Reads all that has not been read. */
-  readonly readRest: () => Promise<RestOutcome>;
+  /** Reads all that has not been read; with `fresh`, also what is older than half a minute. */
+  readonly readRest: (options?: { readonly fresh?: boolean }) => Promise<RestOutcome>;
   /** Gives up reading the rest; what was read stays. */
   readonly stop: () => void;
   /** Says which rows are on screen: their pages are read again with every poll. */
   readonly see: (rows: readonly Row[]) => void;
-  /** When the oldest of these rows was read, in epoch milliseconds. */
-  readonly readAt: (rows: readonly Row[]) => number | undefined;
+  /** How old the oldest of these rows is. */
+  readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, also before it is drawn. */
   readonly latest: () => ListData<Row>;
 }
 
 /** A view that scrolls is waited for this long before its pages are read, in milliseconds. */
 const restMs = 150;
+
+/** Rows that are older are read again before they go into a file, in milliseconds. */
+const freshMs = 30_000;
+
+/** Rows read before then are read again. What has settled is not polled: there it is the last poll that tells. */
+function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
+  return reader.activity() === 'settled' ? reader.polledAt : Date.now() - ms;
+}
 
 const noRows: readonly never[] = [];
 
@@ -70,9 +78,11 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
   const see = useCallback(
     (rows: readonly Row[]) => {
       reader.see(viewer, rows);
+      // Rows that are known from elsewhere are read as well.
+      if (reader.data.rows.length > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
-      if (workbench.paused || reader.activity() === 'settled') return;
-      timer.current = setTimeout(() => void reader.refreshView(Date.now() - workbench.poll.visibleMs), restMs);
+      if (workbench.paused) return;
+      timer.current = setTimeout(() => void reader.refreshView(oldestWanted(reader, workbench.poll.visibleMs)), restMs);
     },
     [reader, viewer, workbench],
   );
@@ -96,10 +106,13 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     pageFault: fault,
     reading,
     loadMore: useCallback(() => void reader.readOn(), [reader]),
-    readRest: reader.readRest,
+    readRest: useCallback(
+      ({ fresh = false } = {}) => reader.readRest(fresh ? oldestWanted(reader, freshMs) : undefined),
+      [reader],
+    ),
     stop: reader.stop,
     see,
-    readAt: useCallback((rows: readonly Row[]) => reader.readAt(rows), [reader]),
+    oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),
     latest: useCallback(() => reader.data, [reader]),
   };
 }

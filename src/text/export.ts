@@ -25,17 +25,35 @@ export function exportRows<Row>(
   rows: readonly Row[],
   columns: readonly ExportColumn<Row>[],
 ): string {
+  return [...exportParts(format, rows, columns)].join('');
+}
+
+/** The same text in parts, a row at a time: a file of many rows need not be held whole. */
+export function* exportParts<Row>(
+  format: ExportFormat,
+  rows: readonly Row[],
+  columns: readonly ExportColumn<Row>[],
+): Generator<string, void> {
+  const names = columns.map(column => column.name);
+  const cells = (row: Row): unknown[] => columns.map(column => column.value(row));
   switch (format) {
     case 'json':
-      return `${safeJson(rows, 2)}\n`;
+      yield '[';
+      for (const [index, row] of rows.entries()) {
+        yield `${index === 0 ? '' : ','}\n  ${safeJson(row, 2).replaceAll('\n', '\n  ')}`;
+      }
+      yield rows.length === 0 ? ']\n' : '\n]\n';
+      return;
     case 'jsonl':
-      return rows.map(row => `${safeJson(row)}\n`).join('');
+      for (const row of rows) yield `${safeJson(row)}\n`;
+      return;
     case 'csv':
-      return table(rows, columns).map(csvRecord).join('');
-    case 'markdown': {
-      const [header, ...body] = table(rows, columns).map(markdownRow);
-      return [header, `|${' --- |'.repeat(columns.length)}\n`, ...body].join('');
-    }
+      yield csvRecord(names);
+      for (const row of rows) yield csvRecord(cells(row));
+      return;
+    case 'markdown':
+      yield `${markdownRow(names)}|${' --- |'.repeat(columns.length)}\n`;
+      for (const row of rows) yield markdownRow(cells(row));
   }
 }
 
@@ -61,11 +79,6 @@ function nameSafe(text: string): string {
     .slice(0, longestName)
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[.-]+|[.-]+$/g, '');
-}
-
-/** The header and the rows, as values of cells. */
-function table<Row>(rows: readonly Row[], columns: readonly ExportColumn<Row>[]): unknown[][] {
-  return [columns.map(column => column.name), ...rows.map(row => columns.map(column => column.value(row)))];
 }
 
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;

@@ -152,6 +152,13 @@ describe('a poll', () => {
     expect(names(reader.data)).toBe(range(35, 1));
   });
 
+  it('that fails before anything was read shows no empty list', async () => {
+    const { reader, published } = readerOf(() => Promise.reject(new Error('the cable is out')));
+    await expect(reader.poll(asking)).rejects.toThrow('the cable is out');
+    await reader.readOn();
+    expect(published).not.toHaveBeenCalled();
+  });
+
   it('ends the list where the service says that it ends', async () => {
     const { server, reader } = listOf(40);
     await reader.poll(asking);
@@ -308,9 +315,8 @@ describe('reading the rest', () => {
     await reader.poll(asking);
     const seen: (number | undefined)[] = [];
     reader.subscribe(() => seen.push(reader.state().reading));
-    const rest = reader.readRest();
-    expect(reader.readRest()).toBe(rest);
-    expect(await rest).toBe('stopped');
+    const both = await Promise.all([reader.readRest(), reader.readRest()]);
+    expect(both).toEqual(['stopped', 'stopped']);
     expect(seen[0]).toBe(10);
     expect(seen.at(-1)).toBeUndefined();
     expect(published.mock.lastCall?.[0].rows.length).toBe(reader.data.rows.length);

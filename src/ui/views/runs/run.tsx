@@ -1,11 +1,11 @@
 /** One evaluation run: how far it is, what it scored, and its trajectories, the worst first. */
 import { Box } from 'ink';
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, runResultsQuery } from '../../../queries/evaluations.ts';
-import { trajectoriesOfRun, trajectoryKeys } from '../../../queries/trajectories.ts';
+import { trajectoriesOfRun, trajectoryKeys, withRewards } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -26,7 +26,9 @@ import { summariseRewards } from './reward-summary.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useRunActions } from './use-run-actions.tsx';
 
+const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
+
 function endOfRunKeys(runId: string): readonly (readonly unknown[])[] {
   return [evaluationKeys.one(runId), evaluationKeys.results(runId), trajectoryKeys.list({ eval_run_id: runId })];
 }
@@ -41,6 +43,8 @@ export function RunView({ location }: ViewProps) {
   const progress = useLive(evalProgressQuery(runId), pane.attention);
   const ended = hasEnded(progress.data?.status ?? run.data?.status);
   const results = useLive(runResultsQuery(runId, ended), pane.attention);
+  const rewards = results.data?.rewards;
+  const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const source = useMemo(() => trajectoriesOfRun(runId, ended), [runId, ended]);
   // What was read while the run went on is not its end yet.
   useRefreshOnce(ended, endOfRunKeys(runId));
@@ -80,6 +84,8 @@ export function RunView({ location }: ViewProps) {
       columns={trajectoryColumns}
       emptyWords={ended ? 'This run recorded no trajectories' : 'No rollout has ended yet'}
       sort={worstFirst}
+      join={join}
+      joined={rewarded}
       open={row => trajectoryPlace(row)}
       facts={trajectoryFacts}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}

@@ -5,19 +5,27 @@ import type { Column } from '../../widgets/table/column.ts';
 import { timeColumn } from '../shared/time-column.ts';
 
 export const secretColumns: readonly Column<Secret>[] = [
-  { id: 'name', title: 'SECRET', width: { min: 12, max: 50, grow: 2 }, value: row => row.name ?? row.secret_id },
+  {
+    id: 'name',
+    title: 'SECRET',
+    field: 'name',
+    width: { min: 12, max: 50, grow: 2 },
+    value: row => row.name ?? row.secret_id,
+  },
   {
     id: 'size',
     title: 'SIZE',
+    field: 'byte_length',
     width: 8,
     align: 'right',
     value: row => row.byte_length ?? undefined,
     text: row => bytes(row.byte_length),
   },
-  timeColumn('updated', 'UPDATED', row => row.updated_at),
+  timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   {
     id: 'description',
     title: 'DESCRIPTION',
+    field: 'description',
     width: { min: 10, max: 60, grow: 2 },
     value: row => row.description ?? undefined,
   },

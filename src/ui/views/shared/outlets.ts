@@ -1,10 +1,11 @@
 /** Opens what is shown in a pager or an editor, and saves it to a file. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type ExportColumn, type ExportFormat, exportFileName, exportRows } from '../../../text/export.ts';
+import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
+import { rowCount } from './list-words.ts';
 
 /** What is shown, as a file. */
 export interface Document {
@@ -52,6 +53,9 @@ export async function readOutside(
   }
 }
 
+/** Characters written at a time. */
+const batchLength = 256 * 1024;
+
 /** Rows that can be exported, as the table shows them. */
 export interface Exportable<Row> {
   /** What they are, for the name of the file, e.g. `runs`. */
@@ -62,12 +66,32 @@ export interface Exportable<Row> {
   readonly columns: readonly ExportColumn<Row>[];
 }
 
-/** Writes rows to a new file in the folder that the program was started in. Gives its whole path. */
-export function exportToFile<Row>({ kind, id = '', rows, columns }: Exportable<Row>, format: ExportFormat): string {
-  return saveFile({
-    name: exportFileName(kind, id, format, new Date()),
-    text: exportRows(format, rows, columns),
-  });
+/**
+ * Writes rows to a new file in the folder that the program was started in, some at a time: keys are heard meanwhile. Gives
+ * how many and its whole path, in words. Where it fails, there is no file.
+ */
+export async function exportToFile<Row>(
+  { kind, id = '', rows, columns }: Exportable<Row>,
+  format: ExportFormat,
+): Promise<string> {
+  const path = resolve(exportFileName(kind, id, format, new Date()));
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let batch = '';
+    for (const part of exportParts(format, rows, columns)) {
+      batch += part;
+      if (batch.length < batchLength) continue;
+      await file.write(batch);
+      batch = '';
+    }
+    await file.write(batch);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return `${rowCount(rows.length)} to ${path}`;
 }
 
 /** Never writes over a file that is there. */

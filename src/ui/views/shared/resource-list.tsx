@@ -1,11 +1,12 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
-import { type LiveList, useList } from '../../../queries/use-list.ts';
+import { type OrderedList, useOrderedList } from '../../../queries/use-ordered-list.ts';
 import { useSetting } from '../../../queries/use-setting.ts';
 import { truncate } from '../../../text/width.ts';
+import { useTime } from '../../app/clock.tsx';
 import { type Pane, Panes, usePane } from '../../app/panes.tsx';
 import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
 import { listCommands } from '../../keys/general.ts';
@@ -22,6 +23,7 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
+import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness } from './list-words.ts';
 import { useSettled } from './use-settled.ts';
 import { useThingBindings } from './use-thing-bindings.tsx';
 
@@ -30,7 +32,7 @@ export interface ResourceListProps<Row> {
   /** Rows that are known without asking, in the place of those of the answer. */
   readonly rows?: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** What stands where there are no rows, and what to do about it. */
+  /** What is said where there are no rows, and what to do about it. */
   readonly emptyWords: string;
   /** Where a row opens; rows without a place do not. */
   readonly open?: (row: Row) => Location | undefined;
@@ -39,8 +41,12 @@ export interface ResourceListProps<Row> {
   /** More of the inspector, below the facts. The row is undefined where there is none, and while the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** What can be done with the marked rows, or with the one under the cursor. */
-  readonly actions?: (rows: readonly Row[], list: LiveList<Row>) => readonly Binding[];
+  readonly actions?: (rows: readonly Row[], list: OrderedList<Row>) => readonly Binding[];
   readonly sort?: Sort;
+  /** Joins rows that are known from elsewhere with those that were read; the same function while nothing changes. */
+  readonly join?: (rows: readonly Row[]) => readonly Row[];
+  /** Ids of columns whose every value is known by that, also while the list has not been read whole. */
+  readonly joined?: readonly string[];
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
   readonly bindings?: readonly Binding[];
@@ -56,23 +62,22 @@ export interface ResourceListProps<Row> {
   };
 }
 
-const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+/** @throws Error where none of them is left */
+function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
+  if (rows.length === 0) throw new Error('the marked rows are not in the list');
+  return rows;
+}
 
-/** What the rows alone do not say. */
-function notesOf({
-  dropped,
-  repeated,
-  gapAfter,
-  note,
-}: Pick<LiveList<unknown>, 'dropped' | 'repeated' | 'gapAfter' | 'note'>): string[] {
-  return [
-    dropped === 0 ? '' : `${counted(dropped, 'row')} could not be read`,
-    repeated === 0 ? '' : `${counted(repeated, 'row')} with the id of another row left out`,
-    gapAfter === undefined
-      ? ''
-      : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
-    note ?? '',
-  ].filter(Boolean);
+/** All rows, read to the end. @throws Error saying why they are not all */
+async function everyRow<Row>(list: OrderedList<Row>): Promise<readonly Row[]> {
+  const outcome = await list.readRest({ fresh: true });
+  const { rows } = list.latest();
+  if (outcome === 'complete') return rows;
+  throw new Error(
+    outcome === 'stopped'
+      ? `reading was stopped after ${rowCount(rows.length)}`
+      : `the list could not be read on after ${rowCount(rows.length)}`,
+  );
 }
 
 /** Lines in which a fault is shown below rows that are still there. */
@@ -80,23 +85,39 @@ const faultHeight = 3;
 /** The heads of the columns, two rows, and the place in the list. */
 const fewestTableLines = 4;
 
+const itself = <Rows,>(rows: Rows): Rows => rows;
+const noColumns: readonly string[] = [];
+
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, thing } = props;
+  const { join = itself, joined = noColumns } = props;
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
-  const list = useList(source, shell.focus === 'sections' ? 'visible' : 'focused');
-  useFreshnessReport(list.freshness);
   const [remembered, remember] = useMemory<TableState>('table');
   const columnsKey = `columns.${columns.map(column => column.id).join(',')}`;
   const [chosen, keepChosen] = useSetting<ColumnChoice>(columnsKey, {});
+  const [initial] = useState<TableState>(() => ({
+    ...(remembered ?? { ...initialTableState, sort, choice: chosen }),
+    following: false,
+  }));
 
-  const rows = props.rows ?? list.rows;
+  // The sort of the table decides what is asked for; both settle in one drawing more.
+  const [sorted, setSorted] = useState(initial.sort);
+  const unjoined = sorted && !joined.includes(sorted.column) ? sorted : undefined;
+  const field = unjoined && columns.find(({ id }) => id === unjoined.column)?.field;
+  const list = useOrderedList(
+    source,
+    field === undefined ? undefined : { field, descending: unjoined?.descending ?? false },
+    shell.focus === 'sections' ? 'visible' : 'focused',
+  );
+  const joinedRows = useMemo(() => join(list.rows), [join, list.rows]);
+  const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
-  const notes = notesOf(list);
+  const notes = listNotes(list);
   const noteLines = notes.length;
   // What lies above the rows gives way to them, and to what went wrong.
   const headerHeight = Math.max(
@@ -116,12 +137,24 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     columns,
     id: source.id,
     height: tableHeight,
-    initial: remembered ?? { ...initialTableState, sort, choice: chosen },
+    initial,
+    sorted: list.sortedAs === 'service' || list.sortedAs === 'asked',
+    readRest: list.hasMore ? list.readRest : undefined,
+    stop: list.reading === undefined ? undefined : list.stop,
     onOpen: open ? openRow : undefined,
   });
   useEffect(() => remember(table.state), [remember, table.state]);
+  useEffect(() => setSorted(table.state.sort), [table.state.sort]);
   const { see } = list;
   useEffect(() => see(table.shown), [see, table.shown]);
+
+  const { filter, marks } = table.state;
+  const old = list.oldest(table.shown);
+  const { freshness } = list;
+  useFreshnessReport(shownFreshness(freshness, old));
+  const inOrder = filter === '' && (table.state.sort === undefined || list.sortedAs === 'service');
+  const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));
+  const read = props.rows?.length ?? list.rows.length;
 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };
@@ -136,10 +169,12 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     pin: thing?.pin ?? pinned,
     sibling: thing?.sibling,
     siblingId: thing?.id,
-    exportable: () => ({
+    exportable: async () => ({
       kind: String(source.key[0] ?? 'rows'),
       ...(thing ? { id: thing.id } : {}),
-      rows: (marked ? table.targets : table.arranged.rows) as readonly never[],
+      rows: (marks.size > 0
+        ? markedRows(table.targets)
+        : table.arrange(props.rows ?? join(await everyRow(list)))) as readonly never[],
       columns: exportColumns(columns),
     }),
   });
@@ -190,7 +225,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               focused={pane.focused}
               total={rows.length}
               hasMore={list.hasMore}
-              emptyWords={loaded ? emptyWords : 'Asking the service…'}
+              emptyWords={emptyListWords({ loaded, hasMore: list.hasMore, filter, read }, emptyWords)}
+              facts={[
+                ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }),
+                oldWords,
+              ]}
               onNearEnd={list.loadMore}
             />
           ) : null}

@@ -7,7 +7,11 @@ export function timeColumn<Row>(
   id: string,
   title: string,
   time: (row: Row) => string | null | undefined,
-  { width = 8, wide = false }: { readonly width?: number; readonly wide?: boolean } = {},
+  {
+    width = 8,
+    wide = false,
+    field,
+  }: { readonly width?: number; readonly wide?: boolean; readonly field?: string } = {},
 ): Column<Row> {
   return {
     id,
@@ -15,6 +19,7 @@ export function timeColumn<Row>(
     width,
     align: 'right',
     wide,
+    field,
     value: row => instant(time(row)),
     text: row => ageOf(time(row)),
     exported: time,

@@ -5,7 +5,7 @@
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { usePin } from '../../../queries/use-pin.ts';
 import { copySequence } from '../../../text/clipboard.ts';
-import { type ExportFormat, exportFormats } from '../../../text/export.ts';
+import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -15,7 +15,7 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
 
 const ActionMenu = lateWindow(async () => (await import('./windows.tsx')).ActionMenu);
-const ExportWindow = lateWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => string>);
+const ExportWindow = lateWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => Promise<string>>);
 
 export interface ThingOptions {
   /** The id, and the thing itself; undefined while there is none. */
@@ -28,7 +28,7 @@ export interface ThingOptions {
   /** The thing to be read by people, where that is not its JSON. */
   readonly document?: (() => Document) | undefined;
   /** Rows to export; the thing itself, where it is missing. */
-  readonly exportable?: (() => Exportable<never>) | undefined;
+  readonly exportable?: (() => Promise<Exportable<never>>) | undefined;
   /** The view that shows the thing, and the parameter that names it: for going on to its neighbours. */
   readonly sibling?: { readonly view: string; readonly param: string } | undefined;
   /** Whose neighbours those are, where that is not `thing`. */
@@ -64,9 +64,9 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
       warn(error instanceof Error ? error.message : String(error));
     }
   };
-  const saving = (save: () => string): void => {
+  const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
-      toast({ kind: 'success', text: `Saved ${save()}` });
+      toast({ kind: 'success', text: `Saved ${await save()}` });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
@@ -77,18 +77,18 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
       ? exportFormats.map(format => ({
           key: format,
           label: formatWords[format],
-          value: () => exportToFile(exportable(), format),
+          value: async () => exportToFile(await exportable(), format),
         }))
       : [
-          ...(document ? [{ key: 'text', label: 'Text, as it is read', value: () => saveFile(document()) }] : []),
+          ...(document ? [{ key: 'text', label: 'Text, as it is read', value: async () => saveFile(document()) }] : []),
           {
             key: 'json',
             label: 'JSON',
-            value: () =>
-              exportToFile(
-                { kind: sibling?.view ?? 'thing', id: thing?.id ?? '', rows: [thing?.json], columns: [] },
-                'json',
-              ),
+            value: async () =>
+              saveFile({
+                name: exportFileName(sibling?.view ?? 'thing', thing?.id ?? '', 'json', new Date()),
+                text: `${safeJson(thing?.json, 2)}\n`,
+              }),
           },
         ]),
   ];
@@ -138,7 +138,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
               title="Export as"
               choices={choices}
               emptyWords="There is nothing to export."
-              onChoose={saving}
+              onChoose={save => void saving(save)}
               onClose={close}
             />
           ),

@@ -16,6 +16,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Shown only where all the others have their room, or when chosen. */
   readonly wide?: boolean;
+  /** Name of the field of the contract that it shows, by which a service may be asked to sort. */
+  readonly field?: string | undefined;
   /** What the column sorts by. */
   readonly value: (row: Row) => Cell;
   /** What the column shows, where that is not the value itself. Need not be safe for a terminal. */

@@ -1,5 +1,5 @@
 /**
- * The state of a table: which row has the cursor and on which line of the window it stands, how rows are filtered,
+ * The state of a table: which row has the cursor and on which line of the window it is, how rows are filtered,
  * sorted and marked. Pure. The cursor is held by the row's id and its line, so a refresh that brings new rows moves
  * neither the cursor nor the row under it.
  */
@@ -10,8 +10,10 @@ import type { Sort } from './sort.ts';
 export interface TableState extends Arrangement {
   /** Id of the row under the cursor; undefined while the user has not moved: the first row, whichever it is. */
   readonly cursorId: string | undefined;
-  /** Where the cursor stood when it last moved, for when its row goes away. */
+  /** Where the cursor was when it last moved, for when its row goes away. */
   readonly index: number;
+  /** The cursor stays on the last row while more rows are read. */
+  readonly following: boolean;
   /** The cursor's line within the window. */
   readonly line: number;
   readonly marks: ReadonlySet<string>;
@@ -21,6 +23,7 @@ export interface TableState extends Arrangement {
 export const initialTableState: TableState = {
   cursorId: undefined,
   index: 0,
+  following: false,
   line: 0,
   filter: '',
   sort: undefined,
@@ -32,11 +35,13 @@ export type TableAction =
   | { readonly kind: 'move'; readonly by: number }
   | { readonly kind: 'page'; readonly pages: number }
   | { readonly kind: 'top' }
-  | { readonly kind: 'bottom' }
+  | { readonly kind: 'bottom'; readonly follow?: boolean }
+  | { readonly kind: 'rest' }
   | { readonly kind: 'select'; readonly id: string }
   | { readonly kind: 'filter'; readonly filter: string }
-  | { readonly kind: 'sort-next'; readonly columns: readonly string[] }
-  | { readonly kind: 'reverse'; readonly columns: readonly string[] }
+  /** `partial`: other rows than those that are here may come first. */
+  | { readonly kind: 'sort-next'; readonly columns: readonly string[]; readonly partial?: boolean }
+  | { readonly kind: 'reverse'; readonly columns: readonly string[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
   | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
@@ -59,6 +64,7 @@ export interface TableWindow {
 export function windowOf(state: TableState, arranged: ArrangedRows<unknown>, height: number): TableWindow {
   const count = arranged.ids.length;
   if (count === 0) return { cursor: -1, offset: 0 };
+  if (state.following) return { cursor: count - 1, offset: Math.max(0, count - height) };
   const known = state.cursorId === undefined ? 0 : indexOfId(arranged, state.cursorId, state.index);
   const cursor = known === -1 ? Math.min(state.index, count - 1) : known;
   const line = Math.max(0, Math.min(state.line, height - 1, cursor));
@@ -75,7 +81,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     const cursorId = arranged.ids[index];
     return cursorId === undefined
       ? state
-      : { ...state, cursorId, index, line: Math.max(0, Math.min(height - 1, line)) };
+      : { ...state, cursorId, index, following: false, line: Math.max(0, Math.min(height - 1, line)) };
   };
 
   switch (action.kind) {
@@ -91,7 +97,9 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     case 'top':
       return moveTo(0, 0);
     case 'bottom':
-      return moveTo(arranged.ids.length - 1, height - 1);
+      return { ...moveTo(arranged.ids.length - 1, height - 1), following: action.follow ?? false };
+    case 'rest':
+      return state.following ? moveTo(cursor, height - 1) : state;
     case 'select': {
       const index = indexOfId(arranged, action.id);
       return index === -1 ? { ...state, cursorId: action.id } : moveTo(index, index - offset);
@@ -102,25 +110,27 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       const stays =
         cursorId !== undefined &&
         indexOfId(surroundings.arranged({ ...state, filter: action.filter }), cursorId) !== -1;
-      const next = { ...state, filter: action.filter };
+      const next = { ...state, filter: action.filter, following: false };
       return stays ? { ...next, cursorId, line: cursor - offset } : { ...next, cursorId: undefined, index: 0, line: 0 };
     }
     case 'sort-next': {
       const at = state.sort ? action.columns.indexOf(state.sort.column) : -1;
       const column = action.columns[at + 1];
-      return keepRow(state, arranged.ids[cursor], column === undefined ? undefined : { column, descending: false });
+      const sort = column === undefined ? undefined : { column, descending: false };
+      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
     }
     case 'reverse': {
       const column = state.sort?.column ?? action.columns[0];
       if (column === undefined) return state;
-      return keepRow(state, arranged.ids[cursor], { column, descending: !(state.sort?.descending ?? false) });
+      const sort = { column, descending: !(state.sort?.descending ?? false) };
+      return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
     }
     case 'toggle-mark': {
       const cursorId = arranged.ids[cursor];
       if (cursorId === undefined) return state;
       const marks = new Set(state.marks);
       if (!marks.delete(cursorId)) marks.add(cursorId);
-      const marked = { ...state, marks };
+      const marked = { ...state, marks, following: false };
       const target = Math.min(arranged.ids.length - 1, cursor + 1);
       return { ...marked, cursorId: arranged.ids[target], index: target, line: Math.min(height - 1, target - offset) };
     }
@@ -131,6 +141,8 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-function keepRow(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
-  return { ...state, cursorId, sort };
+/** With the cursor on its row, or, where there is none to be kept, on the first one. */
+function resorted(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
+  const place = cursorId === undefined ? { index: 0, line: 0 } : {};
+  return { ...state, ...place, cursorId, sort, following: false };
 }

@@ -20,8 +20,10 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** More rows are on the server. */
   readonly hasMore?: boolean;
-  /** What stands where there are no rows. */
+  /** What is said where there are no rows. */
   readonly emptyWords: string;
+  /** What is to be known of the rows, for the line below them; the most important first. */
+  readonly facts?: readonly string[];
   /** Called when the cursor comes near the last row that is known. */
   readonly onNearEnd?: (() => void) | undefined;
 }
@@ -30,7 +32,7 @@ export interface TableViewProps<Row> {
 const nearEnd = 60;
 
 export function TableView<Row>(props: TableViewProps<Row>) {
-  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, onNearEnd } = props;
+  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [], onNearEnd } = props;
   const theme = useTheme();
   const fitted = useMemo(
     () => fitColumns(columns, width - gutter, table.state.choice),
@@ -72,7 +74,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             />
           ))}
         </Box>
-        <CountLine table={table} width={width} total={total} hasMore={hasMore} theme={theme} />
+        <CountLine table={table} width={width} total={total} hasMore={hasMore} facts={facts} theme={theme} />
       </Box>
     </KeyScope>
   );
@@ -86,25 +88,33 @@ interface CountLineProps<Row> {
   readonly width: number;
   readonly total: number;
   readonly hasMore: boolean;
+  readonly facts: readonly string[];
   readonly theme: Theme;
 }
 
 /** `12/9431`, with what is filtered, marked or wrong; the filter itself while it is typed. */
-function CountLine<Row>({ table, width, total, hasMore, theme }: CountLineProps<Row>) {
-  const { styles } = theme;
+function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
+  const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
   const room = width - displayWidth(count) - 3;
-  if (table.typing) {
-    const view = lineView(table.typing, Math.max(1, room - 1));
-    const line = withCaret(view, 0, styles.caret);
-    return <Text wrap="truncate">{` ${styles.key('/')}${line} ${styles.muted(count)} `}</Text>;
-  }
   const { notice } = table.arranged;
-  const facts = [
-    table.state.filter === '' ? '' : `/${table.state.filter}`,
-    table.state.marks.size === 0 ? '' : `${table.state.marks.size} marked`,
+  const cut = (words: string, most: number): string =>
+    truncate(words, Math.max(0, most), { ellipsis: glyphs.ellipsis });
+  if (table.typing) {
+    // What is wrong with the filter is said while it is typed; the text that is typed keeps half of the line.
+    const wrong = notice === undefined ? '' : cut(` ${notice}`, Math.floor(room / 2));
+    const view = lineView(table.typing, Math.max(1, room - 1 - displayWidth(wrong)));
+    const line = withCaret(view, 0, styles.caret);
+    return <Text wrap="truncate">{` ${styles.key('/')}${line}${styles.warning(wrong)} ${styles.muted(count)} `}</Text>;
+  }
+  const { filter, marks } = table.state;
+  const lost = table.lostMarks === 0 ? '' : `, ${table.lostMarks} of them not in the list`;
+  const said = [
+    filter === '' ? '' : `/${filter}`,
+    marks.size === 0 ? '' : `${marks.size} marked${lost}`,
+    ...facts,
   ].filter(Boolean);
-  const left = fitCells(notice ?? facts.join('  '), Math.max(0, room));
+  const left = fitCells(cut(notice ?? said.join('  '), room), Math.max(0, room));
   return <Text wrap="truncate">{` ${notice ? styles.warning(left) : styles.info(left)} ${styles.muted(count)} `}</Text>;
 }
 

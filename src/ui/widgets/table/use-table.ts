@@ -1,11 +1,11 @@
 /** A table's state, its rows as they are shown, and its keys. */
-import { useEffect, useMemo, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
 import type { Column } from './column.ts';
-import { type ArrangedRows, createArrange } from './rows.ts';
+import { type ArrangedRows, type Arrangement, createArrange } from './rows.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
 export interface TableOptions<Row> {
@@ -14,6 +14,12 @@ export interface TableOptions<Row> {
   readonly id: (row: Row) => string;
   /** Lines of the whole table, with its header and the line of the filter. */
   readonly height: number;
+  /** The rows come in the order of the state's sort already. */
+  readonly sorted?: boolean;
+  /** Reads the rows that have not been read, where there are more; settles when it has ended, in whatever way. */
+  readonly readRest?: (() => Promise<unknown>) | undefined;
+  /** Stops reading the rest, while that goes on. */
+  readonly stop?: (() => void) | undefined;
   /** What was remembered of an earlier time. */
   readonly initial?: TableState | undefined;
   readonly onOpen?: ((row: Row) => void) | undefined;
@@ -30,8 +36,12 @@ export interface Table<Row> {
   /** The rows in the window. */
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
-  /** The marked rows, or the one under the cursor where none is marked. */
+  /** The marked rows that are still there, or the one under the cursor where none is marked. */
   readonly targets: readonly Row[];
+  /** How many of the marks are on rows that are not there any more, or not yet. */
+  readonly lostMarks: number;
+  /** Filters and sorts rows as the table does. */
+  readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
   readonly dispatch: (action: TableAction) => void;
@@ -44,6 +54,7 @@ export interface Table<Row> {
 const otherLines = 2;
 
 const oneLine = { multiline: false } as const;
+const noRows: readonly never[] = [];
 
 interface Inner {
   readonly table: TableState;
@@ -55,8 +66,16 @@ type InnerAction =
   | { readonly kind: 'typing'; readonly typing: EditState | undefined }
   | { readonly kind: 'press'; readonly press: KeyPress };
 
-export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: TableOptions<Row>): Table<Row> {
-  const arrange = useMemo(() => createArrange(columns, id), [columns, id]);
+export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
+  const { rows, columns, id, height, initial, onOpen, readRest, stop, sorted = false } = options;
+  const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
+  const arrange = useMemo(
+    () =>
+      sorted
+        ? (given: readonly Row[], { filter }: Arrangement) => arrangeAs(given, { filter, sort: undefined })
+        : arrangeAs,
+    [arrangeAs, sorted],
+  );
   const rowLines = Math.max(1, height - otherLines);
   // What happens is decided on the newest rows and size, also when several keys arrive before the next drawing.
   const now = useRef({ rows, rowLines, arrange });
@@ -92,24 +111,30 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     if (!filtering) return undefined;
     let soon: NodeJS.Immediate | undefined;
     const prepare = (from: number): void => {
-      const next = arrange.prepare(rows, from);
+      const next = arrangeAs.prepare(rows, from);
       soon = next === undefined ? undefined : setImmediate(prepare, next);
     };
     soon = setImmediate(prepare, 0);
     return () => clearImmediate(soon);
-  }, [filtering, arrange, rows]);
+  }, [filtering, arrangeAs, rows]);
 
   const arranged = arrange(rows, table);
   const { cursor, offset } = windowOf(table, arranged, rowLines);
   const current = arranged.rows[cursor];
   const shown = useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]);
-  const marked = table.marks.size > 0 ? rows.filter(row => table.marks.has(id(row))) : [];
+  const { marks } = table;
+  const marked = useMemo(() => (marks.size > 0 ? rows.filter(row => marks.has(id(row))) : noRows), [marks, rows, id]);
   const columnIds = columns.map(column => column.id);
 
   const does = (command: Binding['command'], action: InnerAction): Binding => ({
     command,
     run: () => dispatch(action),
   });
+  const partial = readRest !== undefined;
+  const toEnd = (): void => {
+    dispatch({ kind: 'bottom', follow: partial });
+    void readRest?.().then(() => dispatch({ kind: 'rest' }));
+  };
   const bindings: Binding[] = [
     does(listCommands.up, { kind: 'move', by: -1 }),
     does(listCommands.down, { kind: 'move', by: 1 }),
@@ -118,14 +143,15 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     does(listCommands.halfUp, { kind: 'page', pages: -0.5 }),
     does(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
     does(listCommands.top, { kind: 'top' }),
-    does(listCommands.bottom, { kind: 'bottom' }),
+    { command: listCommands.bottom, run: toEnd },
     { command: listCommands.filter, run: () => dispatch({ kind: 'typing', typing: editStateOf(table.filter) }) },
-    does(listCommands.sort, { kind: 'sort-next', columns: columnIds }),
-    does(listCommands.reverse, { kind: 'reverse', columns: columnIds }),
+    does(listCommands.sort, { kind: 'sort-next', columns: columnIds, partial }),
+    does(listCommands.reverse, { kind: 'reverse', columns: columnIds, partial }),
     does(listCommands.mark, { kind: 'toggle-mark' }),
     { ...does(listCommands.unmark, { kind: 'clear-marks' }), enabled: table.marks.size > 0 },
     { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: table.filter !== '' },
   ];
+  if (stop) bindings.unshift({ command: listCommands.stop, run: stop });
   if (onOpen && current !== undefined) {
     bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
   }
@@ -161,7 +187,9 @@ export function useTable<Row>({ rows, columns, id, height, initial, onOpen }: Ta
     rowLines,
     shown,
     current,
-    targets: marked.length > 0 ? marked : current === undefined ? [] : [current],
+    targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
+    lostMarks: marks.size - marked.length,
+    arrange: useCallback(given => arrangeAs(given, table).rows, [arrangeAs, table]),
     typing,
     dispatch,
     open: row => onOpen?.(row),

@@ -1,0 +1,73 @@
+/** A list in an order that the service makes: the only right one while not all of it has been read. */
+import { ServiceError } from '../service/errors.ts';
+import { own } from '../text/own.ts';
+import type { ListSource } from './list.ts';
+
+export interface FieldOrder {
+  /** Name of a field of the contract. */
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+/** The service refuses to sort by the field, or pays no heed to it. */
+export class OrderRefusedError extends Error {
+  constructor(field: string) {
+    super(`The service does not sort by ${field}.`);
+    this.name = 'OrderRefusedError';
+  }
+}
+
+/**
+ * The list, asked for in an order. Where the service does not give that order, `onRefused` is called and reading throws
+ * OrderRefusedError.
+ */
+export function inOrder<Row>(
+  source: ListSource<Row>,
+  { field, descending }: FieldOrder,
+  onRefused: () => void,
+): ListSource<Row> {
+  const order = descending ? 'desc' : 'asc';
+  return {
+    ...source,
+    key: [...source.key, { sort: field, order }],
+    readPage: async asking => {
+      try {
+        const page = await source.readPage({ ...asking, query: { ...asking.query, sort: field, order } });
+        if (isOrdered(page.items, field, descending)) return page;
+      } catch (error) {
+        if (!isRefusal(error, asking.query.cursor != null)) throw error;
+      }
+      onRefused();
+      throw new OrderRefusedError(field);
+    },
+  };
+}
+
+/** Later pages are refused for their cursor, unless the field is named. */
+function isRefusal(error: unknown, later: boolean): boolean {
+  if (!(error instanceof ServiceError)) return false;
+  if (error.param !== undefined) return error.param === 'sort' || error.param === 'order';
+  return !later && (error.status === 400 || error.status === 422);
+}
+
+type Comparison = (left: never, right: never) => number;
+
+const byCodeUnit = (left: string, right: string): number => (left < right ? -1 : Number(left > right));
+const foldingCase = (left: string, right: string): number => byCodeUnit(left.toLowerCase(), right.toLowerCase());
+const bySize = (left: number, right: number): number => left - right;
+
+/**
+ * Whether rows are in the order of a field. Where the missing ones are is the service's affair, and so is by which rule it
+ * orders texts: any of the usual ones will do.
+ */
+export function isOrdered(rows: readonly unknown[], field: string, descending: boolean): boolean {
+  const values = rows
+    .map(row => own(row as Readonly<Record<string, unknown>>, field))
+    .filter(value => value !== undefined && value !== null);
+  const sign = descending ? -1 : 1;
+  const follows = (compare: Comparison): boolean =>
+    values.every((value, index) => index === 0 || sign * compare(values[index - 1] as never, value as never) <= 0);
+  if (values.every(value => typeof value === 'number')) return follows(bySize);
+  if (!values.every(value => typeof value === 'string')) return false;
+  return follows(byCodeUnit) || follows(foldingCase) || follows(new Intl.Collator('en').compare);
+}

@@ -1,0 +1,78 @@
+/** What is said of a list besides its rows. Pure. */
+import type { Freshness } from '../../../queries/freshness.ts';
+import type { RowsAge } from '../../../queries/list-reader.ts';
+import type { OrderedList } from '../../../queries/use-ordered-list.ts';
+import { age } from '../../../text/time.ts';
+
+type Listed = OrderedList<unknown>;
+
+/** `12,400`. */
+const grouped = (count: number): string => count.toLocaleString('en');
+
+/** `1 row`, `250 rows`. */
+export const rowCount = (count: number): string => `${grouped(count)} row${count === 1 ? '' : 's'}`;
+
+/** Why the list may hold less than there is. */
+export function listNotes({
+  dropped,
+  repeated,
+  gapAfter,
+  note,
+}: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'note'>): string[] {
+  return [
+    dropped === 0 ? '' : `${rowCount(dropped)} could not be read`,
+    repeated === 0 ? '' : `${rowCount(repeated)} with the id of another row left out`,
+    gapAfter === undefined
+      ? ''
+      : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
+    note ?? '',
+  ].filter(Boolean);
+}
+
+/** What is to be known of the rows as they are arranged. */
+export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 'sortedAs'> {
+  /** Rows that were read. */
+  readonly read: number;
+  readonly filtered: boolean;
+  /** Sorted by a column of which not every value may be known. */
+  readonly sorted: boolean;
+}
+
+export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }: ListArrangement): string[] {
+  if (reading !== undefined) return [`reading… ${rowCount(reading)} so far, esc stops`];
+  if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
+  if (sorted && sortedAs === 'service') return ["in the service's order"];
+  if (!hasMore || !(filtered || sorted)) return [];
+  return [`${sorted ? 'sorted among' : 'of'} the ${grouped(read)} read; G reads the rest`];
+}
+
+/** What is said in place of the rows. */
+export function emptyListWords(
+  { loaded, filter, read, hasMore }: { loaded: boolean; filter: string; read: number; hasMore: boolean },
+  words: string,
+): string {
+  if (!loaded) return 'Asking the service…';
+  if (filter === '' || read === 0) return words;
+  const among = hasMore ? ` of the ${grouped(read)} read` : '';
+  return `No row${among} matches /${filter}; ${hasMore ? 'G reads the rest, ' : ''}esc clears the filter`;
+}
+
+/** Rows must be older than the list by so many milliseconds before it is worth a word. */
+const noteworthyMs = 25_000;
+
+/** Whether rows are much older than the last answer about their list. */
+export function isOutdated(old: RowsAge | undefined, freshness: Freshness): old is RowsAge {
+  const at = 'at' in freshness ? freshness.at : undefined;
+  return old !== undefined && at !== undefined && at - old.readAt > noteworthyMs;
+}
+
+/** The freshness of a list of which these rows are shown: no row is called live that is not. */
+export function shownFreshness(freshness: Freshness, old: RowsAge | undefined): Freshness {
+  return 'at' in freshness && isOutdated(old, freshness) ? { ...freshness, at: old.readAt } : freshness;
+}
+
+/** `rows 201–400 read 3m ago`; without numbers where the rows are not shown in the order of the list. */
+export function ageWords(old: RowsAge | undefined, freshness: Freshness, inOrder: boolean, now: number): string {
+  if (!isOutdated(old, freshness)) return '';
+  return `${inOrder ? `rows ${old.from}–${old.to}` : 'some of these rows'} read ${age(now - old.readAt)} ago`;
+}

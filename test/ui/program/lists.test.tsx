@@ -1,0 +1,226 @@
+/** Lists that are longer than what has been read of them, on screen: nothing is said of all rows that holds for some only. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManyRows, type Sorting } from './many-rows.ts';
+import { openProgram, type Rig } from './rig.tsx';
+
+const start = { view: 'trajectories', params: {} };
+let rig: Rig | undefined;
+
+async function openList(many: ManyRows): Promise<Rig> {
+  rig = openProgram({ service: many.service, start, columns: 200, rows: 30 });
+  await rig.screen.waitFor('▸ task');
+  return rig;
+}
+
+afterEach(() => {
+  rig?.close();
+  rig = undefined;
+});
+
+const task = (number: number): string => `▸ task ${String(number).padStart(6, '0')}`;
+
+/** Promises that are kept when the test says so. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, open: resolve };
+}
+
+describe('the last row', () => {
+  it.each([250, 2_000])('of %i is where G goes, not the last one that was read', async count => {
+    const { screen } = await openList(new ManyRows(count));
+    expect(screen.text()).toContain('1/200+');
+    await screen.press('G');
+    await screen.waitFor(`${count}/${count} `);
+    expect(screen.text()).toContain(task(1));
+  });
+
+  it('of 100,000 is read with progress, stopped by esc, and reached in the end', async () => {
+    const many = new ManyRows(100_000);
+    const { screen } = await openList(many);
+    const held = gate();
+    many.before = ({ cursor }) => (Number(cursor) > 12_000 ? held.promise : Promise.resolve());
+    await screen.press('G');
+    await screen.waitFor(text => /reading… 12,\d00 rows so far, esc stops/.test(text));
+    // The keys are heard meanwhile.
+    await screen.press('g');
+    await screen.waitFor(task(100_000));
+    await screen.press('esc');
+    held.open();
+    await screen.waitFor(text => !text.includes('reading…'));
+    await screen.waitFor(text => /1\/12\d00\+/.test(text));
+    await screen.press('end');
+    await screen.waitFor('100000/100000 ');
+    expect(screen.text()).toContain(task(1));
+  });
+
+  it('is not jumped to once the user has gone elsewhere', async () => {
+    const many = new ManyRows(600);
+    const { screen } = await openList(many);
+    const held = gate();
+    many.before = () => held.promise;
+    await screen.press('G');
+    await screen.waitFor('reading…');
+    await screen.press('k');
+    held.open();
+    await screen.waitFor('199/600 ');
+    expect(screen.text()).toContain(task(402));
+  });
+});
+
+describe('a filter', () => {
+  it('without a match says so, and how to be rid of it', async () => {
+    const { screen } = await openList(new ManyRows(30));
+    await screen.type('/nothing\r');
+    await screen.waitFor('No row matches /nothing; esc clears the filter');
+    expect(screen.text()).not.toContain('No trajectories yet');
+    await screen.press('esc');
+    await screen.waitFor('1/30 ');
+  });
+
+  it('of a list that was not read whole says of how many rows it is, and reads no more by itself', async () => {
+    const many = new ManyRows(450);
+    const { screen } = await openList(many);
+    const asked = many.asked.length;
+    await screen.type('/000007\r');
+    await screen.waitFor('No row of the 200 read matches /000007; G reads the rest');
+    expect(many.asked.filter(({ cursor }) => cursor)).toHaveLength(0);
+    expect(many.asked.length).toBe(asked);
+    await screen.press('G');
+    await screen.waitFor(task(7));
+    expect(screen.text()).toContain('1/1 of 450 ');
+  });
+
+  it('that is no regular expression is said to be none, while it is typed and after', async () => {
+    const { screen } = await openList(new ManyRows(30));
+    await screen.type('//(x');
+    await screen.waitFor('Not a regular expression');
+    await screen.press('enter');
+    await screen.waitFor('For plain text leave out the first slash');
+  });
+});
+
+describe('a sort', () => {
+  const byReward = async (sorting: Sorting): Promise<Rig> => {
+    const many = new ManyRows(450);
+    many.sorting = sorting;
+    const opened = await openList(many);
+    await opened.screen.press('s', 's');
+    await opened.screen.waitFor('REWARD▲');
+    return opened;
+  };
+
+  it('is asked of the service while the list is not read whole: the worst of all comes first', async () => {
+    const { screen } = await byReward('sorts');
+    await screen.waitFor(task(1));
+    expect(screen.text()).toContain("in the service's order");
+    expect(screen.text()).toContain('1/200+');
+    // Where those without a reward are is the service's affair.
+    await screen.press('S');
+    await screen.waitFor(task(10));
+    expect(screen.text()).toContain("in the service's order");
+    await screen.press('S');
+    await screen.waitFor(task(1));
+    await screen.press('G');
+    await screen.waitFor('450/450 ');
+    // Now all are known: what has no reward is last.
+    expect(screen.text()).toMatch(/▸ task 000\d\d0 +none/);
+  });
+
+  it.each(['refuses', 'ignores'] as const)('that the service %s is said to be one of the rows read', async sorting => {
+    const { screen } = await byReward(sorting);
+    await screen.waitFor('sorted among the 200 read; G reads the rest');
+    await screen.waitFor(task(251));
+    await screen.press('G');
+    await screen.waitFor('450/450 ');
+    expect(screen.text()).not.toContain('sorted among');
+    await screen.press('g');
+    await screen.waitFor(task(1));
+  });
+});
+
+describe('an export', () => {
+  const saved: string[] = [];
+  afterEach(() => {
+    for (const path of saved.splice(0)) rmSync(path, { force: true });
+  });
+  const pathIn = (text: string): string => {
+    const path = /Saved [\d,]+ rows to (\S+\.json)/.exec(text)?.[1] ?? '';
+    saved.push(path);
+    return path;
+  };
+
+  it('of a list that was not read whole reads the rest first, and counts what it saved', async () => {
+    const { screen } = await openList(new ManyRows(450));
+    await screen.press('x');
+    await screen.waitFor('Export as');
+    await screen.press('enter');
+    await screen.waitFor('Saved 450 rows to');
+    const rows = JSON.parse(readFileSync(pathIn(screen.text()), 'utf8')) as { trajectory_id: string }[];
+    expect(new Set(rows.map(({ trajectory_id }) => trajectory_id)).size).toBe(450);
+  });
+
+  it('that is stopped saves nothing, and says so', async () => {
+    const many = new ManyRows(1_000);
+    const { screen } = await openList(many);
+    const held = gate();
+    many.before = ({ cursor }) => (cursor === '400' ? held.promise : Promise.resolve());
+    await screen.press('x');
+    await screen.waitFor('Export as');
+    await screen.press('enter');
+    await screen.waitFor('reading…');
+    await screen.press('esc');
+    held.open();
+    await screen.waitFor('Nothing was saved: reading was stopped after 600 rows');
+  });
+
+  it('that the service breaks off saves nothing, and says so', async () => {
+    const many = new ManyRows(1_000);
+    const { screen } = await openList(many);
+    many.before = ({ cursor }) =>
+      cursor === '400' ? Promise.reject(new Error('the cable is out')) : Promise.resolve();
+    await screen.press('x');
+    await screen.waitFor('Export as');
+    await screen.press('enter');
+    await screen.waitFor('Nothing was saved: the list could not be read on after 400 rows');
+    expect(screen.text()).toContain('the cable is out');
+  });
+
+  it('of marked rows is of these, also of one', async () => {
+    const { screen } = await openList(new ManyRows(450));
+    await screen.press('space', 'x');
+    await screen.waitFor('Export as');
+    await screen.press('enter');
+    await screen.waitFor('Saved 1 row to');
+    const path = /Saved 1 row to (\S+\.json)/.exec(screen.text())?.[1] ?? '';
+    saved.push(path);
+    expect(existsSync(path)).toBe(true);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject([{ trajectory_id: 'traj_000450' }]);
+  });
+});
+
+describe('rows that come and go', () => {
+  it('leave the cursor on its row', async () => {
+    const many = new ManyRows(30);
+    const { screen } = await openList(many);
+    await screen.press('j', 'j', 'j');
+    await screen.waitFor(task(27));
+    many.add(5);
+    await screen.press('r');
+    await screen.waitFor('9/35 ');
+    expect(screen.text()).toContain(task(27));
+  });
+
+  it('leave actions nothing to do where all that was marked is gone', async () => {
+    const many = new ManyRows(30);
+    const { screen } = await openList(many);
+    await screen.press('space', 'space');
+    many.rows = many.rows.slice(2);
+    await screen.press('r');
+    await screen.waitFor('2 marked, 2 of them not in the list');
+    await screen.press('x');
+    await screen.waitFor('Export as');
+    await screen.press('enter');
+    await screen.waitFor('Nothing was saved: the marked rows are not in the list');
+  });
+});
