@@ -2,7 +2,7 @@
 
 import { redactor } from '../config/redaction.ts';
 import { faultOf, faultWords } from '../queries/fault.ts';
-import { ServiceError } from '../service/errors.ts';
+import { type ErrorKind, ServiceError } from '../service/errors.ts';
 import { errorCode } from '../text/error-code.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 
@@ -34,29 +34,32 @@ export class CommandError extends Error {
   }
 }
 
+/** The exit code of an error of the service layer, by its kind. */
+export function exitCodeOfKind(kind: ErrorKind): ExitCode {
+  switch (kind) {
+    case 'network':
+    case 'timeout':
+    case 'rate_limit':
+    case 'server':
+      return exitCodes.unreachable;
+    case 'authentication':
+    case 'permission':
+      return exitCodes.forbidden;
+    case 'not_found':
+      return exitCodes.notFound;
+    case 'request':
+    case 'read_only':
+      return exitCodes.usage;
+    case 'cancelled':
+      return exitCodes.interrupted;
+    default:
+      return exitCodes.failed;
+  }
+}
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof ServiceError) {
-    switch (error.kind) {
-      case 'network':
-      case 'timeout':
-      case 'rate_limit':
-      case 'server':
-        return exitCodes.unreachable;
-      case 'authentication':
-      case 'permission':
-        return exitCodes.forbidden;
-      case 'not_found':
-        return exitCodes.notFound;
-      case 'request':
-      case 'read_only':
-        return exitCodes.usage;
-      case 'cancelled':
-        return exitCodes.interrupted;
-      default:
-        return exitCodes.failed;
-    }
-  }
+  if (error instanceof ServiceError) return exitCodeOfKind(error.kind);
   if (!(error instanceof Error)) return exitCodes.failed;
   const code = errorCode(error) ?? '';
   if (error.name === 'AbortError') return exitCodes.interrupted;

@@ -8,7 +8,7 @@ import type { Job, JobState } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
-import { CommandError, type ExitCode, exitCodes } from './failure.ts';
+import { CommandError, type ExitCode, exitCodeOfKind, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
@@ -64,7 +64,7 @@ function noteEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCo
   }
   io.note(`benchtop: ${fault ? faultWords(fault) : 'it failed'}`);
   for (const [name, value] of Object.entries(fault?.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
-  return fault?.unreachable ? exitCodes.unreachable : exitCodes.failed;
+  return fault?.kind ? exitCodeOfKind(fault.kind) : exitCodes.failed;
 }
 
 async function uploadBenchmark(

@@ -42,7 +42,7 @@ export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate }: Fres
 /** An answer is overdue after this many intervals. */
 const overdueIntervals = 2.5;
 
-/** The freshness as it stands at `now`: what was fresh grows stale when the next answer is overdue. */
+/** The freshness at `now`: what was fresh grows stale when the next answer is overdue. */
 export function freshnessAt(freshness: Freshness, now: number): Freshness {
   // Once the service takes requests again, what is shown is as old as it is until the next answer comes.
   if (freshness.kind === 'limited' && now >= freshness.until) {

@@ -28,7 +28,7 @@ export interface PollIntervals {
 }
 
 export const usualIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
-/** Builds and deployments are worth asking about every so often, whoever looks. */
+/** Builds and deployments are polled this often, whatever has the focus. */
 const buildingMs = 5_000;
 
 function intervalOf(activity: Activity, attention: Attention, { focusedMs, visibleMs }: PollIntervals) {

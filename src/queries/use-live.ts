@@ -46,7 +46,8 @@ function delayOf<Data>(
   const { data, error } = asked.state;
   const fault = error ? faultOf(error) : undefined;
   // What is gone, and what the service does not offer, will be the same the next time. Asking by hand still asks.
-  if (fault?.gone || fault?.unlisted) return undefined;
+  if (fault?.gone) return undefined;
+  if (fault?.unlisted) return fault.retryAfterMs;
   return pollDelay({
     activity: query.activity(data as Data | undefined),
     attention,
@@ -116,7 +117,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();
-    void refetch({ cancelRefetch: false });
+    void workbench.forgetMissing().then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
   return { data, freshness, fault: error ? faultOf(error) : undefined, refresh };
 }

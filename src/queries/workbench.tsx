@@ -174,6 +174,14 @@ export class Workbench {
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
   };
 
+  /** Has what the service did not offer asked for again, for a user who wants to see what is there now. */
+  async forgetMissing(): Promise<void> {
+    // Where there is no service, the query that is sent next says so.
+    await this.service()
+      .then(({ capabilities }) => capabilities.forget())
+      .catch(() => {});
+  }
+
   /** Asks nothing while the program is suspended. On return everything on screen is asked for once. */
   setSuspended(suspended: boolean): void {
     focusManager.setFocused(!suspended);

@@ -117,11 +117,11 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
     case ConflictError:
       return 'Refresh to see its present state.';
     case ValidationError:
-      return details.param ? `Mend ${details.param} and send it again.` : 'Mend what was sent and send it again.';
+      return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';
     case RateLimitError:
       return wait ?? 'Try again in a while.';
     case ServerError:
-      return wait ?? 'The fault is on the side of the service: try again later.';
+      return wait ?? 'The service failed: try again later.';
     default:
       return wait ?? '';
   }
@@ -137,7 +137,7 @@ export interface ErrorAnswer {
   readonly body: unknown;
 }
 
-/** The error that an answer stands for. Its words come from the service and are not cleaned for a terminal. */
+/** The error of an answer that is not a success. Its words come from the service and are not cleaned for a terminal. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,

@@ -1,6 +1,6 @@
 /**
  * Assumptions. The document does not show these values; each was seen at a live service with the same contract, and
- * stands here once. A profile may say otherwise for its service, by the name that stands here. What the document does
+ * is here once. A profile may say otherwise for its service, by the name used here. What the document does
  * show is no assumption and is not here.
  */
 import { endpoints, type Operation } from '../contract/endpoints.ts';

@@ -177,7 +177,7 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
   };
 }
 
-/** Whether a signal was aborted by `AbortSignal.timeout`, and not because nobody wants the answer any more. */
+/** Whether a signal was aborted by `AbortSignal.timeout`, and not because the answer is not wanted any more. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }

@@ -46,7 +46,7 @@ export class Caller implements CallContext {
   readonly clock: Clock;
   readonly gates: Gates;
   readonly assumptions: Assumptions;
-  readonly capabilities = new Capabilities();
+  readonly capabilities: Capabilities;
   readonly credentials: Credentials;
   readonly options: ServiceOptions;
   closings = 0;
@@ -55,10 +55,11 @@ export class Caller implements CallContext {
   constructor(options: ServiceOptions) {
     this.options = options;
     this.credentials = new Credentials(options);
-    this.connection = new Connection(options);
     this.agents = new Agents(options.caFile);
     this.assumptions = new Assumptions(options.assumptions);
     this.clock = options.clock ?? systemClock;
+    this.capabilities = new Capabilities(this.clock);
+    this.connection = new Connection(options, () => this.capabilities.forget());
     this.gates = options.gates ?? new Gates(this.clock);
   }
 
@@ -90,7 +91,7 @@ export class Caller implements CallContext {
 
   /**
    * Opens an answer that is read as it comes. Until its head has come it is retried like any other; the deadline ends
-   * there as well. Whoever opens it calls `end`.
+   * there as well. The caller must call `end`.
    *
    * @throws ServiceError
    */

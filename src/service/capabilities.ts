@@ -1,11 +1,13 @@
 /**
- * Which endpoints beyond the document this service turned out to lack. Learnt from its answers, remembered for the
- * session: what is missing is not asked for again.
+ * Which endpoints beyond the document this service turned out to lack. Learnt from its answers and remembered for the
+ * session; what a gateway before it answered, for a minute.
  */
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { Envelope } from './answer-error.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { CapabilityMissingError, type ErrorDetails } from './errors.ts';
+import { inSeconds } from './facts.ts';
 
 export interface RefusedAnswer {
   /** Path of the endpoint, with its placeholders. */
@@ -41,35 +43,64 @@ function detailOf(text: string): string | undefined {
   return /^\s*\{\s*"(?:detail|message|error)"\s*:\s*"([^"]*)"/.exec(text)?.[1];
 }
 
+/**
+ * Whether a refusal is the word of the service, or of its framework, and not of a gateway before it: while a service is
+ * started again a gateway answers with a page of its own, or with nothing.
+ */
+function isOwnWord({ envelope, text }: RefusedAnswer): boolean {
+  return envelope !== undefined || !/^\s*(<|$)/.test(text);
+}
+
+/** What a gateway says is not believed for longer than this, in milliseconds. */
+const doubtMs = 60_000;
+
 export class Capabilities {
-  readonly #missing = new Set<Operation>();
+  /** Until when an operation is not asked for; for the session where the service itself has said so. Monotonic. */
+  readonly #missing = new Map<Operation, number>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
 
-  /** False once the service has shown that it does not offer this endpoint. */
+  constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** False while the service is taken not to offer this endpoint. */
   has(operation: Operation): boolean {
-    return !this.#missing.has(operation);
+    return this.#missingFor(operation) === 0;
   }
 
-  /** Every endpoint that is known to be missing. */
+  /** Every endpoint that is taken to be missing. */
   missing(): Operation[] {
-    return [...this.#missing].sort();
+    return [...this.#missing.keys()].filter(operation => !this.has(operation)).sort();
   }
 
-  /** Asks anew for everything, e.g. after the service has been upgraded. */
+  /** Has everything asked for again: by hand, and where another instance of the service may offer more. */
   forget(): void {
     this.#missing.clear();
   }
 
-  /** @throws CapabilityMissingError where the endpoint is known to be missing: nothing is sent then */
+  /** @throws CapabilityMissingError where the endpoint is taken to be missing: nothing is sent then */
   require(endpoint: Endpoint): void {
-    if (endpoint.capability && !this.has(endpoint.operation as Operation)) {
-      throw new CapabilityMissingError(endpoint.operation);
-    }
+    const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
+    if (left > 0) throw missing(endpoint, left);
   }
 
   /** Learns from a refusal. Gives the error where it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability || !isMissingRoute(answer)) return undefined;
-    this.#missing.add(endpoint.operation as Operation);
-    return new CapabilityMissingError(endpoint.operation, { ...details, status: answer.status });
+    const left = isOwnWord(answer) ? Number.POSITIVE_INFINITY : doubtMs;
+    this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
+    return missing(endpoint, left, { ...details, status: answer.status });
   }
+
+  #missingFor(operation: Operation): number {
+    return Math.max(0, (this.#missing.get(operation) ?? 0) - this.#clock.monotonic());
+  }
+}
+
+/** @param left milliseconds for which it is not asked for */
+function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}): CapabilityMissingError {
+  if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details);
+  const retryAfterMs = Math.ceil(left);
+  const advice = `A gateway may have said so: it is tried again in ${inSeconds(retryAfterMs)}.`;
+  return new CapabilityMissingError(operation, { ...details, retryAfterMs }, advice);
 }

@@ -139,9 +139,9 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     }
     if (!started) yield { kind: 'start', id: chunk.data.id ?? undefined, model: chunk.data.model ?? undefined };
     started = true;
-    for (const told of eventsOf(chunk.data)) {
-      finished ||= told.kind === 'finish';
-      yield told;
+    for (const chatEvent of eventsOf(chunk.data)) {
+      finished ||= chatEvent.kind === 'finish';
+      yield chatEvent;
     }
   }
   if (!finished) throw cutOff(open, facts());

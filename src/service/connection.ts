@@ -21,8 +21,14 @@ export class Connection {
   /** Every origin at which the service has been. */
   readonly #origins = new Set<string>();
 
-  /** @throws RequestError where an address of the profile is wrong */
-  constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions) {
+  readonly #onOther: () => void;
+
+  /**
+   * @param onOther called when another instance of the service than before may answer
+   * @throws RequestError where an address of the profile is wrong
+   */
+  constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions, onOther: () => void) {
+    this.#onOther = onOther;
     this.base = parseBase(baseUrl, 'baseUrl', allowInsecureHttp);
     this.#inferenceBase = inferenceUrl ? parseBase(inferenceUrl, 'inferenceUrl', allowInsecureHttp) : undefined;
     this.#supervisor = supervisor;
@@ -52,6 +58,7 @@ export class Connection {
       throw new NetworkError(why, { code: 'service_not_found' });
     }
     const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);
+    if (base.origin !== this.#last.origin) this.#onOther();
     this.#origins.add(base.origin);
     this.#last = base;
     return { base, target };
@@ -71,9 +78,11 @@ export class Connection {
   async recover({ target }: Place, signal: AbortSignal): Promise<boolean> {
     if (!target || !this.#supervisor || signal.aborted) return false;
     try {
-      return await this.#supervisor.recover(target, signal);
+      const recovered = await this.#supervisor.recover(target, signal);
+      if (recovered) this.#onOther();
+      return recovered;
     } catch {
-      // The error of the attempt says what happened, and the next `locate` why it goes on.
+      // The attempt has an error of its own, and the next `locate` says why the service cannot be had.
       return false;
     }
   }

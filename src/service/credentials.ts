@@ -77,7 +77,7 @@ export class Credentials {
 
   constructor({ apiKey, inferenceToken }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken'>) {
     this.#apiKey = new HeldCredential('the API key', apiKey);
-    // One that stands for both is read once for both.
+    // One source for both is read once for both.
     this.#inferenceToken =
       inferenceToken === apiKey ? this.#apiKey : new HeldCredential('the inference token', inferenceToken);
   }

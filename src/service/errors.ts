@@ -244,10 +244,10 @@ export class ReadOnlyError extends ServiceError {
 
 /** This service does not offer the endpoint. Not a fault: work without it. */
 export class CapabilityMissingError extends ServiceError {
-  constructor(operation: string, details: ErrorDetails = {}) {
-    super('capability_missing', `This service does not offer ${operation}; benchtop goes on without it.`, {
-      ...details,
-      operation,
-    });
+  /** @param advice a sentence about what may be done, if anything */
+  constructor(operation: string, details: ErrorDetails = {}, advice = '') {
+    const what = operation.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
+    const message = `This service cannot ${what}: it does not have that endpoint. ${advice}`.trim();
+    super('capability_missing', message, { ...details, operation });
   }
 }

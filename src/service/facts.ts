@@ -32,7 +32,7 @@ export function sentence(text: string): string {
   return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
 }
 
-/** A wait in words, rounded up so that nobody comes too early. */
+/** A wait in words, rounded up so that trying again then is not too early. */
 export function inSeconds(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   const seconds = Math.ceil(ms / 1_000);

@@ -32,7 +32,7 @@ export interface Passage {
   readonly signal: AbortSignal;
   /** When the call must be over, on the monotonic clock. */
   readonly endsAt: number;
-  /** Nobody waits for the answer at the keyboard: everything else goes first. */
+  /** The user did not ask for it: everything else goes first. */
   readonly background: boolean;
 }
 
@@ -99,7 +99,7 @@ export class RateLimitGate {
         const at = this.#line.indexOf(waiting);
         if (at >= 0) this.#line.splice(at, 1);
         passage.signal.removeEventListener('abort', leave);
-        // The pump must not go on waiting for nobody.
+        // Ends the sleep of the pump: the line is empty.
         if (this.#line.length === 0) this.#stir();
         resolve(go);
       },

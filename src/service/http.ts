@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waiting. What fails is told
- * as a `WireFailure` of a few plain facts, because got's own errors hold the request with its credentials.
+ * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waiting. Failures are
+ * `WireFailure`s of a few plain facts, because got's own errors hold the request with its credentials.
  */
 
 import type { ClientRequest } from 'node:http';
@@ -110,7 +110,7 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     quiet();
     signal.removeEventListener('abort', cancel);
   });
-  // The error reaches whoever waits; without this one, an error while nobody waits would end the process.
+  // Callers get the error from the promises below; without a listener, an error between them would end the process.
   stream.on('error', () => {});
   stream.on('request', (outgoing: ClientRequest) =>
     watchConnection(outgoing, request.connectMs, {
@@ -158,7 +158,7 @@ function toBody(body: WireRequest['body']) {
   return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : (body ?? '');
 }
 
-/** Follows a request until its connection stands. A connection that is used again stands already. */
+/** Follows a request until it is connected. A connection that is reused is connected already. */
 function watchConnection(
   outgoing: ClientRequest,
   connectMs: number,

@@ -1,4 +1,4 @@
-/** What a service is made with, and what a single call may be told. All times are in milliseconds. */
+/** The options of a service and of a single call. All times are in milliseconds. */
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
 import type { Logger } from './redaction.ts';
@@ -45,9 +45,9 @@ export interface ServiceOptions {
   readonly inferenceUrl?: string | undefined;
   /** Reads the organization API key: once, and again after the service refused it. Empty for none. */
   readonly apiKey: () => Promise<string>;
-  /** Reads the bearer token of inference, in the same way. The same function as `apiKey` where that stands for both. */
+  /** Reads the bearer token of inference, in the same way. The same function as `apiKey` where one source gives both. */
   readonly inferenceToken: () => Promise<string>;
-  /** A PEM file of certificates to trust beside the usual ones. */
+  /** A PEM file of certificates to trust in addition to the usual ones. */
   readonly caFile?: string | undefined;
   /** Allows http over a network. Without it, http is for this machine's own addresses. */
   readonly allowInsecureHttp?: boolean | undefined;

@@ -1,7 +1,7 @@
 /** Walks a list page by page, or item by item, for as long as the service has more. */
 import type { Page } from '../contract/common.ts';
 
-/** Iterates over the items; `pages` iterates over the pages that they come in. Each iteration starts anew. */
+/** Iterates over the items; `pages` iterates over the pages that they come in. Each iteration starts with the first page. */
 export interface Listing<Item> extends AsyncIterable<Item> {
   readonly pages: () => AsyncGenerator<Page<Item>, void>;
 }

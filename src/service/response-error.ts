@@ -65,7 +65,7 @@ export function misunderstood(
       answer,
       facts,
       'answer_not_json',
-      `${what} is a web page, not JSON: a proxy or a sign-in page may stand in between. Check the network and the base URL.`,
+      `${what} is a web page, not JSON: a proxy or a sign-in page may have answered. Check the network and the base URL.`,
     );
   }
   return responseError(

@@ -27,7 +27,7 @@ export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly 
 export interface UploadOptions extends CallOptions {
   /** When the address ceases to be good, as the service said it (`expires_at`). */
   readonly expiresAt?: string | null | undefined;
-  /** Told the bytes sent so far and in all. Begins anew where an attempt is repeated. */
+  /** Called with the bytes sent so far and in all. Starts again at 0 where an attempt is repeated. */
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 

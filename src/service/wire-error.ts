@@ -24,7 +24,7 @@ const unreached: Readonly<Record<string, string>> = {
   ERR_PROXY_TUNNEL: 'cannot be reached through the proxy',
 };
 
-/** What an attempt came to when its connection failed; undefined where nobody waits for another one. */
+/** The outcome of an attempt whose connection failed; undefined where the caller stopped it. */
 export function outcomeOfFailure({ fault, code, sent }: WireFailure): Outcome | undefined {
   if (fault === 'aborted' || fault === 'deadline') return undefined;
   return fault === 'network' ? { kind: 'network', sent, final: isFinal(code) } : { kind: 'timeout', sent };

@@ -431,7 +431,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       home.env['BENCHTOP_BASE_URL'] = 'http://127.0.0.1:9';
       session = openSession(home.env, { columns, rows });
       await session.waitFor('BENCHTOP_BASE_URL.');
-      await session.waitFor('ctrl-k mends them');
+      await session.waitFor('ctrl-k to change them');
     });
 
     it('changes nothing where the test of a service is cancelled, or the program killed during it', async () => {

@@ -6,14 +6,14 @@ import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
+import { fakeService } from '../service/fake-service.ts';
 
 interface Run {
   readonly id: string;
   readonly status: string;
 }
 
-const service = {} as Service;
+const service = fakeService();
 const { signal } = new AbortController();
 const observe = (run: Run): Observation => ({
   kind: 'run',

@@ -15,6 +15,7 @@ import { modelResource } from '../../src/service/resources/models.ts';
 import { secretResource } from '../../src/service/resources/secrets.ts';
 import { trainingResource } from '../../src/service/resources/training.ts';
 import { trajectoryResource } from '../../src/service/resources/trajectories.ts';
+import { fakeService } from '../service/fake-service.ts';
 
 /** What an operation answers; `ids` are those of the path. */
 export type Answer = (ids: Readonly<Record<string, string>>) => unknown;
@@ -54,7 +55,7 @@ export function scriptedService(answers: Answers): ScriptedService {
       throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${endpoint.operation} has no answer`);
     },
   } as unknown as Caller;
-  const service = {
+  const service = fakeService({
     baseUrl: 'http://scripted.test',
     benchmarks: benchmarkResource(caller),
     evaluations: evaluationResource(caller),
@@ -66,7 +67,7 @@ export function scriptedService(answers: Answers): ScriptedService {
     secrets: secretResource(caller),
     capabilities,
     close: async () => {},
-  } as unknown as Service;
+  });
   const asked = (operation: Operation, id?: string): number =>
     requests.filter(request =>
       id === undefined ? request.split(' ')[0] === operation : request === `${operation} ${id}`,

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { observeTraining, type ProgressedRun, trainingRunsOf, withProgress } from '../../src/queries/training.ts';
-import type { Service } from '../../src/service/index.ts';
 import { trainingColumns } from '../../src/ui/views/training/columns.ts';
+import { fakeService } from '../service/fake-service.ts';
 
 const run = (id: string, status: string): TrainingRun => ({
   training_run_id: id,
@@ -15,7 +15,7 @@ const run = (id: string, status: string): TrainingRun => ({
 
 function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ completed_steps: number }>) {
   const asked: string[] = [];
-  const service = {
+  const service = fakeService({
     training: {
       listRuns: async () => [...runs],
       progress: (id: string) => {
@@ -23,7 +23,7 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
         return progress(id);
       },
     },
-  } as unknown as Service;
+  });
   const memory = RememberedStore.inMemory('test');
   const source = withProgress(trainingRunsOf('bench_1'));
   const read = async (): Promise<readonly ProgressedRun[]> => {

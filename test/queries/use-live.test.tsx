@@ -4,12 +4,12 @@ import { render } from 'ink-testing-library';
 import { describe, expect, it, vi } from 'vitest';
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import type { Service } from '../../src/service/index.ts';
 import { eventually } from '../eventually.ts';
+import { fakeService } from '../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
 import { manualClock } from '../service/manual-clock.ts';
 
-const service = async () => ({}) as Service;
+const service = async () => fakeService();
 
 function query(key: string, read: () => Promise<string>): LiveQuery<string> {
   return { key: [key], activity: () => 'open', read };
@@ -18,6 +18,12 @@ function query(key: string, read: () => Promise<string>): LiveQuery<string> {
 function Shown({ of }: { of: LiveQuery<string> }) {
   const { data, freshness, fault } = useLive(of, 'focused');
   return <Text>{`${data ?? '-'} ${freshness.kind} ${fault?.message ?? ''}`}</Text>;
+}
+
+function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (refresh: () => void) => void }) {
+  const { data, fault, refresh } = useLive(of, 'focused');
+  onRefresh(refresh);
+  return <Text>{`${data ?? '-'} ${fault?.unlisted ?? false}`}</Text>;
 }
 
 describe('useLive', () => {
@@ -111,6 +117,33 @@ describe('useLive', () => {
     expect(read.mock.calls.length).toBeLessThanOrEqual(asked + 1);
     beside.unmount();
     going.close();
+    unmount();
+    workbench.close();
+  });
+
+  it('asks again for what the service did not offer when the user refreshes', async () => {
+    const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
+    const server = await hostileServer(missing, json({ items: [], has_more: false }));
+    const live = serviceAt(server.url).service;
+    const workbench = new Workbench({ service: async () => live, profile: 'test' });
+    const optional: LiveQuery<string> = {
+      ...query('optional', async () => 'unused'),
+      read: async ({ service: asked, signal }) => `${(await asked.deployments.list({}, { signal })).items.length}`,
+    };
+    let refresh = () => {};
+    const { lastFrame, unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <Refreshable
+          of={optional}
+          onRefresh={asks => {
+            refresh = asks;
+          }}
+        />
+      </WorkbenchProvider>,
+    );
+    await eventually(() => expect(lastFrame()).toBe('- true'));
+    refresh();
+    await eventually(() => expect(lastFrame()).toBe('0 false'));
     unmount();
     workbench.close();
   });

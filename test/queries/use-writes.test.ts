@@ -8,9 +8,9 @@ import {
   NetworkError,
   NotFoundError,
 } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
+import { fakeService } from '../service/fake-service.ts';
 
-const service = {} as Service;
+const service = fakeService();
 const signal = new AbortController().signal;
 const ok = (label: string): Write => ({ label, send: async () => 'done' });
 const failing = (label: string, error: Error): Write => ({ label, send: () => Promise.reject(error) });

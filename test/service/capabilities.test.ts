@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { CapabilityMissingError, NotFoundError, ServerError } from '../../src/service/errors.ts';
-import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
+import type { Supervisor } from '../../src/service/options.ts';
+import {
+  type Behaviour,
+  errorOf,
+  hostileServer,
+  json,
+  refusal,
+  resetAtOnce,
+  serviceAt,
+  text,
+} from './hostile-server.ts';
+import { manualClock } from './manual-clock.ts';
 
 const missingThing = refusal(404, 'invalid_request_error', 'resource_not_found');
 const html404 = text('<html><title>404 Not Found</title></html>', 404);
@@ -25,9 +36,6 @@ describe('a missing endpoint is remembered', () => {
     // Asked for again, nothing is sent.
     expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
     expect(server.requests).toHaveLength(1);
-    service.capabilities.forget();
-    await errorOf(service.deployments.list());
-    expect(server.requests).toHaveLength(2);
   });
 
   it.each<[string, Behaviour]>([
@@ -78,4 +86,60 @@ it('what the document lists is never called missing', async () => {
   expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(NotFoundError);
   expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(ServerError);
   expect(service.capabilities.missing()).toEqual([]);
+});
+
+describe('how long it is believed', () => {
+  const found = json({ items: [], has_more: false });
+
+  it.each<[string, Behaviour]>([
+    ['an envelope', missingThing],
+    ['FastAPI', json({ detail: 'Not Found' }, 404)],
+    ['Go', text('404 page not found\n', 404)],
+    ['a 405 in an envelope', refusal(405, 'invalid_request_error', 'method_not_allowed')],
+  ])('for the session where it is the word of the service: %s', async (_, behaviour) => {
+    const server = await hostileServer(behaviour, found);
+    const clock = manualClock();
+    const { service } = serviceAt(server.url, { clock });
+    expect(await errorOf(service.deployments.list())).toMatchObject({ retryAfterMs: undefined });
+    await clock.advance(86_400_000);
+    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['a page', html404],
+    ['nothing at all', text('', 404)],
+    ['a page with 405', text('<html>not allowed</html>', 405)],
+  ])('for a minute where it may be that of a gateway: %s', async (_, behaviour) => {
+    const server = await hostileServer(behaviour, found);
+    const clock = manualClock();
+    const { service } = serviceAt(server.url, { clock });
+    expect(await errorOf(service.deployments.list())).toMatchObject({
+      kind: 'capability_missing',
+      retryAfterMs: 60_000,
+    });
+    await clock.advance(59_000);
+    expect(await errorOf(service.deployments.list())).toMatchObject({ attempts: 0, retryAfterMs: 1_000 });
+    expect([service.capabilities.has('listDeployments'), server.requests.length]).toEqual([false, 1]);
+    await clock.advance(1_000);
+    await expect(service.deployments.list()).resolves.toMatchObject({ items: [] });
+    expect(service.capabilities.missing()).toEqual([]);
+  });
+
+  it('until another instance of the service answers', async () => {
+    const first = await hostileServer(missingThing, resetAtOnce);
+    const second = await hostileServer(found);
+    const targets = [first, second].map(({ url }) => ({ baseUrl: url, apiKey: 'k' }));
+    const supervisor: Supervisor = {
+      locate: async () => targets[0] ?? { baseUrl: '', apiKey: '' },
+      recover: async () => {
+        targets.shift();
+        return true;
+      },
+    };
+    const { service } = serviceAt('http://localhost', { supervisor });
+    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
+    await service.benchmarks.list();
+    await expect(service.deployments.list()).resolves.toMatchObject({ items: [] });
+  });
 });

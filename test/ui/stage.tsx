@@ -11,6 +11,7 @@ import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import type { ViewDefinition } from '../../src/ui/app/view-definition.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
+import { fakeService } from '../service/fake-service.ts';
 
 export const noTerminal: TerminalPort = {
   writeRaw: () => {},
@@ -28,7 +29,7 @@ export interface Stage extends Screen {
   readonly workbench: Workbench;
 }
 
-const noService = async (): Promise<Service> => ({}) as Service;
+const noService = async (): Promise<Service> => fakeService();
 
 /** Opens the window over a view that says "behind"; it closes with the test. */
 export function openOnStage(
@@ -43,11 +44,6 @@ export function openOnStage(
     return <Panes main={<Text>behind</Text>} />;
   }
   return openViewOnStage(StageView, { service, ...options });
-}
-
-/** A service of which only some calls are made. */
-export function partialService(parts: object): Service {
-  return { ...parts, background: parts } as unknown as Service;
 }
 
 /** Opens a view that fills the screen; it closes with the test. */

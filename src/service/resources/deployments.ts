@@ -22,7 +22,7 @@ export function deploymentResource(caller: Calls) {
     /** One page of the deployments. */
     list,
     listAll: (query: DeploymentListQuery = {}, options?: CallOptions) => paginate(next => list(next, options), query),
-    /** A key is sent along, but nobody says that this start honours it: it is not repeated by itself. */
+    /** A key is sent along, but the document does not say that it is honoured here: this start is not retried. */
     start: (body: StartDeploymentBody, options: StartOptions = {}) =>
       caller.call(
         endpoints.startDeployment,

@@ -42,7 +42,7 @@ export function trainingResource(caller: Calls) {
         { params: { training_run_id: runId, step: String(step) } },
         options,
       ),
-    /** What the start of a run may be told. */
+    /** The options that the start of a run takes. */
     options: (options?: CallOptions) => caller.call(endpoints.getTrainingOptions, {}, options),
   };
 }

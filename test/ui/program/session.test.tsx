@@ -12,6 +12,7 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type ScreenOptions } from '../../screen.ts';
+import { fakeService } from '../../service/fake-service.ts';
 
 let local: RunningService;
 let folder: string;
@@ -248,7 +249,7 @@ describe('the screen', () => {
 
 describe('a service that lies', () => {
   it('hides no row because of another, and says how many could not be read', async () => {
-    const lying = {
+    const lying = fakeService({
       ...service,
       benchmarks: {
         ...service.benchmarks,
@@ -259,10 +260,7 @@ describe('a service that lies', () => {
           dropped: 2,
         }),
       },
-      get background() {
-        return lying;
-      },
-    } as unknown as Service;
+    });
     const workbench = new Workbench({ service: async () => lying, profile: 'lying' });
     const terminal: TerminalPort = {
       writeRaw: () => {},

@@ -1,11 +1,20 @@
 /** What went wrong, beside the data that it concerns. */
 import { Box, Text } from 'ink';
+import type { Failure } from '../../../contract/errors.ts';
 import type { Fault } from '../../../queries/fault.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { type Connection, useConnection } from '../../app/connection.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+
+/** Failures of a batch that are shown by their own words. */
+const shownFailures = 6;
+
+function failureWords({ item_index, message, code }: Failure): string {
+  const which = item_index == null ? '' : `item ${item_index}: `;
+  return sanitiseLine(`${which}${message ?? code ?? 'not described'}`);
+}
 
 /** The lines of a fault: the message, what the service called it, the request id, and its context. */
 export function faultLines(fault: Fault, width: number, { styles, glyphs }: Theme): string[] {
@@ -17,10 +26,14 @@ export function faultLines(fault: Fault, width: number, { styles, glyphs }: Them
     .filter(Boolean)
     .map(name => sanitiseLine(String(name)))
     .join('  ');
-  const context = fault.context && Object.keys(fault.context).length > 0 ? safeJson(fault.context) : '';
+  // The first failure is in the message, with how many there are.
+  const failures = (fault.failures ?? []).slice(1, shownFailures);
+  const { failures: _, ...others } = fault.context ?? {};
+  const context = Object.keys(others).length > 0 ? safeJson(others) : '';
   return [
     style(`${mark} ${first}`),
     ...rest.map(line => style(`  ${line}`)),
+    ...failures.map(failure => style(truncate(`  ${failureWords(failure)}`, width))),
     ...(named === '' ? [] : [styles.muted(truncate(`  ${named}`, width))]),
     ...(context === ''
       ? []
@@ -30,11 +43,11 @@ export function faultLines(fault: Fault, width: number, { styles, glyphs }: Them
   ];
 }
 
-/** Where the settings come from that may be what is wrong: the key where it is refused, the address where nobody answers. */
+/** Where the settings come from that may be wrong: the key where it is refused, the address where there is no answer. */
 function settingLines(fault: Fault, { origins }: Connection, width: number, { styles }: Theme): string[] {
-  const suspect = fault.type === 'authentication_error' || fault.type === 'permission_error' || fault.unreachable;
+  const suspect = fault.kind === 'authentication' || fault.kind === 'permission' || fault.unreachable;
   if (!suspect || origins.length === 0) return [];
-  return [...origins, 'ctrl-k mends them.'].flatMap(words =>
+  return [...origins, 'Press ctrl-k to change them.'].flatMap(words =>
     wrap(sanitiseLine(words), width - 2).map(line => styles.muted(`  ${line}`)),
   );
 }

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import type { ViewDefinition } from '../../../../src/ui/app/view-definition.ts';
 import { TrainingView } from '../../../../src/ui/views/training/list.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
-import { openViewOnStage, partialService } from '../../stage.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
 
 const runs = ['first', 'second'].map((name, index) => ({
   training_run_id: `trn_${name}`,
@@ -28,7 +29,7 @@ const parts = {
     checkpoints: async () => [],
   },
 };
-const service = partialService(parts);
+const service = fakeService(parts);
 
 const runView: ViewDefinition = {
   name: 'training-run',
@@ -77,7 +78,7 @@ it('shows a fault below the head and not over it', async () => {
       if (broken) throw new Error('The key was refused. Check the API key of this profile, and where it comes from.');
       return ask(...args);
     };
-  const asked = partialService({
+  const asked = fakeService({
     ...parts,
     training: {
       ...Object.fromEntries(Object.entries(parts.training).map(([name, ask]) => [name, failing(ask)])),

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
-import { openViewOnStage, partialService } from '../../stage.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
 
 const output = (step: number) =>
   Array.from({ length: 40 }, (_, line) => (line === 30 ? `AssertionError in ${step}` : `output ${step} line ${line}`));
@@ -23,7 +24,7 @@ const trajectory: Trajectory = {
 };
 
 async function open(options: ScreenOptions = {}, shown = trajectory) {
-  const service = partialService({ trajectories: { get: async () => shown } });
+  const service = fakeService({ trajectories: { get: async () => shown } });
   const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 100, rows: 30, ...options });
   await stage.waitFor('Step 0');
   return stage;

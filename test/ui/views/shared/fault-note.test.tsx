@@ -1,0 +1,62 @@
+/** What a screen says of a refusal, from the answer of the service to the words. */
+import { render } from 'ink-testing-library';
+import { describe, expect, it } from 'vitest';
+import { type Fault, faultOf } from '../../../../src/queries/fault.ts';
+import { ConnectionProvider, noConnection } from '../../../../src/ui/app/connection.ts';
+import { FaultNote } from '../../../../src/ui/views/shared/fault-note.tsx';
+import { createTheme, ThemeProvider } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
+
+async function faultAfter(behaviour: Behaviour): Promise<Fault> {
+  const server = await hostileServer(behaviour);
+  return faultOf(await errorOf(serviceAt(server.url).service.background.benchmarks.list()));
+}
+
+function linesOf(fault: Fault): string {
+  const origins = ['The key comes from apiKeyFile in config.json.'];
+  const { lastFrame, unmount } = render(
+    <ThemeProvider theme={createTheme()}>
+      <ConnectionProvider value={{ ...noConnection, origins }}>
+        <FaultNote fault={fault} width={100} height={12} />
+      </ConnectionProvider>
+    </ThemeProvider>,
+  );
+  const shown = lastFrame() ?? '';
+  unmount();
+  return shown;
+}
+
+describe('where the settings come from', () => {
+  it.each<[string, Behaviour]>([
+    ['a 401 of the service', refusal(401, 'authentication_error', 'invalid_api_key')],
+    ['a 401 of a gateway', text('<title>Sign in</title>', 401)],
+    ['a 403 of the service', refusal(403, 'permission_error', 'permission_denied')],
+    ['a 403 of a gateway', text('', 403)],
+  ])('is said after %s', async (_, behaviour) => {
+    const shown = linesOf(await faultAfter(behaviour));
+    expect(shown).toContain('The key comes from apiKeyFile in config.json.');
+    expect(shown).toContain('Press ctrl-k to change them.');
+  });
+
+  it.each<[string, Behaviour]>([
+    ['a 500', refusal(500, 'api_error', 'internal_error')],
+    ['a 404', refusal(404, 'invalid_request_error', 'resource_not_found')],
+  ])('is not said after %s', async (_, behaviour) => {
+    expect(linesOf(await faultAfter(behaviour))).not.toContain('The key comes from');
+  });
+});
+
+it('each item of a batch that failed is named, and the rest of what the service sent along', async () => {
+  const failures = [0, 3, 5].map(index => ({ item_index: index, message: `step ${index} \u001b[2Jis empty` }));
+  const context = { failures, batch: 'b_1' };
+  const fault = await faultAfter(
+    refusal(422, 'invalid_request_error', 'invalid_trajectory_upload', { message: 'Three of six are wrong', context }),
+  );
+  expect(fault).toMatchObject({ kind: 'validation', failures });
+  const shown = linesOf(fault);
+  expect(shown).toContain('The first of 3 faults is item 0: step 0');
+  expect(shown).toContain('item 3: step 3');
+  expect(shown).toContain('item 5: step 5');
+  expect(shown).toContain('{"batch":"b_1"}');
+  expect(shown).not.toContain('\u001b[2J');
+});
