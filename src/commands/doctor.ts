@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
+import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { Service } from '../service/index.ts';
 import { bytes } from '../text/numbers.ts';
@@ -148,7 +149,7 @@ async function* serviceFindings(
     : {
         about: 'capabilities',
         state: 'note',
-        words: `it does not offer ${missing.join(', ')}: benchtop goes on without`,
+        words: `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without`,
       };
   if (model === undefined) return;
   try {

@@ -13,7 +13,11 @@ export type Freshness =
   /** The service limits the rate of requests: nothing is sent before `until`. */
   | { readonly kind: 'limited'; readonly at: number | undefined; readonly until: number }
   /** The user stopped the polling. */
-  | { readonly kind: 'paused'; readonly at: number | undefined };
+  | { readonly kind: 'paused'; readonly at: number | undefined }
+  /** The service no longer has it. It is asked for again by hand only. */
+  | { readonly kind: 'gone'; readonly at: number | undefined }
+  /** The service does not offer it: what was seen here before is shown, or nothing. It is asked for again by hand only. */
+  | { readonly kind: 'unlisted'; readonly at: number | undefined };
 
 export interface FreshnessFacts {
   readonly dataAt: number | undefined;
@@ -21,9 +25,12 @@ export interface FreshnessFacts {
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
   readonly gate: GateState;
+  /** Why asking again by itself would help nobody. */
+  readonly ended?: 'gone' | 'unlisted' | undefined;
 }
 
-export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate }: FreshnessFacts): Freshness {
+export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate, ended }: FreshnessFacts): Freshness {
+  if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
   // What is not polled waits for nothing, unless it has never been answered.
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
@@ -51,4 +58,31 @@ export function freshnessAt(freshness: Freshness, now: number): Freshness {
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return freshness;
   const overdue = now - freshness.at > freshness.intervalMs * overdueIntervals;
   return overdue ? { kind: 'stale', at: freshness.at } : freshness;
+}
+
+/** What is to be known first. */
+const order: readonly Freshness['kind'][] = [
+  'paused',
+  'limited',
+  'failing',
+  'gone',
+  'stale',
+  'loading',
+  'fresh',
+  'unlisted',
+];
+
+/** When an answer is overdue; never where none is waited for. */
+function overdueAt(freshness: Freshness): number {
+  if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return Number.POSITIVE_INFINITY;
+  return freshness.at + freshness.intervalMs * overdueIntervals;
+}
+
+/** The freshness of what is made of several parts: that of the part that says most against it. */
+export function freshnessOfParts(parts: readonly [Freshness, ...Freshness[]]): Freshness {
+  return parts.reduce((first, second) => {
+    const [left, right] = [order.indexOf(first.kind), order.indexOf(second.kind)];
+    if (left !== right) return left < right ? first : second;
+    return overdueAt(second) < overdueAt(first) ? second : first;
+  });
 }

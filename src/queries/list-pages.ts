@@ -19,6 +19,7 @@ export class ListPages<Row> {
   /** The page that has the newest copy of each row. */
   readonly #owners = new Map<string, ListPage<Row>>();
   #note: string | undefined;
+  #rememberedAt: number | undefined;
   #data: ListData<Row> | undefined;
   #changed = true;
 
@@ -63,7 +64,15 @@ export class ListPages<Row> {
     const old = this.#data;
     const complete = gapAfter === undefined && this.#pages.at(-1)?.next === null;
     const kept = old && sameRows(old.rows, rows) ? old.rows : rows;
-    const fresh = { rows: kept, complete, dropped, repeated, gapAfter, note: this.#note };
+    const fresh = {
+      rows: kept,
+      complete,
+      dropped,
+      repeated,
+      gapAfter,
+      note: this.#note,
+      remembered_at: this.#rememberedAt,
+    };
     const data = old && sameFacts(old, fresh) ? old : { ...fresh, version: (old?.version ?? 0) + 1 };
     this.#data = data;
     return data;
@@ -76,7 +85,10 @@ export class ListPages<Row> {
     const index = old ? this.#pages.indexOf(old) : 0;
     if (index === -1 || (old && (old.asked > answer.asked || old.cursor !== answer.cursor))) return undefined;
     if (this.#isBehindGap(index)) return undefined;
-    if (index === 0) this.#note = answer.page.note;
+    if (index === 0) {
+      this.#note = answer.page.note;
+      this.#rememberedAt = answer.page.remembered_at;
+    }
     this.#changed = true;
     const page = this.#pageFrom(answer, index, old?.after);
     this.#pages[index] = page;

@@ -10,7 +10,11 @@ export const pageSize = 200;
 export const fruitlessPages = 5;
 
 /** A page, with what is to be said of the list. */
-export type NotedPage<Row> = Page<Row> & { readonly note?: string | undefined };
+export type NotedPage<Row> = Page<Row> & {
+  readonly note?: string | undefined;
+  /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
+  readonly remembered_at?: number | undefined;
+};
 
 export type RowId<Row> = (row: Row) => string;
 
@@ -41,6 +45,8 @@ export interface ListData<Row> {
   readonly gapAfter: number | undefined;
   /** Why the list may hold less than there is. */
   readonly note: string | undefined;
+  /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
+  readonly remembered_at: number | undefined;
   /** Counts up: of two states of a list the higher one is the newer. */
   readonly version: number;
 }

@@ -45,8 +45,9 @@ export class Lists {
       asking: this.#asking,
       publish: data => {
         const query = this.#cache.getQueryCache().get(hash);
-        // The age stays that of the first page: only a poll makes the list newer.
-        if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
+        // The age stays that of the first page, and so does its failure: only a poll makes the list newer.
+        if (query?.state.status === 'error') query.setState({ data });
+        else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
       },
     });
     this.#readers.set(hash, { key: source.key, reader: reader as unknown as ListReader<never> });

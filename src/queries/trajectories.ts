@@ -5,6 +5,7 @@ import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { ListSource } from './list.ts';
 import { activityOfRun } from './polling.ts';
+import { remembering } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -40,9 +41,12 @@ const shownFields = [
 
 const keptErrorLength = 300;
 
+const parentOf = ({ eval_run_id, training_run_id }: Trajectory): string | undefined =>
+  eval_run_id ?? training_run_id ?? undefined;
+
 /** What a trajectory says, with or without its steps. */
 export function observeTrajectory(trajectory: Trajectory): Observation {
-  const { trajectory_id: id, task_id, status, reward, created_at, eval_run_id, training_run_id } = trajectory;
+  const { trajectory_id: id, task_id, status, reward, created_at, error } = trajectory;
   return {
     kind: 'trajectory',
     id,
@@ -50,22 +54,37 @@ export function observeTrajectory(trajectory: Trajectory): Observation {
     status,
     mean: reward,
     startedAt: created_at,
-    parent: eval_run_id ?? training_run_id,
-    record: {
-      ...Object.fromEntries(shownFields.map(name => [name, trajectory[name]])),
-      error: trajectory.error?.slice(0, keptErrorLength),
-    },
+    parent: parentOf(trajectory),
+    record: Object.fromEntries(
+      [
+        ...shownFields.map(name => [name, trajectory[name]] as const),
+        ['error', error?.slice(0, keptErrorLength)],
+      ].filter(([, value]) => value !== undefined),
+    ),
   };
 }
 
+/** There may be 100,000 of them: those at the top of a list are remembered. */
+const rememberedRows = 200;
+
+/** Where the service does not list them, those seen here stand in for them: in lists like this, and of the runs opened. */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
-  return {
+  const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
+  const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
+    observesFirst: rememberedRows,
     readPage: ({ service, query, signal }) => service.trajectories.list({ ...query, ...filter }, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
+  return remembering(listed, {
+    kind: 'trajectory',
+    words: 'trajectories',
+    parent: run ?? training,
+    keeps: row => dataset === undefined || row.dataset_name === dataset,
+    observe: row => ({ ...observeTrajectory(row), parent: run ?? training ?? parentOf(row) }),
+  });
 }
 
 /** A trajectory with its steps and messages. */
@@ -100,6 +119,8 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
+    observesFirst: rememberedRows,
+    observes: row => ({ ...observeTrajectory(row), parent: runId }),
     readPage: async ({ service, query, signal }) => {
       if (service.capabilities.has('listTrajectories')) {
         try {

@@ -5,6 +5,7 @@ import type { Asking } from './asking.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
+import { rememberedAt } from './remembered/seen.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
@@ -108,16 +109,19 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     },
   });
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
+  const fault = error ? faultOf(error) : undefined;
+  const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
-    dataAt: dataUpdatedAt || undefined,
+    dataAt: seenAt ?? (dataUpdatedAt || undefined),
     failedAt: error ? errorUpdatedAt : undefined,
     intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,
     gate,
+    ended: fault?.gone ? 'gone' : fault?.unlisted || seenAt !== undefined ? 'unlisted' : undefined,
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();
     void workbench.forgetMissing().then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
-  return { data, freshness, fault: error ? faultOf(error) : undefined, refresh };
+  return { data, freshness, fault, refresh };
 }

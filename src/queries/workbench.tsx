@@ -52,7 +52,8 @@ export class Workbench {
         retry: false,
         gcTime: forgetAfterMs,
         staleTime: 1_000,
-        refetchOnWindowFocus: true,
+        // After a suspension what is on screen is read once, unless polling is stopped.
+        refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,
         networkMode: 'always',
       },

@@ -2,6 +2,7 @@
  * Everything that can go wrong with the service, as one family. An error holds what helps a person or support and
  * nothing else: never the request, its headers or a library's error object, which carry credentials.
  */
+import { capabilityWords } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';
 
 export type ErrorKind =
@@ -246,8 +247,7 @@ export class ReadOnlyError extends ServiceError {
 export class CapabilityMissingError extends ServiceError {
   /** @param advice a sentence about what may be done, if anything */
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {
-    const what = operation.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
-    const message = `This service cannot ${what}: it does not have that endpoint. ${advice}`.trim();
+    const message = `This service does not ${capabilityWords(operation)}. ${advice}`.trim();
     super('capability_missing', message, { ...details, operation });
   }
 }

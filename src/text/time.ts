@@ -28,14 +28,6 @@ export function age(ms: number): string {
   return `${Math.floor(elapsed / unit)}${letter}`;
 }
 
-/** Milliseconds until `age(ms)` reads differently, at least 1: when a clock has to be drawn again. */
-export function ageChangesIn(ms: number): number {
-  if (!Number.isFinite(ms)) return Number.POSITIVE_INFINITY;
-  if (ms < 0) return second - ms;
-  const { unit } = ageUnit(ms);
-  return Math.max(1, Math.ceil(unit - (ms % unit)));
-}
-
 /**
  * A length of time in its two leading units: `350ms`, `1.2s`, `42s`, `1m 20s`, `2h 5m`, `3d 4h`. Negative lengths
  * have a minus; what is not a number is `?`.

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type FreshnessFacts, freshnessAt, freshnessOf } from '../../src/queries/freshness.ts';
+import {
+  type Freshness,
+  type FreshnessFacts,
+  freshnessAt,
+  freshnessOf,
+  freshnessOfParts,
+} from '../../src/queries/freshness.ts';
 
 const facts: FreshnessFacts = {
   dataAt: 1_000,
@@ -63,4 +69,33 @@ describe('while the service limits the rate of requests', () => {
 
 it('is paused above everything', () => {
   expect(freshnessOf({ ...facts, failedAt: 3_000, paused: true })).toEqual({ kind: 'paused', at: 1_000 });
+});
+
+describe('what is not asked for again by itself', () => {
+  it('is gone, or not listed, whatever else holds', () => {
+    for (const ended of ['gone', 'unlisted'] as const) {
+      expect(freshnessOf({ ...facts, failedAt: 3_000, paused: true, ended })).toEqual({ kind: ended, at: 1_000 });
+      expect(freshnessAt(freshnessOf({ ...facts, ended }), 1e9).kind).toBe(ended);
+    }
+  });
+});
+
+describe('what is made of several parts', () => {
+  const fresh = (intervalMs: number | undefined): Freshness => ({ kind: 'fresh', at: 1_000, intervalMs });
+  const failing: Freshness = { kind: 'failing', at: 0, retryAt: 5 };
+  const unlisted: Freshness = { kind: 'unlisted', at: undefined };
+
+  it('is as fresh as the part that says most against it', () => {
+    expect(freshnessOfParts([fresh(2_000), failing, { kind: 'loading' }])).toBe(failing);
+    expect(freshnessOfParts([fresh(2_000), { kind: 'loading' }])).toEqual({ kind: 'loading' });
+  });
+
+  it('is no failure because of a part that the service does not offer', () => {
+    expect(freshnessOfParts([unlisted, fresh(2_000)])).toEqual(fresh(2_000));
+    expect(freshnessOfParts([unlisted])).toBe(unlisted);
+  });
+
+  it('is live as long as one part is, and overdue when the first is', () => {
+    expect(freshnessOfParts([fresh(undefined), fresh(10_000), fresh(2_000)])).toEqual(fresh(2_000));
+  });
 });

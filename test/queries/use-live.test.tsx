@@ -1,7 +1,7 @@
 /** What is asked of the service, and when: counted, with a service that answers from memory. */
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { eventually } from '../eventually.ts';
@@ -92,33 +92,66 @@ describe('useLive', () => {
     workbench.close();
   });
 
-  it('asks nothing by itself while paused', async () => {
-    const intervals = { focusedMs: 5, visibleMs: 5 };
-    const workbench = new Workbench({ service, profile: 'test', poll: intervals });
-    const read = vi.fn(async () => 'tea');
-    const others = vi.fn(async () => 'coffee');
-    const { lastFrame, unmount } = render(
-      <WorkbenchProvider workbench={workbench}>
-        <Shown of={query('paused', read)} />
-      </WorkbenchProvider>,
-    );
-    await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(2));
-    workbench.setPaused(true);
-    await eventually(() => expect(lastFrame()).toContain('paused'));
-    const asked = read.mock.calls.length;
-    // Another program goes on polling, as often: it is asked often enough for this one to be missed.
-    const going = new Workbench({ service, profile: 'test', poll: intervals });
-    const beside = render(
-      <WorkbenchProvider workbench={going}>
-        <Shown of={query('going', others)} />
-      </WorkbenchProvider>,
-    );
-    await eventually(() => expect(others.mock.calls.length).toBeGreaterThan(5));
-    expect(read.mock.calls.length).toBeLessThanOrEqual(asked + 1);
-    beside.unmount();
-    going.close();
-    unmount();
-    workbench.close();
+  describe('while polling is stopped', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+    });
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+    const intervals = { focusedMs: 1_000, visibleMs: 1_000 };
+
+    async function polling() {
+      const workbench = new Workbench({ service, profile: 'test', poll: intervals });
+      const read = vi.fn(async () => 'tea');
+      const refresh = vi.fn();
+      const of = query('paused', read);
+      const { unmount, lastFrame } = render(
+        <WorkbenchProvider workbench={workbench}>
+          <Shown of={of} />
+          <Refreshable of={of} onRefresh={asks => refresh.mockImplementation(asks)} />
+        </WorkbenchProvider>,
+      );
+      onTestFinished(() => {
+        unmount();
+        workbench.close();
+      });
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(read.mock.calls.length).toBeGreaterThan(7);
+      return { workbench, read, lastFrame, refresh };
+    }
+
+    it('asks nothing by itself, and goes on afterwards', async () => {
+      const { workbench, read, lastFrame, refresh } = await polling();
+      workbench.setPaused(true);
+      await vi.advanceTimersByTimeAsync(0);
+      const asked = read.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect([read.mock.calls.length, lastFrame()]).toEqual([asked, 'tea paused\ntea false']);
+      refresh();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(read.mock.calls.length).toBe(asked + 1);
+      workbench.setPaused(false);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
+    });
+
+    it('asks nothing while the program is suspended, and once when it comes back', async () => {
+      const { workbench, read } = await polling();
+      workbench.setSuspended(true);
+      const asked = read.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(read.mock.calls.length).toBe(asked);
+      workbench.setSuspended(false);
+      await vi.advanceTimersByTimeAsync(500);
+      expect(read.mock.calls.length).toBe(asked + 1);
+      workbench.setPaused(true);
+      workbench.setSuspended(true);
+      await vi.advanceTimersByTimeAsync(60_000);
+      workbench.setSuspended(false);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(read.mock.calls.length).toBe(asked + 1);
+    });
   });
 
   it('asks again for what the service did not offer when the user refreshes', async () => {

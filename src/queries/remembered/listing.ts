@@ -14,7 +14,9 @@ export interface Remembering<Row> {
   /** What a row says about its resource. */
   readonly observe: (row: Row) => Observation;
   /** The resources of this parent only. */
-  readonly parent?: string;
+  readonly parent?: string | undefined;
+  /** Those of the remembered rows that belong into the list; all where it is missing. */
+  readonly keeps?: (row: Row) => boolean;
   /** In the plural, for the note: `runs`. */
   readonly words: string;
 }
@@ -28,7 +30,7 @@ function rowOf<Row>({ record, seenAt }: RememberedThing): Row {
 /** Makes a list fall back on what was remembered, and declares what its rows say. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
-  { kind, observe, parent, words }: Remembering<Row>,
+  { kind, observe, parent, keeps = () => true, words }: Remembering<Row>,
 ): ListSource<Row> {
   return {
     ...source,
@@ -38,9 +40,10 @@ export function remembering<Row extends object>(
         return await source.readPage({ service, query, signal, memory });
       } catch (error) {
         if (!faultOf(error).unlisted) throw error;
-        const items = memory.list(kind, parent).map(thing => rowOf<Row>(thing));
-        const note = `This service does not list ${words}: these are the ones seen here, as they were then`;
-        return { items, has_more: false, next_cursor: null, dropped: 0, note };
+        const seen = memory.list(kind, parent);
+        const items = seen.map(thing => rowOf<Row>(thing)).filter(keeps);
+        const note = `This service does not list ${words}; showing what was seen here, as it was then`;
+        return { items, has_more: false, next_cursor: null, dropped: 0, note, remembered_at: seen[0]?.seenAt ?? 0 };
       }
     },
   };

@@ -13,7 +13,7 @@ export interface SeenThing {
   readonly status?: string | null | undefined;
   /** Id of what it belongs to, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it. */
+  /** The record as the service sent it, or the part of it that is remembered. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -55,7 +55,7 @@ function joined(old: RememberedThing | undefined, seen: SeenThing, seenAt: numbe
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
   const known = old?.record ?? { [idNames[kind]]: id };
-  const record = seen.record ?? (status === undefined ? known : { ...known, status });
+  const record = { ...known, ...(seen.record ?? (status === undefined ? {} : { status })) };
   return {
     kind,
     id,

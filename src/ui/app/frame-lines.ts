@@ -1,34 +1,60 @@
 /** The lines around the panes, as plain text in and styled text out. Pure. */
 
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
-import { age } from '../../text/time.ts';
+import { age, duration } from '../../text/time.ts';
 import { truncate, displayWidth as width } from '../../text/width.ts';
 import { keyLabel } from '../keys/key.ts';
 import type { Offer } from '../keys/router.tsx';
 import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
-/** How fresh the main pane is, in words. Says the interval while all is well: an age would change every second. */
+/** How old what is shown is; nothing where nothing is. */
+const readWords = (at: number | undefined, now: number): string =>
+  at === undefined ? '' : `read ${age(now - at)} ago`;
+
+const againWords = (at: number | undefined, now: number): string =>
+  at === undefined ? '' : `again in ${age(Math.max(0, at - now))}`;
+
+const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
+
+/**
+ * How fresh the main pane is, in words: when it was read and when it will be read again. While all is well, it says how
+ * often: that is true from one answer to the next, where an age would change, and be sent, every second.
+ */
 export function freshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
     case 'loading':
       return 'loading';
     case 'fresh':
-      return state.intervalMs === undefined ? 'final' : `live ${Math.round(state.intervalMs / 1000)}s`;
+      return state.intervalMs === undefined ? 'final' : `live, read every ${duration(state.intervalMs)}`;
     case 'stale':
-      return `stale, ${age(now - state.at)} old`;
-    case 'failing': {
-      const shown = state.at === undefined ? '' : `, ${age(now - state.at)} old`;
-      const wait = state.retryAt === undefined ? undefined : Math.max(0, state.retryAt - now);
-      return `failing${shown}${wait === undefined ? '' : `, again in ${age(wait)}`}`;
-    }
-    case 'limited': {
-      const shown = state.at === undefined ? '' : `, ${age(now - state.at)} old`;
-      return `rate limited${shown}, again in ${age(Math.max(0, state.until - now))}`;
-    }
+      return joined('stale', readWords(state.at, now));
+    case 'failing':
+      return joined('failing', readWords(state.at, now), againWords(state.retryAt, now));
+    case 'limited':
+      return joined('rate limited', readWords(state.at, now), againWords(state.until, now));
     case 'paused':
-      return state.at === undefined ? 'paused' : `paused, ${age(now - state.at)} old`;
+      return joined('paused', readWords(state.at, now));
+    case 'gone':
+      return joined('gone', readWords(state.at, now));
+    case 'unlisted':
+      return state.at ? `not listed, seen ${age(now - state.at)} ago` : 'not listed';
+  }
+}
+
+/** The same where there is less room: what matters most is kept. */
+export function shortFreshnessWords(freshness: Freshness, now: number): string {
+  const state = freshnessAt(freshness, now);
+  switch (state.kind) {
+    case 'fresh':
+      return state.intervalMs === undefined ? 'final' : `live, every ${duration(state.intervalMs)}`;
+    case 'failing':
+      return joined('failing', againWords(state.retryAt, now) || readWords(state.at, now));
+    case 'limited':
+      return joined('rate limited', againWords(state.until, now));
+    default:
+      return freshnessWords(freshness, now);
   }
 }
 
@@ -42,14 +68,26 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
     failing: styles.danger(glyphs.cross),
     limited: styles.warning(glyphs.pause),
     paused: styles.warning(glyphs.pause),
+    gone: styles.danger(glyphs.cross),
+    unlisted: styles.muted(glyphs.bullet),
   } as const;
   return marks[state.kind];
 }
 
-/** A border line with a title at its left and words at its right, as wide as the terminal. */
-export function titleLine(columns: number, title: string, right: string, rightMark: string, theme: Theme): string {
+/**
+ * A border line with a title at its left and words at its right, as wide as the terminal. Of the words, longest first, the
+ * first that leave room for the whole title are taken, or else the last.
+ */
+export function titleLine(
+  columns: number,
+  title: string,
+  words: readonly string[],
+  rightMark: string,
+  theme: Theme,
+): string {
   const { styles, glyphs } = theme;
   const room = columns - 4;
+  const right = words.find(each => width(title) + width(each) + 7 <= room) ?? words.at(-1) ?? '';
   const rightText = right === '' ? '' : ` ${rightMark} ${right} `;
   const rightWidth = right === '' ? 0 : width(right) + 4;
   const shownRight = rightWidth < room - 12 ? rightText : '';

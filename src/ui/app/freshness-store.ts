@@ -6,7 +6,7 @@ import type { Freshness } from '../../queries/freshness.ts';
 
 export class FreshnessStore {
   #current: Freshness | undefined;
-  #told = '';
+  #stamp = '';
   readonly #listeners = new Set<() => void>();
 
   get current(): Freshness | undefined {
@@ -15,9 +15,9 @@ export class FreshnessStore {
 
   readonly set = (freshness: Freshness | undefined): void => {
     this.#current = freshness;
-    const told = wordsOf(freshness);
-    if (told === this.#told) return;
-    this.#told = told;
+    const stamp = stampOf(freshness);
+    if (stamp === this.#stamp) return;
+    this.#stamp = stamp;
     for (const listener of this.#listeners) listener();
   };
 
@@ -26,15 +26,12 @@ export class FreshnessStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Changes when something else is to be said at once; growing older is told by the clock. */
-  readonly told = (): string => this.#told;
+  /** Changes when the words change at once; that time passes is the business of the clock. */
+  readonly stamp = (): string => this.#stamp;
 }
 
-function wordsOf(freshness: Freshness | undefined): string {
-  if (!freshness) return '';
-  const { kind } = freshness;
-  const at = 'at' in freshness && kind !== 'fresh' ? freshness.at : undefined;
-  const intervalMs = kind === 'fresh' ? freshness.intervalMs : undefined;
-  const again = kind === 'failing' ? freshness.retryAt : kind === 'limited' ? freshness.until : undefined;
-  return JSON.stringify({ kind, at, intervalMs, again });
+/** All of it, but for the time of an answer that came as it was meant to. */
+function stampOf(freshness: Freshness | undefined): string {
+  if (freshness === undefined) return '';
+  return JSON.stringify(freshness.kind === 'fresh' ? { ...freshness, at: 0 } : freshness);
 }

@@ -1,40 +1,84 @@
-/** The frame never says that something is older than it is. Pure. */
+/** What the frame says of the freshness: never older than it is, never newer, and nothing that changes by itself. Pure. */
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { freshnessWords } from '../../../src/ui/app/frame-lines.ts';
+import type { Freshness } from '../../../src/queries/freshness.ts';
+import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from '../../../src/ui/app/frame-lines.ts';
 import { FreshnessStore } from '../../../src/ui/app/freshness-store.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
-describe('what the frame knows of the freshness', () => {
-  it('is renewed by every answer, though nothing is told', () => {
+const theme = createTheme('plain');
+
+describe('the store', () => {
+  it('is renewed by every answer, and announces nothing while the words stay', () => {
     const store = new FreshnessStore();
-    let told = 0;
+    let changes = 0;
     store.subscribe(() => {
-      told += 1;
+      changes += 1;
     });
     const words = (now: number) => (store.current ? freshnessWords(store.current, now) : '');
     store.set({ kind: 'fresh', at: 0, intervalMs: 10_000 });
-    expect(words(20_000)).toBe('live 10s');
-    expect(words(26_000)).toBe('stale, 26s old');
+    expect(words(20_000)).toBe('live, read every 10s');
+    expect(words(26_000)).toBe('stale, read 26s ago');
     store.set({ kind: 'fresh', at: 20_000, intervalMs: 10_000 });
-    expect(words(26_000)).toBe('live 10s');
-    expect(told).toBe(1);
+    expect(words(26_000)).toBe('live, read every 10s');
+    expect(changes).toBe(1);
   });
 
-  it('is told at once where it is of another kind', () => {
+  it('announces at once that it is of another kind', () => {
     const store = new FreshnessStore();
-    let told = 0;
+    let changes = 0;
     store.subscribe(() => {
-      told += 1;
+      changes += 1;
     });
     store.set({ kind: 'fresh', at: 0, intervalMs: 10_000 });
     store.set({ kind: 'failing', at: 0, retryAt: 5 });
     store.set(undefined);
-    expect([told, store.told()]).toEqual([3, '']);
+    expect([changes, store.stamp()]).toEqual([3, '']);
   });
 });
 
-it('names a rate limit, and when the service is asked again', () => {
-  const limited = { kind: 'limited', at: 1_000, until: 15_000 } as const;
-  expect(freshnessWords(limited, 3_000)).toBe('rate limited, 2s old, again in 12s');
-  expect(freshnessWords({ ...limited, at: undefined }, 3_000)).toBe('rate limited, again in 12s');
-  expect(freshnessWords(limited, 16_000)).toBe('stale, 15s old');
+describe('the words', () => {
+  const states: readonly (readonly [Freshness, string, string])[] = [
+    [{ kind: 'loading' }, 'loading', 'loading'],
+    [{ kind: 'fresh', at: 0, intervalMs: 2_000 }, 'live, read every 2s', 'live, every 2s'],
+    [{ kind: 'fresh', at: 0, intervalMs: undefined }, 'final', 'final'],
+    [{ kind: 'stale', at: 0 }, 'stale, read 3s ago', 'stale, read 3s ago'],
+    [{ kind: 'failing', at: 0, retryAt: 9_000 }, 'failing, read 3s ago, again in 6s', 'failing, again in 6s'],
+    [{ kind: 'failing', at: undefined, retryAt: 9_000 }, 'failing, again in 6s', 'failing, again in 6s'],
+    [{ kind: 'failing', at: 0, retryAt: undefined }, 'failing, read 3s ago', 'failing, read 3s ago'],
+    [
+      { kind: 'limited', at: 1_000, until: 15_000 },
+      'rate limited, read 2s ago, again in 12s',
+      'rate limited, again in 12s',
+    ],
+    [{ kind: 'limited', at: 1_000, until: 3_000 }, 'stale, read 2s ago', 'stale, read 2s ago'],
+    [{ kind: 'paused', at: 0 }, 'paused, read 3s ago', 'paused, read 3s ago'],
+    [{ kind: 'gone', at: undefined }, 'gone', 'gone'],
+    [{ kind: 'gone', at: 0 }, 'gone, read 3s ago', 'gone, read 3s ago'],
+    [{ kind: 'unlisted', at: undefined }, 'not listed', 'not listed'],
+    [{ kind: 'unlisted', at: 1_000 }, 'not listed, seen 2s ago', 'not listed, seen 2s ago'],
+  ];
+
+  it.each(states)('of %o say when it was read and when it will be', (freshness, long, short) => {
+    expect([freshnessWords(freshness, 3_000), shortFreshnessWords(freshness, 3_000)]).toEqual([long, short]);
+    expect(freshnessMark(freshness, 3_000, theme)).not.toBe('');
+  });
+
+  it('do not change by themselves while all is well', () => {
+    const fresh = { kind: 'fresh', at: 0, intervalMs: 10_000 } as const;
+    const said = Array.from({ length: 25 }, (_, second) => freshnessWords(fresh, second * 1_000));
+    expect(new Set(said)).toEqual(new Set(['live, read every 10s']));
+  });
+});
+
+describe('the title line', () => {
+  const words = ['live, read every 10s • 3 running', 'live, every 10s • 3 running'];
+
+  it('has the long words where there is room for them beside the title', () => {
+    expect(titleLine(80, 'benchtop ── prod', words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
+    expect(titleLine(60, 'benchtop ── prod', words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
+    const narrow = titleLine(60, 'benchtop ── production (read-only)', words, '●', theme);
+    expect(narrow).toContain('● live, every 10s • 3 running ─┐');
+    expect(stripVTControlCharacters(narrow)).toHaveLength(60);
+  });
 });

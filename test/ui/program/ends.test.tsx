@@ -1,116 +1,9 @@
 /** A run ends: it is announced exactly once, wherever the user is and whichever part of the program reads it first. */
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.tsx';
-import { Program } from '../../../src/ui/app/program.tsx';
-import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
+import { describe, expect, it } from 'vitest';
 import type { Location } from '../../../src/ui/navigation/location.ts';
-import { registry } from '../../../src/ui/views/registry.ts';
-import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
-import {
-  type Answers,
-  notFound,
-  pageOf,
-  type ScriptedService,
-  scriptedService,
-} from '../../queries/scripted-service.ts';
-import { openScreen, type Screen } from '../../screen.ts';
-
-/** Asked for much more often than usual, so that several polls pass in a moment. */
-const poll = { focusedMs: 20, visibleMs: 60 };
-const bench = { bench_id: 'bench_1', label: 't-words', eval_run_count: 2 };
-
-interface World extends ScriptedService {
-  readonly answers: Answers;
-  /** What the run is doing now. */
-  status: string;
-}
-
-/** A service with a benchmark and a run that is doing what `status` says. */
-function world(status = 'running'): World {
-  const run = () => ({
-    eval_run_id: 'evr_1',
-    bench_id: 'bench_1',
-    display_name: 'baseline',
-    status: state.status,
-    reward_mean: state.status === 'completed' ? 0.5 : null,
-    created_at: '2026-03-04T05:06:07Z',
-  });
-  const answers: Answers = {
-    listBenchmarks: () => pageOf([bench]),
-    getBenchmark: () => bench,
-    getBenchmarkReadiness: () => ({ ready: true }),
-    listEvalRuns: () => (state.status === 'none' ? [] : [run()]),
-    getEvalRun: () => run(),
-    getEvalProgress: () => ({
-      eval_run_id: 'evr_1',
-      status: state.status,
-      terminal_rollouts: state.status === 'completed' ? 4 : 2,
-      total_rollouts: 4,
-      live: { final_reward_mean: state.status === 'completed' ? 0.5 : null },
-    }),
-    getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
-    getRolloutStatistics: () => ({ snapshots: [] }),
-    listTrainingRuns: () => [],
-    listDeployments: () => pageOf([]),
-    listTrajectories: () => pageOf([]),
-    listSupportedTrainingModels: () => [{ model_slug: 'acme/small', model_name: 'Small' }],
-    startEval: () => {
-      state.status = 'completed';
-      return { eval_run_id: 'evr_1', display_name: 'baseline' };
-    },
-  };
-  const state: World = { ...scriptedService(answers), answers, status };
-  return state;
-}
-
-interface Opened extends Screen {
-  /** The notices that went to the terminal. */
-  readonly bells: () => string[];
-}
-
-function open({ service }: World, start: Location, size = { columns: 120, rows: 30 }): Opened {
-  const written: string[] = [];
-  const terminal: TerminalPort = {
-    writeRaw: sequence => written.push(sequence),
-    runExternal: async () => 0,
-    suspend: () => {},
-    quit: () => {},
-    repaint: () => {},
-  };
-  const workbench = new Workbench({ service: async () => service, profile: 'test', poll });
-  const screen = openScreen(
-    <Program
-      workbench={workbench}
-      theme={createTheme()}
-      registry={registry}
-      terminal={terminal}
-      start={start}
-      notices="bell"
-    />,
-    size,
-  );
-  onTestFinished(() => {
-    screen.close();
-    workbench.close();
-  });
-  return { ...screen, bells: () => written.filter(sequence => sequence.startsWith('\u0007')) };
-}
-
-/** Waits until the program has asked for so much more. */
-async function morePolls(world: World, count = 12): Promise<void> {
-  const before = world.requests.length;
-  await eventually(() => expect(world.requests.length).toBeGreaterThanOrEqual(before + count));
-}
-
-/** Asks by hand where nothing is polled any more. */
-async function askAgain(world: World, screen: Screen, times = 3): Promise<void> {
-  for (let time = 0; time < times; time += 1) {
-    const before = world.requests.length;
-    await screen.press('r');
-    await eventually(() => expect(world.requests.length).toBeGreaterThan(before));
-  }
-}
+import { notFound } from '../../queries/scripted-service.ts';
+import { askAgain, morePolls, openWorld, world } from './scripted-world.tsx';
 
 const places: readonly (readonly [string, Location])[] = [
   ['its own view', { view: 'run', params: { eval_run_id: 'evr_1', name: 'baseline', bench_id: 'bench_1' } }],
@@ -122,7 +15,7 @@ const places: readonly (readonly [string, Location])[] = [
 describe('a run that ends', () => {
   it.each(places)('while %s is on screen is announced once', async (_, start) => {
     const run = world();
-    const screen = open(run, start);
+    const screen = openWorld(run, start);
     await screen.waitFor('1 running');
     run.status = 'completed';
     await screen.waitFor('✓ baseline completed, mean 0.500');
@@ -133,7 +26,7 @@ describe('a run that ends', () => {
 
   it('while something else is on screen is announced once', async () => {
     const run = world();
-    const screen = open(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'runs', params: {} });
     await screen.waitFor('1 running');
     await screen.type(':models\r');
     await screen.waitFor('acme/small');
@@ -145,7 +38,7 @@ describe('a run that ends', () => {
 
   it('right after looks that failed is announced all the same', async () => {
     const run = world();
-    const screen = open(run, { view: 'run', params: { eval_run_id: 'evr_1' } });
+    const screen = openWorld(run, { view: 'run', params: { eval_run_id: 'evr_1' } });
     await screen.waitFor('1 running');
     const { getEvalProgress, getEvalRun } = run.answers;
     let failures = 0;
@@ -164,7 +57,7 @@ describe('a run that ends', () => {
 
   it('before it was first seen is no news', async () => {
     const run = world('completed');
-    const screen = open(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'runs', params: {} });
     await screen.waitFor('▸ baseline');
     await morePolls(run, 6);
     expect(screen.bells()).toEqual([]);
@@ -173,7 +66,7 @@ describe('a run that ends', () => {
 
   it('before the answer to its start was read is news, as this program started it', async () => {
     const run = world('none');
-    const screen = open(run, { view: 'benchmarks', params: {} });
+    const screen = openWorld(run, { view: 'benchmarks', params: {} });
     await screen.waitFor('▸ t-words');
     await screen.press('e');
     await screen.waitFor('acme/small');
@@ -188,7 +81,7 @@ describe('a run that ends', () => {
 describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();
-    const screen = open(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch', params: {} });
     await screen.waitFor(text => /▸ baseline +● running +2 of 4/.test(text));
     run.status = 'completed';
     await screen.waitFor(text => /▸ baseline +✓ completed +4 of 4 +0\.500/.test(text));
@@ -200,7 +93,7 @@ describe('Watch', () => {
 
   it('does not ask again for what is over', async () => {
     const run = world();
-    const screen = open(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch', params: {} });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
@@ -214,7 +107,7 @@ describe('Watch', () => {
 
   it('asks for the lists as often as lists are read, not as often as what runs', async () => {
     const run = world();
-    const screen = open(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch', params: {} });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     const [lists, polls] = [run.asked('listEvalRuns'), run.asked('getEvalProgress')];
     await eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(polls + 20));
@@ -223,7 +116,7 @@ describe('Watch', () => {
 
   it('shows what is gone once, unpins it, and asks for it no more', async () => {
     const run = world();
-    const screen = open(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch', params: {} });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');

@@ -1,9 +1,11 @@
 /** The whole program in process on any service, for walks through every view. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { PollIntervals } from '../../../src/queries/polling.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
+import type { NoticeKind } from '../../../src/ui/app/notices.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import type { Location } from '../../../src/ui/navigation/location.ts';
@@ -16,6 +18,9 @@ export interface RigOptions extends ScreenOptions {
   readonly service?: Service;
   readonly start?: Location;
   readonly readOnly?: boolean;
+  readonly notices?: NoticeKind;
+  /** The usual intervals, where it is missing. */
+  readonly poll?: PollIntervals;
 }
 
 export interface Rig {
@@ -30,7 +35,7 @@ export interface Rig {
 }
 
 /** Opens the program at `start`. The caller closes it. */
-export function openProgram({ service, start, readOnly = false, ...size }: RigOptions = {}): Rig {
+export function openProgram({ service, start, readOnly = false, notices, poll, ...size }: RigOptions = {}): Rig {
   const failed: { error: unknown; failure: Failure }[] = [];
   const failures: Failures = new Failures({
     write: error => {
@@ -52,7 +57,12 @@ export function openProgram({ service, start, readOnly = false, ...size }: RigOp
     failures,
   };
   const silent = new Promise<Service>(() => {});
-  const workbench = new Workbench({ service: async () => service ?? silent, profile: 'test', readOnly });
+  const workbench = new Workbench({
+    service: async () => service ?? silent,
+    profile: 'test',
+    readOnly,
+    ...(poll && { poll }),
+  });
   const screen = openScreen(
     <Program
       workbench={workbench}
@@ -60,6 +70,7 @@ export function openProgram({ service, start, readOnly = false, ...size }: RigOp
       registry={registry}
       terminal={terminal}
       {...(start && { start })}
+      {...(notices && { notices })}
     />,
     { columns: 140, rows: 40, ...size },
   );

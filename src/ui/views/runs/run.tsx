@@ -4,10 +4,9 @@ import { useCallback, useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { evalProgressQuery, evalRunQuery, evaluationKeys, runResultsQuery } from '../../../queries/evaluations.ts';
-import { trajectoriesOfRun, trajectoryKeys, withRewards } from '../../../queries/trajectories.ts';
+import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
+import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
@@ -29,10 +28,6 @@ import { useRunActions } from './use-run-actions.tsx';
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
 
-function endOfRunKeys(runId: string): readonly (readonly unknown[])[] {
-  return [evaluationKeys.one(runId), evaluationKeys.results(runId), trajectoryKeys.list({ eval_run_id: runId })];
-}
-
 export function RunView({ location }: ViewProps) {
   const runId = location.params['eval_run_id'] ?? '';
   const shell = useShell();
@@ -46,8 +41,6 @@ export function RunView({ location }: ViewProps) {
   const rewards = results.data?.rewards;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const source = useMemo(() => trajectoriesOfRun(runId, ended), [runId, ended]);
-  // What was read while the run went on is not its end yet.
-  useRefreshOnce(ended, endOfRunKeys(runId));
   const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
 
   const known: EvalRun = run.data ?? {
@@ -81,6 +74,7 @@ export function RunView({ location }: ViewProps) {
   return (
     <ResourceList<Trajectory>
       source={source}
+      parts={[run.freshness, progress.freshness, results.freshness]}
       columns={trajectoryColumns}
       emptyWords={ended ? 'This run recorded no trajectories' : 'No rollout has ended yet'}
       sort={worstFirst}

@@ -22,7 +22,8 @@ export function faultLines(fault: Fault, width: number, { styles, glyphs }: Them
   const style = fault.unlisted ? styles.muted : styles.danger;
   const mark = fault.unlisted ? glyphs.bullet : glyphs.cross;
   const names = [fault.code, fault.param && `field ${fault.param}`, fault.requestId && `request ${fault.requestId}`];
-  const named = names
+  // What a service does not offer is no fault: there is nothing to report.
+  const named = (fault.unlisted ? [] : names)
     .filter(Boolean)
     .map(name => sanitiseLine(String(name)))
     .join('  ');

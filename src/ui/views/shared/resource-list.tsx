@@ -1,11 +1,13 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { type OrderedList, useOrderedList } from '../../../queries/use-ordered-list.ts';
 import { useSetting } from '../../../queries/use-setting.ts';
-import { truncate } from '../../../text/width.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
 import { type Pane, Panes, usePane } from '../../app/panes.tsx';
 import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
@@ -29,6 +31,8 @@ import { useThingBindings } from './use-thing-bindings.tsx';
 
 export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
+  /** How fresh the other parts are that the view shows besides the list. */
+  readonly parts?: readonly Freshness[];
   /** Rows that are known without asking, in the place of those of the answer. */
   readonly rows?: readonly Row[];
   readonly columns: readonly Column<Row>[];
@@ -117,7 +121,10 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const loaded = list.loaded || rows.length > 0;
   const fault = list.fault ?? list.pageFault;
   const faultLines = fault ? faultHeight : 0;
-  const notes = listNotes(list);
+  const notes = listNotes(list).flatMap(note => {
+    const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
+    return [` ${theme.glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
+  });
   const noteLines = notes.length;
   // What lies above the rows gives way to them, and to what went wrong.
   const headerHeight = Math.max(
@@ -151,7 +158,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { filter, marks } = table.state;
   const old = list.oldest(table.shown);
   const { freshness } = list;
-  useFreshnessReport(shownFreshness(freshness, old));
+  useFreshnessReport(freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])]));
   const inOrder = filter === '' && (table.state.sort === undefined || list.sortedAs === 'service');
   const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));
   const read = props.rows?.length ?? list.rows.length;
@@ -233,11 +240,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               onNearEnd={list.loadMore}
             />
           ) : null}
-          <Lines
-            lines={notes.map(note => theme.styles.muted(` ${theme.glyphs.bullet} ${truncate(note, pane.width - 4)}`))}
-            width={pane.width}
-            height={noteLines}
-          />
+          <Lines lines={notes.map(note => theme.styles.muted(note))} width={pane.width} height={noteLines} />
           {fault ? (
             <FaultNote
               fault={fault}

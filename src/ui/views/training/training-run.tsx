@@ -2,9 +2,8 @@
 import { useMemo } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
-import { checkpointList, trainingKeys, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { useRefreshOnce } from '../../../queries/use-refresh-once.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
@@ -42,12 +41,6 @@ export function TrainingRunView({ location }: ViewProps) {
   const ended = hasEnded(status);
   const curves = useRunCurves(runId, ended, pane.attention);
   const completed = completedSteps(progress.data, curves.trainer);
-  useRefreshOnce(ended, [
-    trainingKeys.one(runId),
-    trainingKeys.trainerRewards(runId),
-    trainingKeys.heldOutRewards(runId),
-  ]);
-  useRefreshOnce(ended, [trainingKeys.checkpoints(runId), trainingKeys.everyRun]);
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
   const actions = useTrainingActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
   const checkpointActions = useCheckpointActions();
@@ -90,6 +83,7 @@ export function TrainingRunView({ location }: ViewProps) {
   return (
     <ResourceList<Checkpoint>
       source={source}
+      parts={[run.freshness, progress.freshness]}
       columns={checkpointColumns}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}

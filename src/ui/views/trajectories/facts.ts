@@ -1,9 +1,10 @@
 /** What the inspector says of a trajectory, and where it opens. */
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { rememberedAt } from '../../../queries/remembered/listing.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { Location } from '../../navigation/location.ts';
 import type { Fact } from '../../widgets/facts.ts';
-import { ageOf } from '../shared/ages.ts';
+import { ageOf, agoOf } from '../shared/ages.ts';
 
 export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
   return [
@@ -18,6 +19,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'source', value: trajectory.source },
     { label: 'trace', value: trajectory.trace_id },
     { label: 'created', value: ageOf(trajectory.created_at) },
+    { label: 'seen', value: agoOf(rememberedAt(trajectory)) },
     { label: 'stored', value: trajectory.gcs_blob_uri },
   ];
 }

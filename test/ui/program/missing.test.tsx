@@ -1,0 +1,88 @@
+/** What the service does not offer, or no longer has: said quietly or once, with what is known, and not asked for again. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import type { Answers } from '../../queries/scripted-service.ts';
+import { notFound, pageOf } from '../../queries/scripted-service.ts';
+import { morePolls, openWorld, world } from './scripted-world.tsx';
+
+const trajectory = { trajectory_id: 'traj_1', task_id: 'one/task', status: 'completed', reward: 0.25 };
+const training = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'longer', status: 'running' };
+const trainingAnswers: Answers = {
+  listTrainingRuns: () => [training],
+  getTrainingRun: () => training,
+  getTrainingProgress: () => ({ training_run_id: 'trn_1', status: 'running', completed_steps: 3, total_steps: 40 }),
+  getTrainerRewards: () => ({ trainer_rewards: [] }),
+  getHeldOutRewards: () => ({ held_out_rewards: [] }),
+};
+
+describe('a list that the service does not offer', () => {
+  it('shows what was seen here, with its age and a quiet note', async () => {
+    const service = world('completed');
+    delete service.answers.listTrajectories;
+    service.answers.getTrajectory = () => ({ ...trajectory, steps: [] });
+    service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [trajectory] });
+    const screen = openWorld(service, { view: 'trajectories', params: {} });
+    await screen.waitFor('This service does not list trajectories; showing what was');
+    expect(screen.text()).toContain('• not listed ─');
+    await screen.type(':run evr_1\r');
+    await screen.waitFor('▸ one/task');
+    await screen.type(':trajectories\r');
+    await screen.waitFor(text => text.includes('▸ one/task') && text.includes('does not list trajectories'));
+    expect(screen.text()).toMatch(/not listed, seen \d+s ago/);
+    expect(screen.text()).toMatch(/seen +\d+s ago/);
+    expect(screen.text()).not.toMatch(/failing|listTrajectories/);
+  });
+
+  it('is asked for once, and again by hand', async () => {
+    const service = world();
+    delete service.answers.listTrajectories;
+    const screen = openWorld(service, { view: 'trajectories', params: {} });
+    await screen.waitFor('does not list trajectories');
+    await screen.type(':watch\r');
+    await screen.waitFor('▸ baseline');
+    await screen.type(':trajectories\r');
+    await screen.waitFor('does not list trajectories');
+    await morePolls(service);
+    expect(service.asked('listTrajectories')).toBe(1);
+    service.answers.listTrajectories = () => pageOf([trajectory]);
+    await screen.press('r');
+    await screen.waitFor('▸ one/task');
+    expect(screen.text()).not.toContain('does not list');
+  });
+
+  it('is no failure of the view that it is a part of', async () => {
+    const service = world();
+    Object.assign(service.answers, trainingAnswers);
+    const screen = openWorld(service, { view: 'training-run', params: { training_run_id: 'trn_1' } });
+    await screen.waitFor('This service does not list checkpoints.');
+    await screen.waitFor('step 3 of 40');
+    await morePolls(service);
+    expect(screen.text()).toContain('live, read every');
+    expect(screen.text()).not.toMatch(/failing|listCheckpoints/);
+    expect(service.asked('listCheckpoints')).toBe(1);
+  });
+});
+
+describe('what is gone', () => {
+  it.each([
+    ['trajectory', 'trajectory_id', 'getTrajectory'],
+    ['deployment', 'deployment_id', 'getDeployment'],
+  ] as const)('a %s is asked for once, and again by hand', async (view, param, operation) => {
+    const service = world();
+    service.answers[operation] = ids => notFound(ids[param] ?? '');
+    const screen = openWorld(service, { view, params: { [param]: 'lost_1' } });
+    await screen.waitFor('There is no lost_1.');
+    await screen.waitFor('✗ gone');
+    // Something else is being polled all the while.
+    await screen.type(':watch\r');
+    await morePolls(service);
+    await screen.type('-');
+    await screen.waitFor('There is no lost_1.');
+    const before = service.asked(operation);
+    await eventually(() => expect(service.asked('getEvalProgress')).toBeGreaterThan(3));
+    expect(service.asked(operation)).toBe(before);
+    expect(screen.text()).not.toMatch(/failing|again in/);
+    await screen.press('r');
+    await eventually(() => expect(service.asked(operation)).toBe(before + 1));
+  });
+});

@@ -1,0 +1,93 @@
+/** A benchmark and a run on a service that a test scripts, and the program on it, polling much more often than usual. */
+import { expect, onTestFinished } from 'vitest';
+import type { PollIntervals } from '../../../src/queries/polling.ts';
+import type { Location } from '../../../src/ui/navigation/location.ts';
+import { eventually } from '../../eventually.ts';
+import { type Answers, pageOf, type ScriptedService, scriptedService } from '../../queries/scripted-service.ts';
+import type { Screen, ScreenOptions } from '../../screen.ts';
+import { openProgram, type Rig } from './rig.tsx';
+
+/** Several polls pass in a moment. */
+const often = { focusedMs: 20, visibleMs: 60 };
+const bench = { bench_id: 'bench_1', label: 't-words', eval_run_count: 2 };
+
+export interface World extends ScriptedService {
+  /** What the service answers; may be changed. */
+  readonly answers: Answers;
+  /** What the run is doing now; `none` before there is one. */
+  status: string;
+}
+
+/** A service with a benchmark, and a run that is doing what `status` says. */
+export function world(status = 'running'): World {
+  const run = () => ({
+    eval_run_id: 'evr_1',
+    bench_id: 'bench_1',
+    display_name: 'baseline',
+    status: state.status,
+    reward_mean: state.status === 'completed' ? 0.5 : null,
+    created_at: '2026-03-04T05:06:07Z',
+  });
+  const answers: Answers = {
+    listBenchmarks: () => pageOf([bench]),
+    getBenchmark: () => bench,
+    getBenchmarkReadiness: () => ({ ready: true }),
+    listEvalRuns: () => (state.status === 'none' ? [] : [run()]),
+    getEvalRun: () => run(),
+    getEvalProgress: () => ({
+      eval_run_id: 'evr_1',
+      status: state.status,
+      terminal_rollouts: state.status === 'completed' ? 4 : 2,
+      total_rollouts: 4,
+      live: { final_reward_mean: state.status === 'completed' ? 0.5 : null },
+    }),
+    getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
+    getRolloutStatistics: () => ({ snapshots: [] }),
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    listTrajectories: () => pageOf([]),
+    listSupportedTrainingModels: () => [{ model_slug: 'acme/small', model_name: 'Small' }],
+    startEval: () => {
+      state.status = 'completed';
+      return { eval_run_id: 'evr_1', display_name: 'baseline' };
+    },
+    deleteEvalRun: () => {
+      state.status = 'none';
+      return {};
+    },
+  };
+  const state: World = { ...scriptedService(answers), answers, status };
+  return state;
+}
+
+export interface OpenWorld extends Screen, Pick<Rig, 'workbench'> {
+  /** The notices that went to the terminal. */
+  readonly bells: () => string[];
+}
+
+/** Opens the program there; it closes with the test. */
+export function openWorld(
+  { service }: World,
+  start: Location,
+  { poll = often, ...size }: ScreenOptions & { readonly poll?: PollIntervals } = {},
+): OpenWorld {
+  const rig = openProgram({ service, start, notices: 'bell', poll, columns: 120, rows: 30, ...size });
+  onTestFinished(rig.close);
+  const bells = () => rig.sent.filter(sequence => sequence.startsWith('\u0007'));
+  return { ...rig.screen, workbench: rig.workbench, bells };
+}
+
+/** Waits until the program has asked for so much more. */
+export async function morePolls({ requests }: World, count = 12): Promise<void> {
+  const before = requests.length;
+  await eventually(() => expect(requests.length).toBeGreaterThanOrEqual(before + count));
+}
+
+/** Asks by hand where nothing is polled any more. */
+export async function askAgain({ requests }: World, screen: Screen, times = 3): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    const before = requests.length;
+    await screen.press('r');
+    await eventually(() => expect(requests.length).toBeGreaterThan(before));
+  }
+}
