@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Database } from '../../src/local/store/database.ts';
-import { createOrganization } from '../../src/local/store/organizations.ts';
+import { createOrganization, organizationOfKey } from '../../src/local/store/organizations.ts';
 import { startService, until } from '../local/server/running.ts';
 import type { World } from './samples.ts';
 
@@ -30,12 +30,35 @@ async function isRateLimited(): Promise<void> {
   }
 }
 
+/** An organization of its own that has so many runtimes. */
+async function addRuntimes({ local }: World, key: string, count: number): Promise<void> {
+  const database = new Database(join(local.folder, 'benchtop.db'));
+  const organization_id = organizationOfKey(database, key) ?? createOrganization(database, 'many runtimes', key);
+  for (let made = 0; made < count; made += 1) {
+    database.put('runtimes', {
+      runtime_id: `runtime_many_${made}`,
+      organization_id,
+      image_ref: null,
+      dockerfile_uri: null,
+      content_hash: `hash ${made}`,
+      provider: 'local',
+      blueprint_id: null,
+      build_status: 'ready',
+      created_at: new Date(made).toISOString(),
+    });
+  }
+  database.close();
+}
+
 const limitBounds: Check = async world => {
   const list = (query: string) => world.local.call('GET', `/api/v1/benchmarks/runtimes${query}`);
   for (const limit of ['1', '200']) expect((await list(`?limit=${limit}`)).status).toBe(200);
   for (const limit of ['0', '201', '1.5']) expect((await list(`?limit=${limit}`)).body.error.param).toBe('limit');
-  // 25 unless said otherwise: the sample organization has more trajectories than that.
-  expect((await world.local.call('GET', '/api/v1/trajectories?limit=200')).status).toBe(200);
+  const key = 'sk-many-runtimes';
+  await addRuntimes(world, key, 30);
+  const { body } = await world.local.call('GET', '/api/v1/benchmarks/runtimes', undefined, { 'X-API-Key': key });
+  expect(body.items).toHaveLength(25);
+  expect(body.has_more).toBe(true);
   await expect(world.service.benchmarks.listRuntimes({ limit: 201 })).rejects.toThrow();
 };
 

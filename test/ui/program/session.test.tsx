@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
+import type { PollIntervals } from '../../../src/queries/polling.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
@@ -12,7 +13,7 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type ScreenOptions } from '../../screen.ts';
-import { fakeService } from '../../service/fake-service.ts';
+import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
 
 let local: RunningService;
 let folder: string;
@@ -32,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(options: ScreenOptions & { readOnly?: boolean } = {}) {
+function open(options: ScreenOptions & { readOnly?: boolean; poll?: PollIntervals } = {}) {
   const copied: string[] = [];
   let quit = 0;
   const terminal: TerminalPort = {
@@ -48,6 +49,7 @@ function open(options: ScreenOptions & { readOnly?: boolean } = {}) {
     service: async () => service,
     profile: 'local',
     readOnly: options.readOnly ?? false,
+    ...(options.poll && { poll: options.poll }),
   });
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={terminal} />,
@@ -57,7 +59,7 @@ function open(options: ScreenOptions & { readOnly?: boolean } = {}) {
     screen.close();
     workbench.close();
   };
-  return { screen, copied, close, quits: () => quit };
+  return { screen, workbench, copied, close, quits: () => quit };
 }
 
 describe('a newcomer', () => {
@@ -175,7 +177,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('sends little for a cursor move and nothing while idle', async () => {
+  it('sends little for a cursor move', async () => {
     const { screen, close } = open({ columns: 200, rows: 60 });
     await screen.waitFor('ready to launch');
     await screen.press('j', 'k');
@@ -183,9 +185,32 @@ describe('the screen', () => {
     screen.bytes();
     await screen.press('j');
     expect(screen.bytes()).toBeLessThan(600);
-    await screen.waitFor('letter');
+    close();
+  });
+
+  it('sends nothing while it polls and nothing changes', async () => {
+    const { screen, workbench, close } = open({ columns: 200, rows: 60, poll: { focusedMs: 30, visibleMs: 30 } });
+    await screen.waitFor('▸ t-words');
+    // Models have no ages, which would change by themselves.
+    await screen.type(':models\r');
+    await screen.waitFor('▸ benchtop/aesop-small');
+    const answers = (count: number): Promise<void> => {
+      let left = count;
+      return new Promise(resolve => {
+        const stop = workbench.cache.getQueryCache().subscribe(event => {
+          if (event.type !== 'updated' || event.action.type !== 'success') return;
+          left -= 1;
+          if (left > 0) return;
+          stop();
+          resolve();
+        });
+      });
+    };
+    await answers(20);
+    await screen.press();
     screen.bytes();
-    await screen.press('P', 'esc');
+    await answers(40);
+    expect(screen.bytes()).toBe(0);
     close();
   });
 
@@ -249,18 +274,10 @@ describe('the screen', () => {
 
 describe('a service that lies', () => {
   it('hides no row because of another, and says how many could not be read', async () => {
-    const lying = fakeService({
-      ...service,
-      benchmarks: {
-        ...service.benchmarks,
-        list: async () => ({
-          items: [{ bench_id: 'bench_1', label: 'good\u001b[2J one', family: 'x' }],
-          has_more: false,
-          next_cursor: null,
-          dropped: 2,
-        }),
-      },
-    });
+    const good = { bench_id: 'bench_1', label: 'good\u001b[2J one', family: 'x' };
+    const items = [{ label: 'without an id' }, good, 'not a row', { ...good, label: 'once more' }];
+    const server = await hostileServer(json({ items, has_more: false, next_cursor: null }));
+    const { service: lying } = serviceAt(server.url);
     const workbench = new Workbench({ service: async () => lying, profile: 'lying' });
     const terminal: TerminalPort = {
       writeRaw: () => {},
@@ -275,6 +292,8 @@ describe('a service that lies', () => {
     );
     await screen.waitFor('▸ good one');
     expect(screen.text()).toContain('2 rows could not be read');
+    expect(screen.text()).toContain('1 row with the id of another row left out');
+    expect(screen.text()).not.toContain('once more');
     screen.close();
     workbench.close();
   });
