@@ -83,12 +83,22 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
 }
 
-/** Reads an array row by row; rows that cannot be read are left out. */
+const unreadable = new WeakMap<readonly unknown[], number>();
+
+/** Reads an array row by row; rows that cannot be read are left out, and counted by `unreadableIn`. */
 export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<z.output<Schema>[], unknown> {
   return z.pipe(
     page(item),
-    z.transform(({ items }: Page<z.output<Schema>>) => items),
+    z.transform(({ items, dropped }: Page<z.output<Schema>>) => {
+      unreadable.set(items, dropped);
+      return items;
+    }),
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
+}
+
+/** How many rows of an array that came over the wire could not be read. */
+export function unreadableIn(items: readonly unknown[]): number {
+  return unreadable.get(items) ?? 0;
 }
 
 export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;

@@ -1,31 +1,81 @@
-/** What the service lists by benchmark only, gathered over all of them. */
+/** What the service lists by benchmark only, gathered over all of them: no service lists the runs of an organization. */
 import type { Benchmark } from '../contract/benchmarks.ts';
-import type { Service } from '../service/index.ts';
-import type { NotedPage } from './list.ts';
+import { unreadableIn } from '../contract/common.ts';
+import { type Fault, faultOf } from './fault.ts';
+import type { ListSource, NotedPage } from './list.ts';
 
-/** At most this many benchmarks are asked at once; no service lists the runs of an organization. */
-const askedBenchmarks = 50;
+/** A page is made of so many benchmarks, at most. */
+const benchmarksAPage = 50;
 const askedAtOnce = 4;
 
-/** Asks every benchmark, newest first. `mayHave` spares those that have none by what their record says. */
-export async function readAcross<Row extends { readonly created_at?: string | null | undefined }>(
-  service: Service,
-  signal: AbortSignal,
-  read: (benchId: string) => Promise<Row[]>,
-  mayHave: (benchmark: Benchmark) => boolean = () => true,
+interface OfBenchmark {
+  readonly bench_id?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+type PageAsking<Row> = Parameters<ListSource<Row>['readPage']>[0];
+
+export interface AcrossOptions<Row> {
+  /** Reads the rows of one benchmark. */
+  readonly read: (benchId: string) => Promise<readonly Row[]>;
+  /** Spares the request for a benchmark that has none by what its record says. */
+  readonly mayHave?: (benchmark: Benchmark) => boolean;
+  /** In the plural, for the notes: `runs`. */
+  readonly words: string;
+}
+
+/**
+ * A page: the rows of the next benchmarks, the newest row first. Benchmarks whose rows cannot be read keep those that were
+ * read before, and a note counts them.
+ *
+ * @throws ServiceError where the benchmarks, or the rows of none of them, can be read
+ */
+export async function readAcross<Row extends OfBenchmark>(
+  { service, query, signal }: PageAsking<Row>,
+  { read, mayHave = () => true, words }: AcrossOptions<Row>,
 ): Promise<NotedPage<Row>> {
-  const { items, has_more } = await service.benchmarks.list({ limit: askedBenchmarks }, { signal });
-  const waiting = items.filter(mayHave).map(item => item.bench_id);
-  const rows: Row[] = [];
+  const { cursor } = query;
+  const list = await service.benchmarks.list({ limit: benchmarksAPage, ...(cursor ? { cursor } : {}) }, { signal });
+  const asked = list.items.filter(mayHave).map(({ bench_id }) => bench_id);
+  const failed = new Map<string, Fault>();
+  const items: Row[] = [];
+  let dropped = 0;
+  const waiting = [...asked];
   const askNext = async (): Promise<void> => {
     for (let benchId = waiting.shift(); benchId !== undefined; benchId = waiting.shift()) {
-      rows.push(...(await read(benchId)));
+      try {
+        const rows = await read(benchId);
+        dropped += unreadableIn(rows);
+        for (const row of rows) items.push(row);
+      } catch (error) {
+        const fault = faultOf(error);
+        failed.set(benchId, fault);
+        if (!signal.aborted && !fault.unlisted && failed.size < asked.length) continue;
+        // Nothing else would be worth asking for.
+        waiting.length = 0;
+        throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: askedAtOnce }, askNext));
-  rows.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
-  const note = has_more
-    ? `Of the ${askedBenchmarks} newest benchmarks only: the service lists these by benchmark. Open another one to see its own`
-    : undefined;
-  return { items: rows, has_more: false, next_cursor: null, dropped: 0, note };
+  items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+  return {
+    ...list,
+    items,
+    dropped,
+    note:
+      [failureWords(failed, asked.length, words), unreadableWords(list.dropped)].filter(Boolean).join('. ') ||
+      undefined,
+    rest: `These are the ${words} of the newest benchmarks: G reads those of the others`,
+    isUnread: row => failed.has(row.bench_id ?? ''),
+  };
+}
+
+function failureWords(failed: ReadonlyMap<string, Fault>, asked: number, words: string): string | undefined {
+  const [first] = failed.values();
+  return first && `The ${words} of ${failed.size} of ${asked} benchmarks could not be read: ${first.message}`;
+}
+
+function unreadableWords(benchmarks: number): string {
+  return benchmarks === 0 ? '' : `${benchmarks} benchmark${benchmarks === 1 ? '' : 's'} could not be read`;
 }

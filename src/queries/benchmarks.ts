@@ -7,7 +7,11 @@ import type {
   Readiness,
 } from '../contract/benchmarks.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { ListSource } from './list.ts';
+import type { Capabilities } from '../service/capabilities.ts';
+import { NotFoundError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { followCursors } from '../service/pagination.ts';
+import { type ListSource, pageSize, wholePage } from './list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const benchmarkKeys = {
@@ -34,8 +38,43 @@ export const runtimeList: ListSource<BenchmarkRuntime> = {
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };
 
+/** Cursors of the pages on which benchmarks were found, by service. */
+const foundAt = new WeakMap<Capabilities, Map<string, string | undefined>>();
+
+/**
+ * A benchmark from the list of them. The list is walked once: after that, the page on which it was is asked first.
+ *
+ * @throws ServiceError, a NotFoundError where the list does not have it
+ */
+async function findListed(service: Service, benchId: string, signal: AbortSignal): Promise<Benchmark> {
+  const { capabilities } = service;
+  const known = foundAt.get(capabilities) ?? new Map<string, string | undefined>();
+  foundAt.set(capabilities, known);
+  const readPage = async (cursor: string | undefined) => {
+    const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await service.benchmarks.list(query, { signal });
+    return { page, found: page.items.find(({ bench_id }) => bench_id === benchId) };
+  };
+  if (known.has(benchId)) {
+    const { found } = await readPage(known.get(benchId));
+    if (found) return found;
+    known.delete(benchId);
+  }
+  const follow = followCursors(undefined);
+  let cursor: string | undefined;
+  do {
+    const { page, found } = await readPage(cursor);
+    if (found) {
+      known.set(benchId, cursor);
+      return found;
+    }
+    cursor = follow(page);
+  } while (cursor !== undefined);
+  throw new NotFoundError(`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
+}
+
 /** A benchmark by id: from the service where it has the endpoint, else from the list of them. */
-export function benchmarkQuery(benchId: string): LiveQuery<Benchmark | undefined> {
+export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   return {
     key: benchmarkKeys.one(benchId),
     activity: () => 'open',
@@ -47,10 +86,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark | undefined
           if (service.capabilities.has('getBenchmark')) throw error;
         }
       }
-      for await (const benchmark of service.benchmarks.listAll({ limit: 200 }, { signal })) {
-        if (benchmark.bench_id === benchId) return benchmark;
-      }
-      return undefined;
+      return findListed(service, benchId, signal);
     },
   };
 }
@@ -69,12 +105,7 @@ export function imageList(benchId: string): ListSource<BenchmarkImage> {
   return {
     key: [...benchmarkKeys.images(benchId), 'list'],
     id: row => row.task_id,
-    readPage: async ({ service, signal }) => ({
-      items: (await service.benchmarks.images(benchId, { signal })).images,
-      has_more: false,
-      next_cursor: null,
-      dropped: 0,
-    }),
+    readPage: async ({ service, signal }) => wholePage((await service.benchmarks.images(benchId, { signal })).images),
     activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
   };
 }

@@ -1,9 +1,10 @@
 /** Two evaluation runs, task by task. */
+import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { counted } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
-import type { ListSource } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 
 /** What became of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -60,7 +61,7 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
         nameless > 0
           ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared, and in none of these means`
           : undefined;
-      return { items: compareTasks(first, second), has_more: false, next_cursor: null, dropped: 0, note };
+      return { ...wholePage(compareTasks(first, second), note), dropped: unreadableIn(first) + unreadableIn(second) };
     },
   };
 }

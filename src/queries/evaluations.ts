@@ -10,7 +10,7 @@ import type {
 import { isRunning } from '../contract/status.ts';
 import { readAcross } from './across.ts';
 import { faultOf } from './fault.ts';
-import type { ListSource } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
@@ -27,10 +27,6 @@ export const evaluationKeys = {
 
 function activityOfRuns(rows: readonly EvalRun[]): Activity {
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
-}
-
-function page<Row>(items: Row[]) {
-  return { items, has_more: false, next_cursor: null, dropped: 0 };
 }
 
 /** What a record of a run says. */
@@ -63,7 +59,7 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: async ({ service, signal }) => page(await service.evaluations.listRuns(benchId, { signal })),
+    readPage: async ({ service, signal }) => wholePage(await service.evaluations.listRuns(benchId, { signal })),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
@@ -74,14 +70,14 @@ export const everyRun: ListSource<EvalRun> = remembering(
   {
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,
-    readPage: ({ service, signal }) =>
-      readAcross(
-        service,
-        signal,
-        benchId => service.evaluations.listRuns(benchId, { signal }),
+    costly: true,
+    readPage: asking =>
+      readAcross(asking, {
+        words: 'runs',
+        read: benchId => asking.service.evaluations.listRuns(benchId, { signal: asking.signal }),
         // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
-        ({ eval_run_count }) => eval_run_count !== 0,
-      ),
+        mayHave: ({ eval_run_count }) => eval_run_count !== 0,
+      }),
     activity: activityOfRuns,
   },
   rememberedRuns,

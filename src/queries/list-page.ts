@@ -13,6 +13,8 @@ export interface ListPage<Row> {
   after: string | undefined;
   dropped: number;
   repeated: number;
+  note: string | undefined;
+  rest: string | undefined;
   /** Epoch milliseconds; of its oldest row, where it was put together. */
   readAt: number;
   /** Number of the round in which it was last read. */

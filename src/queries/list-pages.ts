@@ -18,7 +18,6 @@ export class ListPages<Row> {
   #pages: ListPage<Row>[] = [];
   /** The page that has the newest copy of each row. */
   readonly #owners = new Map<string, ListPage<Row>>();
-  #note: string | undefined;
   #rememberedAt: number | undefined;
   #data: ListData<Row> | undefined;
   #changed = true;
@@ -70,12 +69,18 @@ export class ListPages<Row> {
       dropped,
       repeated,
       gapAfter,
-      note: this.#note,
+      notes: this.#notes(complete, old),
       remembered_at: this.#rememberedAt,
     };
     const data = old && sameFacts(old, fresh) ? old : { ...fresh, version: (old?.version ?? 0) + 1 };
     this.#data = data;
     return data;
+  }
+
+  #notes(complete: boolean, old: ListData<Row> | undefined): readonly string[] {
+    const said = [...this.#pages.map(page => page.note), complete ? undefined : this.#pages.at(-1)?.rest];
+    const notes = [...new Set(said)].filter(note => note !== undefined);
+    return old && notes.join('\n') === old.notes.join('\n') ? old.notes : notes;
   }
 
   /** Takes in what was read. An answer that newer ones have overtaken is left out. Gives the page, if it was taken. */
@@ -85,12 +90,10 @@ export class ListPages<Row> {
     const index = old ? this.#pages.indexOf(old) : 0;
     if (index === -1 || (old && (old.asked > answer.asked || old.cursor !== answer.cursor))) return undefined;
     if (this.#isBehindGap(index)) return undefined;
-    if (index === 0) {
-      this.#note = answer.page.note;
-      this.#rememberedAt = answer.page.remembered_at;
-    }
+    if (index === 0) this.#rememberedAt = answer.page.remembered_at;
     this.#changed = true;
     const page = this.#pageFrom(answer, index, old?.after);
+    if (old) this.#keepUnread(page, old, answer.page.isUnread);
     this.#pages[index] = page;
     const lastWas = this.#claim(page, old);
     if (old) this.#replace(index, page, old, lastWas);
@@ -161,6 +164,8 @@ export class ListPages<Row> {
       after,
       dropped,
       repeated: page.items.length - rows.length,
+      note: page.note,
+      rest: page.rest,
       readAt: at,
       round,
       asked,
@@ -168,6 +173,18 @@ export class ListPages<Row> {
       outdated: false,
     };
     return made;
+  }
+
+  /** Rows that were not asked about stay as they were. */
+  #keepUnread(page: ListPage<Row>, old: ListPage<Row>, isUnread: ((row: Row) => boolean) | undefined): void {
+    if (!isUnread) return;
+    const taken = new Set(page.ids);
+    for (const [at, row] of old.rows.entries()) {
+      const id = old.ids[at];
+      if (id === undefined || taken.has(id) || !isUnread(row)) continue;
+      page.rows.push(row);
+      page.ids.push(id);
+    }
   }
 
   #leadsTo(index: number, cursor: string): boolean {
@@ -220,6 +237,7 @@ export class ListPages<Row> {
       ids: rest.flatMap(at => old.ids.slice(at, at + 1)),
       dropped: 0,
       repeated: 0,
+      note: undefined,
       outdated: false,
     };
     page.gap = lastAt === -1;

@@ -271,7 +271,7 @@ export class ListReader<Row> {
     }
     // Rows of many pages are shown where they are sorted or filtered: their neighbours are nowhere near.
     const wanted =
-      shown.size > 2
+      shown.size > 2 || this.source.costly
         ? shown
         : new Set(
             pages.filter((page, index) => {

@@ -1,5 +1,5 @@
 /** What a list is asked for by, and what is known of it. */
-import type { ListQuery, Page } from '../contract/common.ts';
+import { type ListQuery, type Page, unreadableIn } from '../contract/common.ts';
 import type { Asking } from './asking.ts';
 import type { Activity } from './polling.ts';
 import type { Observation } from './statuses/store.ts';
@@ -9,12 +9,22 @@ export const pageSize = 200;
 /** Pages in a row that bring no new row, after which a list is read no further: the service may go round in circles. */
 export const fruitlessPages = 5;
 
-/** A page, with what is to be said of the list. */
+/** A page, with what is to be said of it. */
 export type NotedPage<Row> = Page<Row> & {
+  /** Why it may hold less than there is. */
   readonly note?: string | undefined;
   /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
   readonly remembered_at?: number | undefined;
+  /** What follows it, in words: said where it is the last page that was read, and not the last one. */
+  readonly rest?: string | undefined;
+  /** Whether a row was not asked about: where it was known before, it stays. */
+  readonly isUnread?: (row: Row) => boolean;
 };
+
+/** A list that comes whole in one answer. */
+export function wholePage<Row>(items: readonly Row[], note?: string): NotedPage<Row> {
+  return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
+}
 
 export type RowId<Row> = (row: Row) => string;
 
@@ -24,6 +34,8 @@ export interface ListSource<Row> {
   readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
   /** The list takes `sort` and `order`. */
   readonly sorts?: boolean;
+  /** A page takes many requests: the next one is read when the user asks for it, and not because the cursor is near. */
+  readonly costly?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
   /** How many of the rows are reported, where they are too many to be remembered; all where it is missing. */
@@ -44,7 +56,7 @@ export interface ListData<Row> {
   /** Rows may be missing behind this many: they came faster than they were read. */
   readonly gapAfter: number | undefined;
   /** Why the list may hold less than there is. */
-  readonly note: string | undefined;
+  readonly notes: readonly string[];
   /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
   readonly remembered_at: number | undefined;
   /** Counts up: of two states of a list the higher one is the newer. */

@@ -1,14 +1,11 @@
 /** What the screens ask about models. */
 import type { SupportedModel } from '../contract/models.ts';
-import type { ListSource } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 
 export const modelKeys = { list: ['models'] } as const;
 
 export const modelList: ListSource<SupportedModel> = {
   key: modelKeys.list,
   id: row => row.model_slug,
-  readPage: async ({ service, signal }) => {
-    const items = await service.models.listSupportedTrainingModels({ signal });
-    return { items, has_more: false, next_cursor: null, dropped: 0 };
-  },
+  readPage: async ({ service, signal }) => wholePage(await service.models.listSupportedTrainingModels({ signal })),
 };

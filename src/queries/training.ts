@@ -1,10 +1,11 @@
 /** What the screens ask about training runs. */
 
+import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import { readAcross } from './across.ts';
-import type { ListSource } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
@@ -52,8 +53,12 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
-    readPage: ({ service, signal }) =>
-      readAcross(service, signal, benchId => service.training.listRuns(benchId, { signal })),
+    costly: true,
+    readPage: asking =>
+      readAcross(asking, {
+        words: 'training runs',
+        read: benchId => asking.service.training.listRuns(benchId, { signal: asking.signal }),
+      }),
     activity: activityOfRuns,
   },
   remembered,
@@ -63,12 +68,7 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
-    readPage: async ({ service, signal }) => ({
-      items: await service.training.listRuns(benchId, { signal }),
-      has_more: false,
-      next_cursor: null,
-      dropped: 0,
-    }),
+    readPage: async ({ service, signal }) => wholePage(await service.training.listRuns(benchId, { signal })),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...remembered, parent: benchId });
@@ -153,12 +153,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: async ({ service, signal }) => ({
-      items: await service.training.checkpoints(runId, { signal }),
-      has_more: false,
-      next_cursor: null,
-      dropped: 0,
-    }),
+    readPage: async ({ service, signal }) => wholePage(await service.training.checkpoints(runId, { signal })),
     activity: () => (ended ? 'settled' : 'running'),
   };
 }
@@ -191,15 +186,11 @@ export function stepRewardList(runId: string, step: number): ListSource<StepRoll
   return {
     key: trainingKeys.stepRewards(runId, step),
     id: row => row.trajectory_id ?? `rollout ${row.place}`,
-    readPage: async ({ service, signal }) => ({
-      items: (await service.training.stepRewards(runId, step, { signal })).trajectory_rewards.map((row, index) => ({
-        ...row,
-        place: index + 1,
-      })),
-      has_more: false,
-      next_cursor: null,
-      dropped: 0,
-    }),
+    readPage: async ({ service, signal }) => {
+      const { trajectory_rewards: rewards } = await service.training.stepRewards(runId, step, { signal });
+      const rollouts = rewards.map((row, index) => ({ ...row, place: index + 1 }));
+      return { ...wholePage(rollouts), dropped: unreadableIn(rewards) };
+    },
     activity: () => 'settled',
   };
 }

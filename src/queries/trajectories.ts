@@ -1,9 +1,10 @@
 /** What the screens ask about trajectories. */
 
+import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import type { ListSource } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
@@ -133,7 +134,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
       const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - items.length;
       const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id to be opened by`;
-      return { items, has_more: false, next_cursor: null, dropped: 0, note };
+      return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
     },
     activity: () => (ended ? 'settled' : 'running'),
   };

@@ -18,7 +18,7 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   /** Rows may be missing behind this many. */
   readonly gapAfter: number | undefined;
   /** Why the list may hold less than there is. */
-  readonly note: string | undefined;
+  readonly notes: readonly string[];
   /** Why the last page could not be read, if it could not. */
   readonly pageFault: Fault | undefined;
   /** Rows read so far, while all the rest is being read. */
@@ -102,7 +102,7 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     dropped: data?.dropped ?? 0,
     repeated: data?.repeated ?? 0,
     gapAfter: data?.gapAfter,
-    note: data?.note,
+    notes: data?.notes ?? noRows,
     pageFault: fault,
     reading,
     loadMore: useCallback(() => void reader.readOn(), [reader]),

@@ -13,6 +13,8 @@ export interface Write {
   readonly send: (service: Service, signal: AbortSignal) => Promise<unknown>;
   /** What is gone once it has succeeded. */
   readonly removes?: Subject;
+  /** Id of the row that is gone then, of what has no status. */
+  readonly removesRow?: string;
 }
 
 export interface WriteFailure {
@@ -109,9 +111,10 @@ export function useWrites(
   const [all] = useState(writes);
   const [left, setLeft] = useState(all);
   const [progress, setProgress] = useState(0);
-  const onSuccess = ({ removes }: Write, done: number): void => {
+  const onSuccess = ({ removes, removesRow }: Write, done: number): void => {
     setProgress(done);
     if (removes) workbench.deleted(removes, touches);
+    if (removesRow !== undefined) for (const under of touches) workbench.lists.remove(under, [removesRow]);
   };
   const send = async (): Promise<boolean> => {
     setProgress(0);

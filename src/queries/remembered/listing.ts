@@ -3,7 +3,7 @@
  * all of it, what was seen here stands in for it, and a note says so.
  */
 import { faultOf } from '../fault.ts';
-import type { ListSource, NotedPage } from '../list.ts';
+import { type ListSource, type NotedPage, wholePage } from '../list.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
@@ -43,7 +43,7 @@ export function remembering<Row extends object>(
         const seen = memory.list(kind, parent);
         const items = seen.map(thing => rowOf<Row>(thing)).filter(keeps);
         const note = `This service does not list ${words}; showing what was seen here, as it was then`;
-        return { items, has_more: false, next_cursor: null, dropped: 0, note, remembered_at: seen[0]?.seenAt ?? 0 };
+        return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
       }
     },
   };

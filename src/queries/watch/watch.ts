@@ -6,7 +6,7 @@ import { hasEnded, isRunning } from '../../contract/status.ts';
 import { deploymentList } from '../deployments.ts';
 import { everyRun } from '../evaluations.ts';
 import { faultOf } from '../fault.ts';
-import type { ListSource } from '../list.ts';
+import { type ListSource, wholePage } from '../list.ts';
 import { paceOf, paceWords } from '../pace.ts';
 import type { Attention } from '../polling.ts';
 import type { PinnedThing, RememberedStore } from '../remembered/store.ts';
@@ -147,7 +147,7 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
         await readStatus(workbench, thing, attention, outcome);
         if (!workbench.statuses.get(thing)?.gone) await readDetails(workbench, thing, attention, outcome);
       });
-      return { items: watchedOf(workbench), has_more: false, next_cursor: null, dropped: 0 };
+      return wholePage(watchedOf(workbench));
     },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };

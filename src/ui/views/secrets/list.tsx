@@ -61,6 +61,7 @@ export function SecretsView() {
                       label: name ?? secret_id,
                       request: `DELETE /api/v1/secrets/${secret_id}`,
                       send: (service, signal) => service.secrets.delete(secret_id, { signal }),
+                      removesRow: secret_id,
                     }))}
                     touches={[secretKeys.all, benchmarkKeys.all]}
                     onDone={() => shell.toast({ kind: 'success', text: `Revoked ${names}` })}

@@ -17,15 +17,15 @@ export function listNotes({
   dropped,
   repeated,
   gapAfter,
-  note,
-}: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'note'>): string[] {
+  notes,
+}: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'notes'>): string[] {
   return [
     dropped === 0 ? '' : `${rowCount(dropped)} could not be read`,
     repeated === 0 ? '' : `${rowCount(repeated)} with the id of another row left out`,
     gapAfter === undefined
       ? ''
       : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
-    note ?? '',
+    ...notes,
   ].filter(Boolean);
 }
 
@@ -41,9 +41,13 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 's
 export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }: ListArrangement): string[] {
   if (reading !== undefined) return [`reading… ${rowCount(reading)} so far, esc stops`];
   if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
-  if (sorted && sortedAs === 'service') return ["in the service's order"];
-  if (!hasMore || !(filtered || sorted)) return [];
-  return [`${sorted ? 'sorted among' : 'of'} the ${grouped(read)} read; G reads the rest`];
+  const byService = sorted && sortedAs === 'service';
+  const isPartial = hasMore && (filtered || (sorted && !byService));
+  const among = sorted && !byService ? 'sorted among' : 'of';
+  return [
+    ...(byService ? ["in the service's order"] : []),
+    ...(isPartial ? [`${among} the ${grouped(read)} read; G reads the rest`] : []),
+  ];
 }
 
 /** What is said in place of the rows. */

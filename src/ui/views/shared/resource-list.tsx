@@ -237,7 +237,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
                 ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }),
                 oldWords,
               ]}
-              onNearEnd={list.loadMore}
+              onNearEnd={source.costly ? undefined : list.loadMore}
             />
           ) : null}
           <Lines lines={notes.map(note => theme.styles.muted(note))} width={pane.width} height={noteLines} />

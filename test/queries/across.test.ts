@@ -1,0 +1,149 @@
+/** What is gathered over benchmarks: one that fails takes nothing from the others. */
+import { describe, expect, it } from 'vitest';
+import type { Benchmark } from '../../src/contract/benchmarks.ts';
+import type { ListQuery } from '../../src/contract/common.ts';
+import { readAcross } from '../../src/queries/across.ts';
+import type { Asking } from '../../src/queries/asking.ts';
+import { benchmarkQuery } from '../../src/queries/benchmarks.ts';
+import type { ListSource } from '../../src/queries/list.ts';
+import { ListReader } from '../../src/queries/list-reader.ts';
+import { CapabilityMissingError, ServiceError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+
+interface Run {
+  readonly id: string;
+  readonly bench_id: string;
+  readonly created_at: string;
+}
+
+const broken = (benchId: string): never => {
+  throw new ServiceError('server', `The store of ${benchId} is out.`, { status: 500 });
+};
+
+/** Benchmarks b1, b2, … with a run each; the last one began last. */
+function world(count: number) {
+  const asked: ListQuery[] = [];
+  const read: string[] = [];
+  const failing = new Set<string>();
+  const service = {
+    capabilities: { has: () => false },
+    benchmarks: {
+      list: async (query: ListQuery) => {
+        asked.push(query);
+        const from = Number(query.cursor ?? 0);
+        const to = from + (query.limit ?? 25);
+        const all = Array.from({ length: count }, (_, index): Benchmark => ({ bench_id: `b${index + 1}` }));
+        return {
+          items: all.slice(from, to),
+          has_more: to < count,
+          next_cursor: to < count ? String(to) : null,
+          dropped: 0,
+        };
+      },
+    },
+  } as unknown as Service;
+  const readRuns = async (benchId: string): Promise<Run[]> => {
+    read.push(benchId);
+    if (failing.has(benchId)) broken(benchId);
+    const day = benchId.slice(1).padStart(3, '0');
+    return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: `2026-01-01T00:00:00.${day}Z` }];
+  };
+  const source: ListSource<Run> = {
+    key: ['runs'],
+    id: run => run.id,
+    costly: true,
+    readPage: asking => readAcross(asking, { read: readRuns, words: 'runs' }),
+  };
+  const stop = new AbortController();
+  const asking = { service, signal: stop.signal } as Asking;
+  const reader = new ListReader<Run>(source, { asking: async () => asking, publish: () => {} });
+  return { service, asked, read, failing, source, stop, asking, reader };
+}
+
+const ids = (rows: readonly Run[]): string[] => rows.map(({ id }) => id);
+
+describe('runs of all benchmarks', () => {
+  it('come newest first', async () => {
+    const { reader, asking } = world(12);
+    const { rows, notes, complete } = await reader.poll(asking);
+    expect(ids(rows)[0]).toBe('run of b12');
+    expect([rows.length, notes, complete]).toEqual([12, [], true]);
+  });
+
+  it('are shown without those that could not be read, with a note of how many', async () => {
+    const { reader, asking, failing } = world(14);
+    failing.add('b3').add('b9');
+    const { rows, notes } = await reader.poll(asking);
+    expect(rows).toHaveLength(12);
+    expect(notes).toEqual(['The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.']);
+  });
+
+  it('keep what was read before of a benchmark that fails now', async () => {
+    const { reader, asking, failing } = world(14);
+    await reader.poll(asking);
+    failing.add('b3');
+    const { rows, notes } = await reader.poll(asking);
+    expect(rows).toHaveLength(14);
+    expect(notes[0]).toContain('1 of 14');
+    failing.clear();
+    expect((await reader.poll(asking)).notes).toEqual([]);
+  });
+
+  it('fail where not one of them can be read', async () => {
+    const { reader, asking, failing } = world(3);
+    failing.add('b1').add('b2').add('b3');
+    await expect(reader.poll(asking)).rejects.toThrow('is out');
+  });
+
+  it('are asked for no further once one answer says that none of them are listed', async () => {
+    const { asking, read } = world(40);
+    const missing = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      throw new CapabilityMissingError('listEvalRuns');
+    };
+    await expect(readAcross({ ...asking, query: {} }, { read: missing, words: 'runs' })).rejects.toThrow();
+    expect(read.length).toBeLessThan(6);
+  });
+
+  it('are asked for no further once nobody waits for them', async () => {
+    const { asking, read, stop } = world(40);
+    const slow = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      stop.abort();
+      throw new ServiceError('cancelled', 'Cancelled.');
+    };
+    await expect(readAcross({ ...asking, query: {} }, { read: slow, words: 'runs' })).rejects.toThrow('Cancelled');
+    expect(read.length).toBeLessThan(6);
+  });
+
+  it('go on with the other benchmarks when that is asked for, and say so until then', async () => {
+    const { reader, asking, read } = world(120);
+    const { rows, notes } = await reader.poll(asking);
+    expect(rows).toHaveLength(50);
+    expect(notes).toEqual(['These are the runs of the newest benchmarks: G reads those of the others']);
+    expect(await reader.readRest()).toBe('complete');
+    expect(reader.data).toMatchObject({ complete: true, notes: [] });
+    expect(reader.data.rows).toHaveLength(120);
+    expect(new Set(read).size).toBe(120);
+  });
+});
+
+describe('a benchmark where the service gives none by its id', () => {
+  it('is looked for once, and then asked for where it was', async () => {
+    const { asking, asked } = world(900);
+    const query = benchmarkQuery('b700');
+    expect((await query.read(asking)).bench_id).toBe('b700');
+    expect(asked).toHaveLength(4);
+    await query.read(asking);
+    await query.read(asking);
+    expect(asked.slice(4)).toEqual([
+      { limit: 200, cursor: '600' },
+      { limit: 200, cursor: '600' },
+    ]);
+  });
+
+  it('is said not to be there, once all have been read', async () => {
+    const { asking } = world(3);
+    await expect(benchmarkQuery('b4').read(asking)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});

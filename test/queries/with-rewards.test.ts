@@ -1,0 +1,32 @@
+/** The rollouts of a run, of which not all pages were read, joined with its rewards. */
+import { expect, it } from 'vitest';
+import type { Trajectory } from '../../src/contract/trajectories.ts';
+import { withRewards } from '../../src/queries/trajectories.ts';
+
+const read: readonly Trajectory[] = [
+  { trajectory_id: 'a', reward: 0.5, status: 'completed' },
+  { trajectory_id: 'b', status: 'running' },
+  { trajectory_id: 'c', status: 'failed' },
+];
+
+it('has every reward, also of what was not read', () => {
+  const rewards = [
+    { trajectory_id: 'a', reward: 0.5 },
+    { trajectory_id: 'b', reward: 1 },
+    { trajectory_id: 'd', reward: 0, task_id: 'the fourth' },
+    { trajectory_id: null, reward: 0.25 },
+  ];
+  const joined = withRewards(read, rewards);
+  expect(joined).toEqual([
+    read[0],
+    { trajectory_id: 'b', status: 'running', reward: 1 },
+    read[2],
+    { trajectory_id: 'd', reward: 0, task_id: 'the fourth' },
+  ]);
+  expect(joined[0]).toBe(read[0]);
+});
+
+it('is what was read where rewards say nothing new, or are not known', () => {
+  expect(withRewards(read, undefined)).toBe(read);
+  expect(withRewards(read, [{ trajectory_id: 'a', reward: 0.5 }])).toBe(read);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Freshness } from '../../../../src/queries/freshness.ts';
+import {
+  ageWords,
+  emptyListWords,
+  listFacts,
+  listNotes,
+  shownFreshness,
+} from '../../../../src/ui/views/shared/list-words.ts';
+
+describe('what is said of a list', () => {
+  const quiet = { dropped: 0, repeated: 0, gapAfter: undefined, notes: [] };
+
+  it('is nothing where there is nothing to say', () => {
+    expect(listNotes(quiet)).toEqual([]);
+  });
+
+  it('is everything that is not shown', () => {
+    expect(listNotes({ dropped: 1, repeated: 2, gapAfter: 200, notes: ['why'] })).toEqual([
+      '1 row could not be read',
+      '2 rows with the id of another row left out',
+      'New rows came faster than they could be read: some after row 200 are missing',
+      'why',
+    ]);
+  });
+
+  const whole = {
+    reading: undefined,
+    hasMore: false,
+    sortedAs: 'all',
+    read: 250,
+    filtered: true,
+    sorted: true,
+  } as const;
+
+  it('tells of how many rows a sort and a filter are', () => {
+    expect(listFacts(whole)).toEqual([]);
+    const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200 } as const;
+    expect(listFacts(partial)).toEqual(['sorted among the 1,200 read; G reads the rest']);
+    expect(listFacts({ ...partial, sorted: false })).toEqual(['of the 1,200 read; G reads the rest']);
+    expect(listFacts({ ...partial, sorted: false, filtered: false })).toEqual([]);
+    expect(listFacts({ ...partial, sortedAs: 'asked' })).toEqual(['asking the service for this order…']);
+    expect(listFacts({ ...partial, sortedAs: 'service', filtered: false })).toEqual(["in the service's order"]);
+    expect(listFacts({ ...partial, sortedAs: 'service' })).toEqual([
+      "in the service's order",
+      'of the 1,200 read; G reads the rest',
+    ]);
+    expect(listFacts({ ...partial, reading: 12_400 })).toEqual(['reading… 12,400 rows so far, esc stops']);
+  });
+
+  it('in the place of rows is why there are none', () => {
+    const say = (state: Partial<Parameters<typeof emptyListWords>[0]>) =>
+      emptyListWords({ loaded: true, filter: '', read: 0, hasMore: false, ...state }, 'No runs yet');
+    expect(say({ loaded: false })).toBe('Asking the service…');
+    expect(say({})).toBe('No runs yet');
+    expect(say({ filter: 'x' })).toBe('No runs yet');
+    expect(say({ filter: 'x', read: 7 })).toBe('No row matches /x; esc clears the filter');
+    expect(say({ filter: 'x', read: 200, hasMore: true })).toBe(
+      'No row of the 200 read matches /x; G reads the rest, esc clears the filter',
+    );
+  });
+});
+
+describe('the age of rows', () => {
+  const now = 10 * 60_000;
+  const fresh: Freshness = { kind: 'fresh', at: now - 2_000, intervalMs: 10_000 };
+  const old = { readAt: now - 3 * 60_000, from: 201, to: 400 };
+
+  it('is said where they are much older than their list', () => {
+    expect(ageWords(old, fresh, true, now)).toBe('rows 201–400 read 3m ago');
+    expect(ageWords(old, fresh, false, now)).toBe('some of these rows read 3m ago');
+  });
+
+  it('is not worth a word where they are as new as it', () => {
+    expect(ageWords({ ...old, readAt: now - 9_000 }, fresh, true, now)).toBe('');
+    expect(ageWords(undefined, fresh, true, now)).toBe('');
+    expect(ageWords(old, { kind: 'failing', at: old.readAt, retryAt: undefined }, true, now)).toBe('');
+  });
+
+  it('is that of the list in the frame: what is old is not called live', () => {
+    expect(shownFreshness(fresh, old)).toEqual({ ...fresh, at: old.readAt });
+    expect(shownFreshness(fresh, { ...old, readAt: now - 5_000 })).toBe(fresh);
+    expect(shownFreshness({ kind: 'loading' }, old)).toEqual({ kind: 'loading' });
+  });
+});
