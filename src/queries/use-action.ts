@@ -70,13 +70,14 @@ export function useAction<Result>(): Action<Result> {
 }
 
 /**
- * A key that makes repeating a start harmless: the same as long as what is sent stays the same, so that trying again after
- * a lost answer cannot start it twice.
+ * A key that makes repeating a start harmless: the same for the same content, so that trying again after a lost answer
+ * cannot start it twice, also where something else was tried or looked at in between.
  */
 export function useIdempotencyKey(): (content: string) => string {
-  const last = useRef<{ content: string; key: string }>(undefined);
+  const keys = useRef(new Map<string, string>());
   return useCallback(content => {
-    if (last.current?.content !== content) last.current = { content, key: crypto.randomUUID() };
-    return last.current.key;
+    const key = keys.current.get(content) ?? crypto.randomUUID();
+    keys.current.set(content, key);
+    return key;
   }, []);
 }

@@ -56,6 +56,11 @@ export interface Service extends Resources {
   readonly requireWrites: () => void;
   /** The request that an operation would send with this input, which may be incomplete: without credentials. */
   readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
+  /**
+   * The requests that some work would send first: it is given a service that notes what is called, sends nothing and
+   * never answers. What is shown to the user before it is sent comes from the call that sends it. Not for chat.
+   */
+  readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
@@ -72,14 +77,33 @@ export interface Service extends Resources {
  */
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
+  const preview = (endpoint: Endpoint, input: CallInput<unknown, unknown>): RequestPreview =>
+    describeRequest(endpoint, input, caller.assumptions, caller.connection.base);
   const own = {
     baseUrl: caller.connection.base.href,
     gate: caller.gates.monitor(() => caller.connection.host),
     chat: new Chat(caller),
     putUpload: uploader(caller, options),
     requireWrites: () => caller.requireWrites(),
-    preview: (operation, input) =>
-      describeRequest(endpoints[operation] as Endpoint, input, caller.assumptions, caller.connection.base),
+    preview: (operation, input) => preview(endpoints[operation] as Endpoint, input),
+    describe: work => {
+      const requests: RequestPreview[] = [];
+      const notes: Calls = {
+        call: (endpoint, input) => {
+          requests.push(preview(endpoint as Endpoint, input));
+          return noAnswer();
+        },
+      };
+      const noting: Service = {
+        ...serviceOf(notes),
+        putUpload: noAnswer,
+        get background() {
+          return noting;
+        },
+      };
+      runForRequests(() => work(noting));
+      return requests;
+    },
     capabilities: caller.capabilities,
     close: () => caller.close(),
   } satisfies Partial<Service>;
@@ -98,4 +122,15 @@ export function createService(options: ServiceOptions): Service {
     },
   };
   return { ...serviceOf({ call: caller.call.bind(caller) }), background };
+}
+
+const noAnswer = (): Promise<never> => new Promise(() => {});
+
+/** Work on input that is not complete yet may fail: then it would send nothing more. */
+function runForRequests(work: () => unknown): void {
+  try {
+    Promise.resolve(work()).catch(() => {});
+  } catch {
+    // What it would have sent until then is noted.
+  }
 }

@@ -283,6 +283,19 @@ describe.each(operations)('%s', operation => {
   });
 });
 
+// Chat completions change nothing and are not described.
+const describable = operations.filter(operation => operation !== 'createChatCompletion');
+
+it.each(describable)('describes %s as it is sent, and sends nothing for that', async operation => {
+  const { call, request, body } = rows[operation];
+  const server = await hostileServer(anything);
+  const { service } = serviceAt(server.url);
+  const described = service.describe(noting => call(noting, {}));
+  expect(described.map(({ method, path }) => `${method} ${path}`)).toEqual([request]);
+  expect(described[0]?.body).toEqual(operation === 'createSecret' ? { ...secret, value: '••••' } : body);
+  expect(server.requests).toEqual([]);
+});
+
 it('logs rewards with the key of the organization where no token is given', async () => {
   const server = await hostileServer(anything);
   await serviceAt(server.url).service.trajectories.logReward('t1', reward);

@@ -14,6 +14,16 @@ export interface Allocation {
 
 const addressTries = 3;
 
+/** What the service is asked for: addresses for files, under an id that it has given before. */
+export function declarationOf(files: readonly LocalFile[], benchId: string | undefined) {
+  const declared = files.map(({ path, size }) => ({
+    path,
+    content_type: 'application/octet-stream',
+    size_bytes: size,
+  }));
+  return { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
+}
+
 /**
  * Declares files and gets their addresses. Without a `benchId` the service mints one.
  *
@@ -25,13 +35,7 @@ export async function allocate(
   benchId: string | undefined,
   signal: AbortSignal,
 ): Promise<Allocation> {
-  const declared = files.map(({ path, size }) => ({
-    path,
-    content_type: 'application/octet-stream',
-    size_bytes: size,
-  }));
-  const body = { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
-  const answer = await service.benchmarks.createUpload(body, { signal });
+  const answer = await service.benchmarks.createUpload(declarationOf(files, benchId), { signal });
   const targets = new Map(answer.urls.map(url => [url.path, url]));
   return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
 }

@@ -23,7 +23,6 @@ export function BuildWindow({ benchmarks, onClose }: BuildWindowProps) {
       past="being built"
       writes={benchmarks.map(each => ({
         label: labelOf(each),
-        request: `POST /api/v1/benchmarks/${each.bench_id}/images/build`,
         send: (service, signal) => service.benchmarks.buildImages(each.bench_id, { signal }),
       }))}
       touches={[benchmarkKeys.all]}

@@ -75,7 +75,6 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
     <FormWindow<StartEvalResult>
       title={`Evaluate on ${label}`}
       fields={fields}
-      request={values => ({ method: 'POST', path: `/api/v1/eval/${benchmark.bench_id}/start`, body: bodyOf(values) })}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
         const started = await service.evaluations.start(benchmark.bench_id, body, {

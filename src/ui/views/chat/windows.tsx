@@ -232,7 +232,6 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
     <FormWindow
       title="Save the conversation as a trajectory"
       fields={fields}
-      request={values => ({ method: 'POST', path: '/api/v1/trajectories/upload', body: bodyOf(values) })}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
         const result = await service.trajectories.upload(body, {

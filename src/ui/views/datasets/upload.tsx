@@ -10,6 +10,9 @@ import { useShell } from '../../app/shell-context.tsx';
 import { FormWindow } from '../shared/form-window.tsx';
 import { PathPicker } from '../shared/path-picker.tsx';
 
+/** Stands for those of the file, which are read as they are sent. */
+const example = { '…': 'each trajectory of the file, up to 100 in a request' };
+
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
 export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => void }) {
@@ -40,11 +43,9 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
       ]}
-      request={values => ({
-        method: 'POST',
-        path: '/api/v1/trajectories/upload',
-        body: { dataset: values['dataset'], trajectories: ['…'] },
-      })}
+      describe={(service, values) =>
+        service.trajectories.upload({ dataset: values['dataset']?.trim() ?? '', trajectories: [example] })
+      }
       work={async (_, values) => {
         const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');
         addJob(workbench.jobs, job);

@@ -77,7 +77,6 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
     <FormWindow<Deployment>
       title={`Deploy ${name}`}
       fields={fields}
-      request={values => ({ method: 'POST', path: '/api/v1/deploy', body: bodyOf(values) })}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
         const deployment = await service.deployments.start(body, {

@@ -44,7 +44,6 @@ export function useDeploymentActions({
             past="promoted"
             writes={deployments.map(each => ({
               label: labelOf(each),
-              request: `POST /api/v1/deploy/${each.deployment_id}/promote`,
               send: (service, signal) => service.deployments.promote(each.deployment_id, { signal }),
             }))}
             touches={[deploymentKeys.all]}
@@ -64,7 +63,6 @@ export function useDeploymentActions({
             past="unpromoted"
             writes={deployments.map(each => ({
               label: labelOf(each),
-              request: `POST /api/v1/deploy/${each.deployment_id}/unpromote`,
               send: (service, signal) => service.deployments.unpromote(each.deployment_id, { signal }),
             }))}
             touches={[deploymentKeys.all]}
@@ -85,7 +83,6 @@ export function useDeploymentActions({
             deletes
             writes={deployments.map(each => ({
               label: labelOf(each),
-              request: `DELETE /api/v1/deploy/${each.deployment_id}`,
               send: (service, signal) => service.deployments.undeploy(each.deployment_id, { signal }),
               removes: { kind: 'deployment', id: each.deployment_id },
             }))}

@@ -65,7 +65,6 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 past="cancelled"
                 writes={running.map(run => ({
                   label: labelOf(run),
-                  request: `POST /api/v1/eval/${run.eval_run_id}/cancel`,
                   send: (service, signal) => service.evaluations.cancel(run.eval_run_id, { signal }),
                 }))}
                 touches={[evaluationKeys.all]}
@@ -90,7 +89,6 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 deletes
                 writes={deletable.map(run => ({
                   label: labelOf(run),
-                  request: `DELETE /api/v1/eval/${run.bench_id}/runs/${run.eval_run_id}`,
                   send: (service, signal) => service.evaluations.delete(run.bench_id, run.eval_run_id, { signal }),
                   removes: { kind: 'run', id: run.eval_run_id },
                 }))}

@@ -44,7 +44,6 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
       title={name === '' ? 'Create a secret' : `Secret ${name}`}
       fields={fields}
       start={name === '' ? 0 : 1}
-      request={values => ({ method: 'POST', path: '/api/v1/secrets', body: { ...known(values), value: '••••' } })}
       work={async (service, values, signal) =>
         (await service.secrets.create({ ...known(values), value: values['value'] ?? '' }, { signal })).secret
       }

@@ -59,7 +59,6 @@ export function SecretsView() {
                     deletes
                     writes={rows.map(({ secret_id, name }) => ({
                       label: name ?? secret_id,
-                      request: `DELETE /api/v1/secrets/${secret_id}`,
                       send: (service, signal) => service.secrets.delete(secret_id, { signal }),
                       removesRow: secret_id,
                     }))}

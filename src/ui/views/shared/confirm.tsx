@@ -2,6 +2,7 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import { faultWords } from '../../../queries/fault.ts';
+import { useRequests } from '../../../queries/use-requests.ts';
 import { useWrites, type Write, type WriteReport, type Writes } from '../../../queries/use-writes.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -14,11 +15,7 @@ import { Window, windowMargin } from '../../widgets/window.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { listOf } from './names.ts';
-
-/** A write, and what is sent for it: a method and a path. */
-export interface ConfirmedWrite extends Write {
-  readonly request: string;
-}
+import { requestLines } from './request-lines.ts';
 
 export interface ConfirmProps {
   readonly title: string;
@@ -27,7 +24,7 @@ export interface ConfirmProps {
   /** The word on the button, e.g. `delete`, and for what has happened, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
-  readonly writes: readonly ConfirmedWrite[];
+  readonly writes: readonly Write[];
   /** They delete: what is gone already counts as deleted. */
   readonly deletes?: boolean;
   readonly touches: readonly (readonly unknown[])[];
@@ -72,6 +69,8 @@ function outcomeOf({ state, done }: Writes, total: number, past: string, width: 
   return { fault, lines: fault ? [] : reportLines({ done, failures }, past, width, theme) };
 }
 
+const neverAborted = new AbortController().signal;
+
 /** The key that does it is not the one under the finger. Esc while it is being sent stops it. */
 export function Confirm(props: ConfirmProps) {
   const { title, question, verb, past, writes: given, deletes = false, touches, onDone, onClose } = props;
@@ -86,13 +85,13 @@ export function Confirm(props: ConfirmProps) {
   const busy = state.kind === 'running';
   const { fault, lines: report } = outcomeOf(writes, given.length, past, inner, theme);
   const asked = wrap(sanitiseLine(question), inner);
-  const requests = given.filter(write => left.includes(write)).map(({ request }) => request);
-  const more = requests.length - shownRequests;
-  const previewed = preview
-    ? [...requests.slice(0, shownRequests), ...(more > 0 ? [`… and ${more} more`] : [])].flatMap(each =>
-        wrap(sanitiseLine(each), inner),
-      )
-    : [];
+  const requests = useRequests(
+    preview
+      ? service => Promise.all(left.slice(0, shownRequests).map(write => write.send(service, neverAborted)))
+      : undefined,
+  );
+  const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
+  const previewed = [...requestLines(requests, inner), ...more];
   // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
   const room = layout.rows - 4 - windowMargin.lines - asked.length - (fault ? faultHeight : 0);
   const told = listFitting(report, Math.max(2, room));

@@ -2,9 +2,8 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import { useAction } from '../../../queries/use-action.ts';
+import { useRequests } from '../../../queries/use-requests.ts';
 import type { Service } from '../../../queries/workbench.tsx';
-import { safeJson } from '../../../text/sanitise.ts';
-import { wrap } from '../../../text/wrap.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
@@ -14,18 +13,15 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
+import { requestLines } from './request-lines.ts';
 
 export interface FormWindowProps<Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
-  /** The request as it would be sent, for the preview. */
-  readonly request: (values: Readonly<Record<string, string>>) => {
-    readonly method: string;
-    readonly path: string;
-    readonly body: unknown;
-  };
   /** Sends it; every request gets the signal, with which esc stops it. */
   readonly work: (service: Service, values: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Result>;
+  /** Calls what the preview shows, where that is not what `work` calls first. */
+  readonly describe?: (service: Service, values: Readonly<Record<string, string>>) => unknown;
   readonly touches: readonly (readonly unknown[])[];
   /** Index of the field that has the keys first. */
   readonly start?: number;
@@ -34,9 +30,11 @@ export interface FormWindowProps<Result> {
   readonly onClose: () => void;
 }
 
+const neverAborted = new AbortController().signal;
+
 /** A form that starts something. What was typed stays when it fails. Esc while it is being sent stops it, and stays. */
 export function FormWindow<Result>(props: FormWindowProps<Result>) {
-  const { title, fields, request, work, touches, start: first = 0, onDone, onClose } = props;
+  const { title, fields, work, describe = work, touches, start: first = 0, onDone, onClose } = props;
   const { layout } = useShell();
   const width = Math.min(layout.columns - 4, 76);
   const inner = width - windowMargin.columns;
@@ -45,8 +43,8 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
   const busy = state.kind === 'running';
   const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
   const [preview, setPreview] = useState(false);
-  const sent = preview ? request(values) : undefined;
-  const sentLines = sent ? [`${sent.method} ${sent.path}`, ...wrap(safeJson(sent.body, 2), inner)] : [];
+  const requests = useRequests(preview ? service => describe(service, values, neverAborted) : undefined);
+  const sentLines = requestLines(requests, inner);
   const fieldLines = fields.reduce((sum, field) => sum + fieldLinesOf(field, false), 2);
   const otherLines = (state.kind === 'failed' ? 6 : 0) + (busy ? 1 : 0) + windowMargin.lines;
   const previewLines = Math.min(sentLines.length, Math.max(0, layout.rows - otherLines - 8));

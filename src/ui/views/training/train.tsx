@@ -107,7 +107,6 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
     <FormWindow<TrainingRun>
       title={`Train on ${label}`}
       fields={fields}
-      request={values => ({ method: 'POST', path: '/api/v1/train', body: bodyOf(values) })}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
         const run = await service.training.start(body, {

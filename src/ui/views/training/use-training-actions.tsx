@@ -129,7 +129,6 @@ export function useTrainingActions({
                 past="asked to stop"
                 writes={running.map(each => ({
                   label: labelOf(each),
-                  request: `POST /api/v1/train/${each.training_run_id}/cancel`,
                   send: (service, signal) => service.training.cancel(each.training_run_id, { signal }),
                 }))}
                 touches={[trainingKeys.all]}
@@ -154,7 +153,6 @@ export function useTrainingActions({
                 deletes
                 writes={runs.map(each => ({
                   label: labelOf(each),
-                  request: `DELETE /api/v1/train/${each.training_run_id}`,
                   send: (service, signal) => service.training.delete(each.training_run_id, { signal }),
                   removes: { kind: 'training', id: each.training_run_id },
                 }))}

@@ -71,11 +71,6 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
     <FormWindow
       title="Log a reward"
       fields={fields}
-      request={values => ({
-        method: 'POST',
-        path: `/api/v1/trajectories/${trajectoryId}/rewards`,
-        body: bodyOf(values),
-      })}
       work={(service, values, signal) =>
         service.trajectories.logReward(trajectoryId, bodyOf(values), { signal, ...tokenOf(values) })
       }
@@ -103,11 +98,6 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
     <FormWindow
       title="End the trajectory"
       fields={fields}
-      request={values => ({
-        method: 'POST',
-        path: `/api/v1/trajectories/${trajectoryId}/complete`,
-        body: { termination_reason: reasonOf(values) },
-      })}
       work={(service, values, signal) =>
         service.trajectories.complete(trajectoryId, reasonOf(values), { signal, ...tokenOf(values) })
       }

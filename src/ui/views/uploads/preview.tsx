@@ -1,33 +1,19 @@
 /** What the upload of a benchmark sends, before or while it does. */
 import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
-import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
-import { wrap } from '../../../text/wrap.ts';
+import { declarationOf } from '../../../queries/uploads/file-batch.ts';
+import { useRequests } from '../../../queries/use-requests.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import { counted } from '../../../text/numbers.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { Lines } from '../shared/lines.tsx';
+import { requestLine, requestLines } from '../shared/request-lines.ts';
 
 /** Files that are named; the others are counted. */
 const namedFiles = 3;
-
-/** The requests in their order, the first with the beginning of its body. Pure. */
-export function uploadRequests({ state }: Pick<BenchmarkUpload, 'state'>): string[] {
-  const { plan } = state;
-  const declared = plan.files.map(({ path, size }) => ({ path, size_bytes: size }));
-  const more = declared.length - namedFiles;
-  const files = [...declared.slice(0, namedFiles), ...(more > 0 ? [`and ${more} more`] : [])];
-  // Given by the first answer.
-  const benchId = state.benchId ?? 'bench_…';
-  return [
-    'POST /api/v1/benchmarks/uploads',
-    ...safeJson({ files }, 2).split('\n'),
-    'PUT each file, to the address that is given for it',
-    `POST /api/v1/benchmarks/${benchId}/ingest`,
-    `POST /api/v1/benchmarks/${benchId}/images/build`,
-  ];
-}
 
 export interface UploadPreviewProps {
   readonly job: BenchmarkUpload;
@@ -37,9 +23,27 @@ export interface UploadPreviewProps {
 export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { layout } = useShell();
   const { styles } = useTheme();
+  const { plan, benchId } = job.state;
   const width = Math.min(layout.columns - 4, 76);
   const inner = width - windowMargin.columns;
-  const lines = uploadRequests(job).flatMap(line => wrap(sanitiseLine(line), inner));
+  const requests = useRequests(({ benchmarks }: Service) =>
+    // The id is given by the first answer.
+    Promise.all([
+      benchmarks.createUpload(declarationOf(plan.files.slice(0, namedFiles), benchId)),
+      benchmarks.ingest(benchId ?? '', plan.manifest),
+      benchmarks.buildImages(benchId ?? ''),
+    ]),
+  );
+  const more = plan.files.length - namedFiles;
+  const [first, ...rest] = requests?.kind === 'known' ? requests.requests : [];
+  const lines = first
+    ? [
+        ...requestLines({ kind: 'known', requests: [first] }, inner),
+        ...(more > 0 ? [`and ${counted(more, 'more file')}, some in each request`] : []),
+        'PUT each file, to the address that is given for it',
+        ...rest.map(requestLine),
+      ]
+    : requestLines(requests, inner);
   const height = Math.min(layout.rows - 2, lines.length + windowMargin.lines);
   return (
     <KeyScope

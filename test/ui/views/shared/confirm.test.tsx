@@ -1,18 +1,31 @@
 /** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
 import { describe, expect, it, vi } from 'vitest';
+import type { Write } from '../../../../src/queries/use-writes.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
-import { Confirm, type ConfirmedWrite } from '../../../../src/ui/views/shared/confirm.tsx';
+import type { CallOptions } from '../../../../src/service/options.ts';
+import { Confirm } from '../../../../src/ui/views/shared/confirm.tsx';
+import { serviceAt } from '../../../service/hostile-server.ts';
 import { openOnStage } from '../../stage.tsx';
 
 const names = ['one', 'two', 'three', 'four', 'five'];
 
 function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknown>, columns = 100) {
   const onDone = vi.fn();
-  const writes: ConfirmedWrite[] = names.map(name => ({
+  const writes: Write[] = names.map(name => ({
     label: `run ${name}`,
-    request: `DELETE /api/v1/eval/b/runs/${name}`,
-    send: (_, signal) => send(name, signal),
+    send: (service, signal) => service.evaluations.delete('b', name, { signal }),
   }));
+  const { service } = serviceAt('https://service.example');
+  const answering = {
+    ...service,
+    evaluations: {
+      ...service.evaluations,
+      delete: async (_: string, name: string, options: CallOptions = {}) => {
+        await send(name, options.signal ?? new AbortController().signal);
+        return {};
+      },
+    },
+  };
   const screen = openOnStage(
     close => (
       <Confirm
@@ -27,7 +40,7 @@ function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknow
         onClose={close}
       />
     ),
-    { columns, rows: 24 },
+    { columns, rows: 24, service: async () => answering },
   );
   return { screen, onDone };
 }

@@ -12,7 +12,6 @@ function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () =
       <FormWindow<string>
         title="Start something"
         fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
-        request={values => ({ method: 'POST', path: '/api/v1/x', body: values })}
         work={(_, __, signal) => send(signal)}
         touches={[]}
         onDone={onDone}
@@ -99,7 +98,6 @@ describe('a form', () => {
         <FormWindow<string>
           title="Start something"
           fields={[{ kind: 'text', name: 'name', label: 'Name' }]}
-          request={values => ({ method: 'POST', path: '/api/v1/x', body: values })}
           work={() => promise}
           touches={[]}
           onDone={onDone}

@@ -1,0 +1,30 @@
+/** Requests as lines of a preview. Pure. */
+import type { RequestPreview, Requests } from '../../../queries/use-requests.ts';
+import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
+
+/** Method and path, without the body. */
+export function requestLine({ method, path }: RequestPreview): string {
+  return sanitiseLine(`${method} ${path}`);
+}
+
+/** Each request with its body, wrapped; or why they are not known. None where no preview is wanted. */
+export function requestLines(
+  requests: Requests | undefined,
+  width: number,
+  { bodies = true }: { readonly bodies?: boolean } = {},
+): string[] {
+  switch (requests?.kind) {
+    case undefined:
+      return [];
+    case 'connecting':
+      return ['Connecting…'];
+    case 'failed':
+      return wrap(sanitiseLine(requests.fault.message), width);
+    case 'known':
+      return requests.requests.flatMap(request => [
+        ...wrap(requestLine(request), width),
+        ...(bodies && request.body ? wrap(safeJson(request.body, 2), width) : []),
+      ]);
+  }
+}
