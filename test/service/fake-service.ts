@@ -6,6 +6,7 @@ import type { Service } from '../../src/service/index.ts';
 export function fakeService(parts: object = {}): Service {
   const service = {
     gate: openGate,
+    requireWrites: () => {},
     ...parts,
     get background() {
       return service;

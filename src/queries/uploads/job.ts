@@ -68,7 +68,10 @@ export abstract class Job<State extends JobState> {
     this.#stop = new AbortController();
     this.set(this.begin());
     try {
-      await this.work(await orStopped(connect(), this.signal));
+      const service = await orStopped(connect(), this.signal);
+      // All of it is done to write: nothing is read from disk for what would be refused.
+      service.requireWrites();
+      await this.work(service);
     } catch (error) {
       this.set(this.end(this.signal.aborted, faultOf(error)));
     } finally {

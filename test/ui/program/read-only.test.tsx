@@ -11,15 +11,16 @@ import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.t
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
-import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
+import { findView, type ViewDefinition } from '../../../src/ui/app/view-definition.ts';
 import type { Command } from '../../../src/ui/keys/command.ts';
+import { keyLabel } from '../../../src/ui/keys/key.ts';
 import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
-import { serviceAt } from '../../service/hostile-server.ts';
+import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
 
 const size = { columns: 120, rows: 30 };
 
@@ -124,6 +125,9 @@ async function tryAll(view: ViewDefinition, ways: readonly ((walk: Walk) => Prom
   const folder = await uploadFolder();
   let walk = await openAt(view, double, true, folder);
   let before = walk.text();
+  for (const { keys, hint } of writingIn(view).commands) {
+    if (hint !== undefined) expect(before).not.toContain(`<${keyLabel(keys[0] ?? '')}> ${hint}`);
+  }
   for (const way of ways) {
     await way(walk);
     if (walk.text() === before) continue;
@@ -175,6 +179,30 @@ describe.each(registry.map(view => [view.name, view] as const))('in the view %s 
       await walk.press('y');
     });
     expect(await tryAll(view, ways)).toEqual([]);
+  });
+});
+
+describe('what is missing is said', () => {
+  it.each([
+    ['with the key that makes it, where the program may write', false],
+    ['without a key, where it may not', true],
+  ])('%s', { timeout: limitMs }, async (_, readOnly) => {
+    const folder = await uploadFolder();
+    const at = async (name: string, double: ServiceDouble): Promise<Walk> => {
+      const view = findView(registry, name);
+      if (!view) throw new Error(`there is no view ${name}`);
+      return openAt(view, double, readOnly, folder);
+    };
+    const blocked = await at('benchmark', await serviceDouble());
+    await blocked.waitFor('secret TOKEN is missing');
+    expect(blocked.text().includes('is missing: n creates it')).toBe(!readOnly);
+    expect(blocked.text().includes('1 image pending: b builds them')).toBe(!readOnly);
+    blocked.close();
+    const nothing = await hostileServer(json({ items: [], has_more: false }));
+    const empty = await at('benchmarks', { ...nothing, writes: () => [] });
+    await empty.waitFor('No benchmarks yet');
+    expect(empty.text().includes('yet: u uploads one')).toBe(!readOnly);
+    empty.close();
   });
 });
 

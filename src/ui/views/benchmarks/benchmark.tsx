@@ -11,8 +11,10 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { runColumns } from '../runs/columns.ts';
 import { runFacts, runPlace } from '../runs/facts.ts';
 import { useRunActions } from '../runs/use-run-actions.tsx';
+import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
+import { benchmarkCommands } from './commands.ts';
 import { readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
@@ -26,13 +28,14 @@ export function BenchmarkView({ location }: ViewProps) {
   const source = useMemo(() => runsOfBenchmark(benchId), [benchId]);
   const benchmarkActions = useBenchmarkActions();
   const runActions = useRunActions();
+  const advise = useAdvise();
   const shown = benchmark.data ?? { bench_id: benchId, label: location.params['label'] };
 
   const built = images.data?.images.filter(image => image.build_status === 'ready').length;
   const lines = [
     theme.styles.title(truncate(sanitiseLine(shown.label ?? benchId), pane.width - 2)),
     ...(shown.description ? [truncate(sanitiseLine(shown.description), pane.width - 2)] : []),
-    ...readinessLines(readiness.data, theme).map(line => line),
+    ...readinessLines(readiness.data, theme, advise),
     ...(images.data ? [theme.styles.muted(`images ${built}/${images.data.images.length} ready`)] : []),
     '',
   ].map(line => ` ${line}`);
@@ -40,7 +43,8 @@ export function BenchmarkView({ location }: ViewProps) {
     <ResourceList
       source={source}
       columns={runColumns}
-      emptyWords="No runs yet: e evaluates a model on this benchmark"
+      emptyWords="No runs yet"
+      emptyAdvice={{ command: benchmarkCommands.evaluate, words: 'evaluates a model on this benchmark' }}
       open={runPlace}
       facts={runFacts}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}

@@ -6,6 +6,7 @@ import { lateWindow } from '../../app/late.tsx';
 import type { Pane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAdvise } from '../shared/advice.ts';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
@@ -23,9 +24,10 @@ const StartBenchmarkUpload = lateWindow(
 function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const theme = useTheme();
   const readiness = useLive(readinessQuery(benchId), 'visible');
+  const advise = useAdvise();
   const lines =
     readiness.data || !readiness.fault
-      ? readinessLines(readiness.data, theme)
+      ? readinessLines(readiness.data, theme, advise)
       : faultLines(readiness.fault, pane.width, theme);
   return (
     <Box marginTop={1}>
@@ -41,7 +43,8 @@ export function BenchmarksView() {
     <ResourceList
       source={benchmarkList}
       columns={benchmarkColumns}
-      emptyWords="No benchmarks yet: u uploads one"
+      emptyWords="No benchmarks yet"
+      emptyAdvice={{ command: benchmarkCommands.upload, words: 'uploads one' }}
       open={row => ({ view: 'benchmark', params: { bench_id: row.bench_id, label: row.label ?? row.bench_id } })}
       facts={benchmarkFacts}
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}

@@ -2,17 +2,21 @@
 import type { Readiness } from '../../../contract/benchmarks.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
+import type { Advise } from '../shared/advice.ts';
+import { benchmarkCommands } from './commands.ts';
 
 /** A line for the verdict and one for each blocker, with what lifts it. */
-export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme): string[] {
+export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {
   if (!readiness) return [styles.muted('readiness not known yet')];
   if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`)];
   const secrets = (readiness.missing_secret_names ?? []).map(name =>
-    styles.warning(`${glyphs.warning} secret ${sanitiseLine(name)} is missing: n creates it`),
+    styles.warning(
+      `${glyphs.warning} secret ${sanitiseLine(name)} is missing${advise({ command: benchmarkCommands.secret, words: 'creates it' })}`,
+    ),
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
     styles.warning(
-      `${glyphs.warning} ${count} image${count === 1 ? '' : 's'} ${sanitiseLine(status)}${status === 'building' ? '' : ': b builds them'}`,
+      `${glyphs.warning} ${count} image${count === 1 ? '' : 's'} ${sanitiseLine(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];

@@ -6,6 +6,7 @@ import { ResourceList } from '../shared/resource-list.tsx';
 import { trainingColumns } from '../training/columns.ts';
 import { trainingFacts, trainingPlace } from '../training/facts.ts';
 import { useTrainingActions } from '../training/use-training-actions.tsx';
+import { benchmarkCommands } from './commands.ts';
 
 export function BenchmarkTrainingView({ location }: ViewProps) {
   const benchId = location.params['bench_id'] ?? '';
@@ -15,7 +16,8 @@ export function BenchmarkTrainingView({ location }: ViewProps) {
     <ResourceList
       source={source}
       columns={trainingColumns}
-      emptyWords="No training runs of this benchmark yet: t on the benchmark starts one"
+      emptyWords="No training runs of this benchmark yet"
+      emptyAdvice={{ command: benchmarkCommands.train, words: 'on the benchmark starts one' }}
       open={trainingPlace}
       facts={trainingFacts}
       pin={run => ({ kind: 'training', id: run.training_run_id, label: run.display_name ?? run.training_run_id })}

@@ -13,7 +13,8 @@ export function DatasetsView() {
     <ResourceList
       source={datasetList}
       columns={datasetColumns}
-      emptyWords="No datasets yet: u uploads trajectories, and evaluations record theirs"
+      emptyWords="No datasets yet"
+      emptyAdvice={{ command: datasetCommands.upload, words: 'uploads trajectories, and evaluations record theirs' }}
       open={row => ({
         view: 'trajectories',
         params: { dataset_name: row.dataset_name ?? '', name: row.display_name ?? row.dataset_name ?? '' },

@@ -32,7 +32,8 @@ export function DeploymentsView() {
     <ResourceList
       source={deploymentList}
       columns={deploymentColumns}
-      emptyWords="No deployments yet: D on a training run deploys its last checkpoint"
+      emptyWords="No deployments yet"
+      emptyAdvice={{ command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' }}
       open={deploymentPlace}
       facts={deploymentFacts}
       {...(words === ''

@@ -1,5 +1,6 @@
 /** The evaluation runs of every benchmark. */
 import { everyRun } from '../../../queries/evaluations.ts';
+import { benchmarkCommands } from '../benchmarks/commands.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { runColumns } from './columns.ts';
 import { runFacts, runPlace } from './facts.ts';
@@ -11,7 +12,8 @@ export function RunsView() {
     <ResourceList
       source={everyRun}
       columns={runColumns}
-      emptyWords="No runs yet: open a benchmark and evaluate a model on it"
+      emptyWords="No runs yet"
+      emptyAdvice={{ command: benchmarkCommands.evaluate, words: 'on a benchmark evaluates a model' }}
       open={runPlace}
       facts={runFacts}
       pin={run => ({ kind: 'run', id: run.eval_run_id, label: run.display_name ?? run.eval_run_id })}

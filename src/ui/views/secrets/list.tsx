@@ -16,7 +16,8 @@ export function SecretsView() {
     <ResourceList
       source={secretList}
       columns={secretColumns}
-      emptyWords="No secrets yet: n creates one"
+      emptyWords="No secrets yet"
+      emptyAdvice={{ command: secretCommands.create, words: 'creates one' }}
       facts={secretFacts}
       bindings={[
         {

@@ -23,6 +23,7 @@ import { initialTableState, type TableState } from '../../widgets/table/table-st
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { type Advice, useAdvise } from './advice.ts';
 import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness } from './list-words.ts';
@@ -36,8 +37,10 @@ export interface ResourceListProps<Row> {
   /** Rows that are known without asking, in the place of those of the answer. */
   readonly rows?: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** What is said where there are no rows, and what to do about it. */
+  /** What is said where there are no rows. */
   readonly emptyWords: string;
+  /** What to do about that. */
+  readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: (row: Row) => Location | undefined;
   /** What the inspector shows of the row under the cursor. */
@@ -94,7 +97,8 @@ const noColumns: readonly string[] = [];
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, thing } = props;
-  const { join = itself, joined = noColumns } = props;
+  const { join = itself, joined = noColumns, emptyAdvice } = props;
+  const advise = useAdvise();
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -232,7 +236,10 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               focused={pane.focused}
               total={rows.length}
               hasMore={list.hasMore}
-              emptyWords={emptyListWords({ loaded, hasMore: list.hasMore, filter, read }, emptyWords)}
+              emptyWords={emptyListWords(
+                { loaded, hasMore: list.hasMore, filter, read },
+                `${emptyWords}${advise(emptyAdvice)}`,
+              )}
               facts={[
                 ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }),
                 oldWords,

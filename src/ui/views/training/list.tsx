@@ -1,5 +1,6 @@
 /** The training runs of every benchmark. */
 import { everyTrainingRun, withProgress } from '../../../queries/training.ts';
+import { benchmarkCommands } from '../benchmarks/commands.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { trainingColumns } from './columns.ts';
 import { trainingFacts, trainingPlace } from './facts.ts';
@@ -13,7 +14,8 @@ export function TrainingView() {
     <ResourceList
       source={source}
       columns={trainingColumns}
-      emptyWords="No training runs yet: t on a benchmark starts one"
+      emptyWords="No training runs yet"
+      emptyAdvice={{ command: benchmarkCommands.train, words: 'on a benchmark starts one' }}
       open={trainingPlace}
       facts={trainingFacts}
       pin={run => ({ kind: 'training', id: run.training_run_id, label: run.display_name ?? run.training_run_id })}

@@ -1,0 +1,50 @@
+/** Uploads on a service that may only be read: refused before a file is read, and in the middle. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
+import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { serviceDouble } from '../../service/double.ts';
+import { serviceAt } from '../../service/hostile-server.ts';
+
+async function jobs() {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-only-'));
+  const memory = RememberedStore.inMemory('test');
+  onTestFinished(() => {
+    memory.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'one', tasks: [] }));
+  writeFileSync(join(folder, 'a.txt'), 'a');
+  const lines = join(folder, 'talk.jsonl');
+  writeFileSync(lines, '{"messages": []}\n');
+  return [
+    new BenchmarkUpload('benchmark', await planUpload(folder), memory),
+    new TrajectoryUpload('trajectories', lines, 'talks'),
+  ];
+}
+
+it('are refused as a whole', async () => {
+  const double = await serviceDouble();
+  const { service } = serviceAt(double.url, { readOnly: true });
+  for (const job of await jobs()) {
+    await job.run(async () => service);
+    expect(job.state).toMatchObject({ phase: 'failed', fault: { kind: 'read_only' } });
+    expect(job.busy).toBe(false);
+  }
+  expect(double.requests).toEqual([]);
+});
+
+it('are refused with the next request where they were let through', async () => {
+  const double = await serviceDouble();
+  const { service } = serviceAt(double.url, { readOnly: true });
+  const careless = { ...service, requireWrites: () => {} };
+  for (const job of await jobs()) {
+    await job.run(async () => careless);
+    expect(JSON.stringify(job.state)).toContain('read-only');
+  }
+  expect(double.requests).toEqual([]);
+});
