@@ -6,7 +6,7 @@ import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type ListSource, wholePage } from './list.ts';
 
-/** What became of a task in two runs. Several rollouts of a task count as their mean. */
+/** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
   readonly task_id: string;
   readonly first: number | undefined;

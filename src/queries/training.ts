@@ -80,7 +80,7 @@ export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | 
 const progressesAtOnce = 4;
 
 /**
- * The same list with the steps that each run has done. Asked of runs that go on, and once of those that ended before their
+ * The same list with the steps that each run has done. Asked of runs that are not over, and once of those that ended before their
  * last step; what cannot be had is left out.
  */
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
@@ -204,7 +204,7 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
   };
 }
 
-/** What the start of a run may be told, where the service says so. */
+/** The options that the start of a run takes, where the service lists them. */
 export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: trainingKeys.options,
   activity: () => 'settled',

@@ -111,8 +111,8 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 }
 
 /**
- * The trajectories of an evaluation run. Where the service does not list trajectories, the rewards of the run stand in for
- * them: those leave out the rollouts that failed.
+ * The trajectories of an evaluation run. Where the service does not list trajectories, its rewards take their place,
+ * without the rollouts that failed.
  */
 export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Trajectory> {
   const filter = { eval_run_id: runId };

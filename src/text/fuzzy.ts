@@ -105,7 +105,7 @@ function endOf(term: string, subject: string): number {
 
 /** The places of the term's letters, ascending. */
 function matchTerm(term: string, subject: string): readonly number[] | undefined {
-  // A whole occurrence beats letters gathered on the way, wherever it stands.
+  // A whole occurrence beats letters gathered on the way, wherever it is.
   const whole = subject.indexOf(term);
   if (whole >= 0) return Array.from({ length: term.length }, (_, i) => whole + i);
   let at = endOf(term, subject);

@@ -59,7 +59,7 @@ export interface Bin {
   readonly count: number;
 }
 
-/** So few different values, such as 0 and 1, are told apart better by a bin for each. */
+/** So few different values, such as 0 and 1, are clearer in a bin each. */
 const fewValues = 4;
 
 /**

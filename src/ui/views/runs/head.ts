@@ -25,7 +25,7 @@ export interface RunOutcome {
 }
 
 /**
- * The mean of a run. While it goes on, it is that of the rewards that are shown; in the end the service says what the mean
+ * The mean of a run. While it runs, it is that of the rewards that are shown; in the end the service says what the mean
  * is. Where there are no rewards, the progress says what it is so far.
  */
 export function outcomeOf(
@@ -72,7 +72,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
-  // Of a run that goes on, what has no entry is still to come.
+  // While a run is not over, what has no entry is still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const [label, mean, of] = meanWords(outcomeOf(run, progress, rewards));

@@ -11,7 +11,7 @@ export interface RewardSummary {
   readonly mean: number | undefined;
   /** Trajectories listed without a reward. */
   readonly missing: number;
-  /** Rollouts of the run, where the service told; otherwise the number of trajectories listed. */
+  /** Rollouts of the run, where the service says so; otherwise the number of trajectories listed. */
   readonly total: number;
 }
 

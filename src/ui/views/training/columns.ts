@@ -6,13 +6,13 @@ import type { Column } from '../../widgets/table/column.ts';
 import { agoOf } from '../shared/ages.ts';
 import { timeColumn } from '../shared/time-column.ts';
 
-/** Steps that a run was told to do, where its options say so. */
+/** The step budget of a run, where its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
   const steps = options?.['num_steps'];
   return typeof steps === 'number' ? steps : undefined;
 }
 
-/** `35/600`, or only the steps that it was told to do where it is not known how many are done. */
+/** `35/600`, or only the budget where it is not known how many are done. */
 function stepsText(run: ProgressedRun): string {
   const [done, total] = [run.completed_steps, stepsOf(run)];
   if (done == null) return total === undefined ? '' : String(total);

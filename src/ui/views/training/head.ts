@@ -28,7 +28,7 @@ export function statusLine(
 }
 
 /**
- * Pace and elapsed time, kept up to date while the run goes on and empty once it has ended. What matters most comes first,
+ * Pace and elapsed time, kept up to date while the run is not over, and empty once it is. What matters most comes first,
  * where nothing cuts it.
  */
 export function usePace(

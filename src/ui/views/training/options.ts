@@ -1,5 +1,5 @@
 /**
- * The options of a training run as fields of a form. A service that says what it may be told is asked for exactly that; for
+ * The options of a training run as fields of a form. A service that lists its options gets a form of exactly those; for
  * others there are the options that were seen to be taken. Pure.
  */
 import { own } from '../../../text/own.ts';

@@ -66,7 +66,7 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
   const shell = useShell();
   const workbench = useWorkbench();
   const idempotencyKey = useIdempotencyKey();
-  // The fields are made once: what is asked anew meanwhile must not take away what was typed.
+  // The fields are made once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
     {

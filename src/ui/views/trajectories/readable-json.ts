@@ -90,7 +90,7 @@ class Writer {
     this.#afterBlock = true;
   }
 
-  /** Lines that have an indentation of their own: the first goes on in the line, the others are moved in. */
+  /** Lines that have an indentation of their own: the first continues the line, the others are moved in. */
   addNested([first = '', ...rest]: readonly string[]): void {
     this.add(first);
     for (const line of rest) {

@@ -1,4 +1,4 @@
-/** A field of braille dots that belong to series: the marks by which series are told apart, with and without colour. Pure. */
+/** A field of braille dots that belong to series: the marks that distinguish series, with and without colour. Pure. */
 import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;

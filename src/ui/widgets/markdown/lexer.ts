@@ -10,7 +10,7 @@ const maximumLength = 100_000;
 const maximumDepth = 12;
 /**
  * Units of lists and quotes that may be read, for each unit of the text. One is read once at each of its levels, and
- * once more for each line by which the lexer finds it to go on, which is quadratic.
+ * once more for each line by which the lexer finds it to continue, which is quadratic.
  */
 const maximumRereads = 3 * maximumDepth;
 /** Cells of one table. Rows are filled up to the width of the header, so a wide header over short rows multiplies. */

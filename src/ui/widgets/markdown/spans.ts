@@ -14,7 +14,7 @@ export interface Span {
   readonly styles: readonly StyleName[];
 }
 
-/** The text of inline tokens, each stretch with its styles besides those given. */
+/** The text of inline tokens, each stretch with its styles in addition to those given. */
 export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: readonly StyleName[] = []): Span[] {
   return tokens.flatMap(token => spansOfToken(token, theme, styles));
 }
@@ -89,7 +89,7 @@ const namedCharacters: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 };
 
-/** Character references read. What they stand for is as hostile as the rest. */
+/** Character references read. Their characters are as untrusted as the rest. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
@@ -111,7 +111,7 @@ export function spanLines(spans: readonly Span[], width: number, theme: Theme): 
   const styled = styler(spans, theme);
   let from = 0;
   return wrap(text, width).map(line => {
-    // A break swallows only spaces and line ends, so the line is the next place where its text stands.
+    // A break swallows only spaces and line ends, so the line begins at the next occurrence of its text.
     const start = Math.max(from, text.indexOf(line, from));
     from = start + line.length;
     if (text[from] === '\n') from += 1;
@@ -149,7 +149,7 @@ export function plainLines(text: string, width: number, theme: Theme): string[] 
   return wrap(text, width).map(line => fitting(line, width, theme));
 }
 
-/** A wide character in a column of one cell stands alone on its line and still does not fit. */
+/** A wide character in a column of one cell has its line to itself and still does not fit. */
 function fitting(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }

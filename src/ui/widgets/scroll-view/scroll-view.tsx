@@ -20,11 +20,11 @@ export interface ScrollViewProps {
   readonly styleAt?: (line: number) => Style | undefined;
   readonly width: number;
   readonly focused: boolean;
-  /** What stands at the left of the position. */
+  /** Text to the left of the position. */
   readonly words?: string;
 }
 
-/** Lines that the view needs besides those of the text. */
+/** Lines that the view needs in addition to those of the text. */
 export const scrollViewLines = 1;
 
 export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {

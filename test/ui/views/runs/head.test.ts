@@ -19,7 +19,7 @@ function head(status: string, rewards: readonly TrajectoryReward[] | undefined, 
 }
 
 describe('the mean', () => {
-  it('is that of the rewards that are shown, and says of how many, while the run goes on', () => {
+  it('is that of the rewards that are shown, and says of how many, while it runs', () => {
     const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
     const lines = head('running', rewardsOf(0, 0.25, 0.5), { terminal_rollouts: 3, live });
     expect(lines[2]).toBe('mean so far 0.250 of 3 graded');

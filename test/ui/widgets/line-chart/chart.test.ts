@@ -155,33 +155,30 @@ describe('two series', () => {
     expect(Math.abs(cells(0) - cells(1))).toBeLessThanOrEqual(1);
   });
 
-  it.each([false, true])(
-    'are told apart without colours, and the legend shows the marks that are drawn (ASCII: %s)',
-    ascii => {
-      const colourless = createTheme('plain', ascii);
-      const samples = [0, 1, 2, 3].map(index => seriesSample(index, colourless));
-      expect(new Set(samples).size).toBe(4);
-      const flat = (index: number) => {
-        const alone = [0, 1, 2, 3].map(each => ({ name: '', points: each === index ? points : [] }));
-        const line = drawChart(alone, { width: 60, height: 8, theme: colourless }).lines.find(each =>
-          ascii ? /[*+ox]{4}/.test(each) : /[\u2801-\u28ff]/.test(each),
-        );
-        return line ?? '';
-      };
-      const marks = (text: string) =>
-        new Set([...text].filter(mark => (ascii ? '*+ox' : true) && /[^ ┤│\d.|]/.test(mark)));
-      for (const [index, sample] of samples.entries()) {
-        const drawn = marks(flat(index));
-        for (const mark of ascii ? marks(sample) : []) expect(drawn).toContain(mark);
-        // A dotted line has fewer dots than a solid one.
-        if (!ascii && index === 1) expect(dotsOf(flat(1))).toBeLessThan(dotsOf(flat(0)) * 0.75);
-      }
-      const [first, second] = [0, 1].map(index =>
-        plain(drawChart(other.slice(index, index + 1), { width: 40, height: 10, theme: colourless }).lines),
+  it.each([false, true])('differ without colours, and the legend shows the marks that are drawn (ASCII: %s)', ascii => {
+    const colourless = createTheme('plain', ascii);
+    const samples = [0, 1, 2, 3].map(index => seriesSample(index, colourless));
+    expect(new Set(samples).size).toBe(4);
+    const flat = (index: number) => {
+      const alone = [0, 1, 2, 3].map(each => ({ name: '', points: each === index ? points : [] }));
+      const line = drawChart(alone, { width: 60, height: 8, theme: colourless }).lines.find(each =>
+        ascii ? /[*+ox]{4}/.test(each) : /[\u2801-\u28ff]/.test(each),
       );
-      expect(first).not.toBe(second);
-    },
-  );
+      return line ?? '';
+    };
+    const marks = (text: string) =>
+      new Set([...text].filter(mark => (ascii ? '*+ox' : true) && /[^ ┤│\d.|]/.test(mark)));
+    for (const [index, sample] of samples.entries()) {
+      const drawn = marks(flat(index));
+      for (const mark of ascii ? marks(sample) : []) expect(drawn).toContain(mark);
+      // A dotted line has fewer dots than a solid one.
+      if (!ascii && index === 1) expect(dotsOf(flat(1))).toBeLessThan(dotsOf(flat(0)) * 0.75);
+    }
+    const [first, second] = [0, 1].map(index =>
+      plain(drawChart(other.slice(index, index + 1), { width: 40, height: 10, theme: colourless }).lines),
+    );
+    expect(first).not.toBe(second);
+  });
 });
 
 function dotsOf(text: string): number {
