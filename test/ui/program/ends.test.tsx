@@ -78,6 +78,35 @@ describe('a run that ends', () => {
   });
 });
 
+describe('in the background', () => {
+  it('is asked only what nothing on screen asks already', async () => {
+    const run = world();
+    const screen = openWorld(run, { view: 'runs', params: {} });
+    await screen.waitFor('1 running');
+    await morePolls(run, 40);
+    expect(run.asked('getEvalProgress')).toBe(0);
+    await screen.type(':models\r');
+    await eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(1));
+    run.status = 'completed';
+    await screen.waitFor('✓ baseline completed');
+    const before = run.asked('getEvalProgress');
+    await screen.type(':runs\r');
+    await morePolls(run, 8);
+    await screen.type('-');
+    expect(run.asked('getEvalProgress')).toBe(before);
+  });
+
+  it('nothing is asked about what is over, however it is pinned', async () => {
+    const run = world('completed');
+    const screen = openWorld(run, { view: 'runs', params: {} });
+    await screen.waitFor('▸ baseline');
+    await screen.press('p');
+    await screen.waitFor('Pinned to Watch');
+    await morePolls(run, 12);
+    expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(0);
+  });
+});
+
 describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();

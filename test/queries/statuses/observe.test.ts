@@ -1,0 +1,98 @@
+/** What arrives in the query cache is reported, whichever part of the program asked; what answers 404 is gone. */
+import { QueryClient } from '@tanstack/react-query';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type AnswerMeta, observeAnswers, type Subject } from '../../../src/queries/statuses/observe.ts';
+import { type Observation, StatusStore } from '../../../src/queries/statuses/store.ts';
+import { eventually } from '../../eventually.ts';
+import { notFound } from '../scripted-service.ts';
+
+const about: Subject = { kind: 'run', id: 'evr_1' };
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+}
+
+const observes = ({ id, status }: Run): Observation => ({ kind: 'run', id, status });
+
+function observed() {
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } });
+  const statuses = new StatusStore();
+  const reports: (readonly Observation[])[] = [];
+  const gone: Subject[] = [];
+  const stop = observeAnswers(client, {
+    statuses,
+    onObserved: observations => reports.push(observations),
+    onGone: subject => gone.push(subject),
+  });
+  onTestFinished(() => {
+    stop();
+    client.clear();
+  });
+  const fetch = (key: string, meta: AnswerMeta, queryFn: () => unknown): Promise<unknown> =>
+    client.fetchQuery({ queryKey: [key], meta, queryFn, staleTime: 0 }).catch(() => undefined);
+  return { client, statuses, reports, gone, fetch };
+}
+
+describe('an answer', () => {
+  it('is reported whoever asked: a fetch, a list, a change of the cache', async () => {
+    const { client, statuses, fetch } = observed();
+    await fetch('one', { observes }, () => ({ id: 'a', status: 'running' }));
+    await fetch('list', { observes, rows: (data: { rows: Run[] }) => data.rows }, () => ({
+      rows: [{ id: 'b', status: 'pending' }],
+    }));
+    client.setQueryData(['one'], { id: 'a', status: 'completed' });
+    expect(statuses.all().map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'completed'],
+      ['b', 'pending'],
+    ]);
+  });
+
+  it('says nothing new where rows stayed the same and are over, or were remembered', async () => {
+    const { statuses, reports, fetch } = observed();
+    const rows = [
+      { id: 'over', status: 'completed' },
+      { id: 'runs', status: 'running' },
+      { id: 'old', status: 'running', remembered_at: 1 },
+    ];
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
+    await fetch('list', meta, () => ({ rows }));
+    await fetch('list', meta, () => ({ rows: rows.map(row => ({ ...row })) }));
+    expect(reports.map(report => report.map(({ id }) => id))).toEqual([['over', 'runs'], ['runs']]);
+    expect(statuses.get({ kind: 'run', id: 'old' })).toBeUndefined();
+  });
+});
+
+describe('a 404', () => {
+  it('of everything about a resource means that it is gone', async () => {
+    const { gone, fetch } = observed();
+    let found = true;
+    const read = () => (found ? { id: 'evr_1', status: 'running' } : notFound('evr_1'));
+    await fetch('record', { observes, about }, read);
+    await fetch('progress', { observes, about }, read);
+    found = false;
+    await fetch('progress', { observes, about }, read);
+    await eventually(() => expect(gone).toEqual([about]));
+  });
+
+  it('of one endpoint means nothing while another still finds it', async () => {
+    const { gone, statuses, fetch } = observed();
+    let reads = 0;
+    await fetch('record', { observes, about }, () => {
+      reads += 1;
+      return { id: 'evr_1', status: 'running' };
+    });
+    await fetch('progress', { observes, about }, () => notFound('evr_1'));
+    await eventually(() => expect(reads).toBe(2));
+    expect([gone, statuses.get(about)?.status]).toEqual([[], 'running']);
+  });
+
+  it('without an envelope is a gateway, and no news of the resource', async () => {
+    const { gone, statuses, fetch } = observed();
+    await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
+    await fetch('record', { observes, about }, () => {
+      throw new Error('The service answered 404 Not Found');
+    });
+    expect([gone, statuses.get(about)?.fault]).toEqual([[], 'The service answered 404 Not Found']);
+  });
+});
