@@ -1,6 +1,8 @@
 /** What is pinned to Watch: kept between two starts, and announced when it changes. */
 import type { PinnedThing, RememberedStore, ThingKind } from './remembered/store.ts';
 
+const noPins: readonly PinnedThing[] = [];
+
 export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Set<() => void>();
@@ -10,10 +12,19 @@ export class Pins {
     this.#remembered = remembered;
   }
 
-  /** In the order in which they were pinned; the same array until it changes. */
+  /** In the order in which they were pinned; the same array until it changes. Opens the store of what was seen. */
   list(): readonly PinnedThing[] {
-    this.#list ??= this.#remembered().pinned();
-    return this.#list;
+    if (this.#list) return this.#list;
+    const list = this.#remembered().pinned();
+    this.#list = list;
+    // It may be asked for while something is drawn.
+    if (list.length > 0) queueMicrotask(() => this.#announce());
+    return list;
+  }
+
+  /** The same without opening anything: none before they were first asked for, which the first frame does not. */
+  known(): readonly PinnedThing[] {
+    return this.#list ?? noPins;
   }
 
   has(kind: ThingKind, id: string): boolean {
@@ -40,7 +51,11 @@ export class Pins {
   };
 
   #changed(): void {
-    this.#list = undefined;
+    this.#list = this.#remembered().pinned();
+    this.#announce();
+  }
+
+  #announce(): void {
     for (const listener of this.#listeners) listener();
   }
 }

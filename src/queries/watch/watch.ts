@@ -40,21 +40,36 @@ function paceOfRun({ kind, id, status, done, total }: Known, memory: RememberedS
   return paceWords(paceOf(memory.progressOf(id)), { status, completed: done, total, now });
 }
 
+/** What is watched without being pinned: what runs, and what ended while the program was open. */
+function unpinned({ statuses }: Workbench, pins: readonly PinnedThing[], now: number): Known[] {
+  const running = new Set(runningOf(statuses, now));
+  const pinned = new Set(pins.map(keyOf));
+  return statuses
+    .all()
+    .filter(known => !pinned.has(keyOf(known)) && (running.has(known) || known.endedAt !== undefined));
+}
+
 /** What is watched: first what is pinned, in the order of the pins, then the rest, what began last first. */
-export function watchedOf({ statuses, pins, remembered }: Workbench, now = Date.now()): WatchedThing[] {
-  const pinned = pins.list().map(pin => {
+export function watchedOf(workbench: Workbench, now = Date.now()): WatchedThing[] {
+  const { statuses, remembered } = workbench;
+  const pins = workbench.pins.list();
+  const pinned = pins.map(pin => {
     const known = statuses.get(pin) ?? unknown(pin, pin.label);
     return known.label === known.id ? { ...known, label: pin.label } : known;
   });
-  const running = new Set(runningOf(statuses, now));
-  const others = statuses
-    .all()
-    .filter(known => !pins.has(known.kind, known.id) && (running.has(known) || known.endedAt !== undefined))
-    .toSorted((left, right) => (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'));
+  const others = unpinned(workbench, pins, now).toSorted((left, right) =>
+    (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
+  );
   const line = (known: Known, isPinned: boolean): WatchedThing => {
     return { ...known, pinned: isPinned, pace: paceOfRun(known, remembered, now) };
   };
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
+}
+
+/** How many lines that are, without opening the store of what was seen: the first frame counts them. */
+export function watchedCount(workbench: Workbench, now = Date.now()): number {
+  const pins = workbench.pins.known();
+  return pins.length + unpinned(workbench, pins, now).length;
 }
 
 /** What was asked for, and what of it failed. */

@@ -1,0 +1,31 @@
+/** What is pinned: announced when it changes, and read when it is first needed, not before. */
+import { expect, it, vi } from 'vitest';
+import { Pins } from '../../src/queries/pins.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+
+const pin = { kind: 'run', id: 'evr_1', label: 'baseline' } as const;
+
+it('opens nothing to say what is known, and announces what it finds when it does', async () => {
+  const store = RememberedStore.inMemory('test');
+  store.pin(pin);
+  const open = vi.fn(() => store);
+  const pins = new Pins(open);
+  const changed = vi.fn();
+  pins.subscribe(changed);
+  expect([pins.known(), open.mock.calls.length]).toEqual([[], 0]);
+  expect(pins.list()).toEqual([pin]);
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+  expect(pins.known()).toBe(pins.list());
+});
+
+it('pins, unpins, and says so', () => {
+  const store = RememberedStore.inMemory('test');
+  const pins = new Pins(() => store);
+  const changed = vi.fn();
+  pins.subscribe(changed);
+  expect([pins.has('run', 'evr_1'), pins.toggle(pin), pins.has('run', 'evr_1')]).toEqual([false, true, true]);
+  expect(store.pinned()).toEqual([pin]);
+  pins.remove('run', 'evr_1');
+  pins.remove('run', 'evr_1');
+  expect([store.pinned(), pins.list(), changed.mock.calls.length]).toEqual([[], [], 2]);
+});
