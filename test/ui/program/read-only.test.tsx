@@ -2,10 +2,7 @@
  * A read-only program sends no write, whatever is pressed, chosen, typed or clicked. The views and their commands come from
  * the registry; the service itself is one that would write, so that only the screens stand in between.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
@@ -18,6 +15,7 @@ import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
+import { smallFolder } from '../../queries/uploads/small-folder.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
@@ -41,17 +39,6 @@ const params = {
 
 interface Walk extends Screen {
   readonly click: (column: number, row: number) => void;
-}
-
-async function uploadFolder(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-only-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(
-    join(folder, 'manifest.json'),
-    JSON.stringify({ name: 'one', tasks: [{ name: 'one', run_command: 'x' }] }),
-  );
-  writeFileSync(join(folder, 'a.txt'), 'a');
-  return folder;
 }
 
 /** The program at a view, with everything that it asks for there on screen. */
@@ -122,7 +109,7 @@ const yes = ['y', 'enter', 'enter'];
 /** Tries each way in on its own: the program is opened again where the one before has led elsewhere. */
 async function tryAll(view: ViewDefinition, ways: readonly ((walk: Walk) => Promise<void>)[]): Promise<string[]> {
   const double = await serviceDouble();
-  const folder = await uploadFolder();
+  const folder = smallFolder();
   let walk = await openAt(view, double, true, folder);
   let before = walk.text();
   for (const { keys, hint } of writingIn(view).commands) {
@@ -187,7 +174,7 @@ describe('what is missing is said', () => {
     ['with the key that makes it, where the program may write', false],
     ['without a key, where it may not', true],
   ])('%s', { timeout: limitMs }, async (_, readOnly) => {
-    const folder = await uploadFolder();
+    const folder = smallFolder();
     const at = async (name: string, double: ServiceDouble): Promise<Walk> => {
       const view = findView(registry, name);
       if (!view) throw new Error(`there is no view ${name}`);
@@ -208,7 +195,7 @@ describe('what is missing is said', () => {
 
 it('would be written by the same keys where the program may write', { timeout: limitMs }, async () => {
   const double = await serviceDouble();
-  const folder = await uploadFolder();
+  const folder = smallFolder();
   for (const view of registry) {
     for (const command of view.commands.filter(({ writes }) => writes)) {
       const walk = await openAt(view, double, false, folder);
