@@ -1,7 +1,7 @@
 /** Conversations on disk: each is kept after every answer, and can be gone on with later. */
 import { useCallback, useEffect } from 'react';
 import { messagesOf, type Turn } from './conversation.ts';
-import type { ChatSettings } from './use-conversation.ts';
+import type { ChatSettings, Talk } from './talk.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** A conversation with the way in which its model was asked. */
@@ -55,14 +55,23 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
   };
 }
 
-/** Keeps a conversation once an answer has come, or has failed to. */
-export function useKeptChat({ id, settings, turns, beside }: Chat, answering: boolean): void {
-  const { remembered, keepsChats } = useWorkbench();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other parameters alone are no news of the conversation
+/** Keeps a conversation on disk whenever an answer has come or has failed to, also while it is not on screen. */
+export function useKeptChat(
+  { id, settings }: Pick<Chat, 'id' | 'settings'>,
+  talk: Talk,
+  second: Talk | undefined,
+): void {
+  const workbench = useWorkbench();
   useEffect(() => {
-    if (!keepsChats || answering || turns.length === 0) return;
-    remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, beside } });
-  }, [remembered, keepsChats, id, turns, beside, answering]);
+    const keep = (): void => {
+      const { turns, answering } = talk.conversation;
+      if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
+      const beside = second?.conversation.turns;
+      workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, beside } });
+    };
+    talk.onRest = keep;
+    if (second) second.onRest = keep;
+  }, [workbench, id, settings, talk, second]);
 }
 
 /** Gives the conversations that were kept, the last one first. */

@@ -37,6 +37,14 @@ export interface WorkbenchOptions {
   readonly remembered?: () => RememberedStore;
 }
 
+/** Something that would be lost. */
+export interface Unfinished {
+  /** In words, such as `The answer of model-a in the chat`. */
+  readonly words: string;
+  /** Ends it, so that what there is of it can be kept. */
+  readonly stop?: (() => void) | undefined;
+}
+
 /** One connection of the screen to a service. */
 export class Workbench {
   readonly service: () => Promise<Service>;
@@ -71,8 +79,8 @@ export class Workbench {
   readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<JobState>>();
-  /** What views on screen would lose if the program ended, in words; see `useUnfinished`. */
-  readonly unfinished = new Map<string, string>();
+  /** What would be lost besides jobs if the program ended, by an id of its own. */
+  readonly unfinished = new Map<string, Unfinished>();
   /** Resolves once everything has been written and closed, after `close`. */
   readonly closed: Promise<void>;
   readonly #setClosed: () => void;
@@ -146,7 +154,8 @@ export class Workbench {
   /** What would be lost if the program ended now, or showed another service, in words. */
   wouldBeLost(): string[] {
     const jobs = [...this.jobs.values()].filter(job => job.busy);
-    return [...jobs.map(({ title }) => title), ...new Set(this.unfinished.values())];
+    const others = [...this.unfinished.values()].map(({ words }) => words);
+    return [...jobs.map(({ title }) => title), ...new Set(others)];
   }
 
   get paused(): boolean {
@@ -195,6 +204,7 @@ export class Workbench {
     this.#stopObserving();
     this.#stopFollowing();
     this.cache.clear();
+    for (const { stop } of [...this.unfinished.values()]) stop?.();
     const busy = [...this.jobs.values()].filter(job => job.busy);
     for (const job of busy) job.cancel();
     if (busy.length === 0) this.#closeStore();

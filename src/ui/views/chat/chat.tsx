@@ -2,12 +2,12 @@
 import { Box, Text } from 'ink';
 import { useEffect, useReducer, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
-import { type AnswerStats, type Conversation, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
+import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { modelList } from '../../../queries/models.ts';
+import { type ChatSettings, type Talk, useTalk } from '../../../queries/talk.ts';
 import { useUnfinished } from '../../../queries/unfinished.ts';
-import { type ChatSettings, type Talk, useConversation } from '../../../queries/use-conversation.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { copySequence } from '../../../text/clipboard.ts';
@@ -72,15 +72,13 @@ export function ChatView({ location }: ViewProps) {
   const inspector = usePane('inspector');
   const theme = useTheme();
   const { styles, glyphs } = theme;
-  const [said, rememberSaid] = useMemory<Conversation>('conversation');
-  const [saidBeside, rememberBeside] = useMemory<Conversation>('beside');
+  const talk = useTalk(...useMemory<Talk>('talk'));
+  const beside = useTalk(...useMemory<Talk>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
   const deployments = useList(deploymentList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
-  const talk = useConversation(said && { ...said, answering: false });
-  const beside = useConversation(saidBeside && { ...saidBeside, answering: false });
   const first: Side = { talk, settings };
   const sides: readonly Side[] = [
     first,
@@ -90,16 +88,12 @@ export function ChatView({ location }: ViewProps) {
   const answering = sides.some(side => side.talk.conversation.answering);
   const [knownId, rememberId] = useMemory<string>('id');
   const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
-  const besideTurns = settings.beside ? beside.conversation.turns : undefined;
-  useKeptChat({ id, settings, turns, beside: besideTurns }, answering);
+  useKeptChat({ id, settings }, talk, settings.beside ? beside : undefined);
   const chats = useChats();
   const { remembered } = useWorkbench();
   useEffect(() => rememberId(id), [rememberId, id]);
-  useEffect(() => rememberSaid(talk.conversation), [rememberSaid, talk.conversation]);
-  useEffect(() => rememberBeside(beside.conversation), [rememberBeside, beside.conversation]);
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
   const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
-  useUnfinished(answering ? `The answer of ${settings.model} in the chat` : undefined);
   useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The message that is being written in the chat');
   // The second may have been sent away while it was read.
   const read = sides[draft.side] ?? first;

@@ -2,9 +2,9 @@
 import { useState } from 'react';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
+import type { ChatSettings } from '../../../queries/talk.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
-import type { ChatSettings } from '../../../queries/use-conversation.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { Form } from '../../widgets/form/form.tsx';

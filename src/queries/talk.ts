@@ -1,0 +1,181 @@
+/** Talks with a model: sends, streams, stops. An answer goes on also while its conversation is not on screen. */
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { ChatRequest } from '../service/chat.ts';
+import {
+  type AnswerStats,
+  type Conversation,
+  type ConversationAction,
+  conversationReducer,
+  emptyConversation,
+  messagesOf,
+  type Turn,
+} from './conversation.ts';
+import { faultOf } from './fault.ts';
+import { useWorkbench, type Workbench } from './workbench.tsx';
+
+/** The stream is drawn so often at most: faster than one can read, slow enough for a thin line. */
+const drawEveryMs = 66;
+
+export interface ChatSettings {
+  readonly model: string;
+  readonly system: string;
+  /** A second model that is asked the same, to be read beside the first. */
+  readonly beside?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly max_tokens?: number | undefined;
+}
+
+function requestOf(
+  turns: Conversation['turns'],
+  { model, system, temperature, top_p, max_tokens }: ChatSettings,
+): ChatRequest {
+  return {
+    model,
+    messages: messagesOf(turns, system),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(top_p === undefined ? {} : { top_p }),
+    ...(max_tokens === undefined ? {} : { max_tokens }),
+  };
+}
+
+/** A conversation and what it says; lives as long as the program shows the service. */
+export class Talk {
+  readonly #workbench: Pick<Workbench, 'service' | 'unfinished'>;
+  readonly #id = crypto.randomUUID();
+  readonly #listeners = new Set<() => void>();
+  #conversation: Conversation = emptyConversation;
+  #running: AbortController | undefined;
+  /** Takes in what has come of the answer and is not shown yet. */
+  #flush = (): void => {};
+  /** Called with what is new once no answer is being written, also when nothing shows the conversation. */
+  onRest: (() => void) | undefined;
+
+  constructor(workbench: Pick<Workbench, 'service' | 'unfinished'>) {
+    this.#workbench = workbench;
+  }
+
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Asks something; not while an answer is being written. */
+  send(text: string, settings: ChatSettings): void {
+    if (this.#conversation.answering) return;
+    this.#dispatch({ kind: 'ask', text, model: settings.model });
+    this.#begin(settings);
+  }
+
+  /** Asks the last question again. */
+  regenerate(settings: ChatSettings): void {
+    if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
+    this.#dispatch({ kind: 'ask-again', model: settings.model });
+    this.#begin(settings);
+  }
+
+  cancel(): void {
+    this.#flush();
+    this.#running?.abort();
+    this.#dispatch({ kind: 'cancel' });
+  }
+
+  /** Takes the last question back and gives its text. */
+  takeBack(): string {
+    const question = this.#conversation.turns.findLast(turn => turn.role === 'user')?.content ?? '';
+    this.#dispatch({ kind: 'take-back' });
+    return question;
+  }
+
+  clear(): void {
+    this.#running?.abort();
+    this.#dispatch({ kind: 'clear' });
+  }
+
+  /** Continues a conversation that was kept. */
+  open(turns: readonly Turn[]): void {
+    this.#running?.abort();
+    this.#dispatch({ kind: 'open', turns });
+  }
+
+  #dispatch(action: ConversationAction): void {
+    const before = this.#conversation;
+    this.#conversation = conversationReducer(before, action);
+    if (this.#conversation === before) return;
+    for (const listener of this.#listeners) listener();
+    const { unfinished } = this.#workbench;
+    const model = this.#conversation.turns.at(-1)?.stats?.model ?? '';
+    if (this.#conversation.answering) {
+      unfinished.set(this.#id, { words: `The answer of ${model} in the chat`, stop: () => this.cancel() });
+    } else {
+      unfinished.delete(this.#id);
+      // What is opened or cleared away is nothing new.
+      if (action.kind !== 'open' && action.kind !== 'clear') this.onRest?.();
+    }
+  }
+
+  #begin(settings: ChatSettings): void {
+    const controller = new AbortController();
+    this.#running = controller;
+    void this.#answer(requestOf(this.#conversation.turns.slice(0, -1), settings), controller);
+  }
+
+  async #answer(request: ChatRequest, controller: AbortController): Promise<void> {
+    const { signal } = controller;
+    const started = Date.now();
+    let content = '';
+    let reasoning = '';
+    let firstMs: number | undefined;
+    let stats: AnswerStats = { model: request.model };
+    const flush = (): void => {
+      if (content === '' && reasoning === '') return;
+      this.#dispatch({ kind: 'text', content, reasoning, firstMs });
+      content = '';
+      reasoning = '';
+    };
+    this.#flush = flush;
+    const timer = setInterval(flush, drawEveryMs);
+    try {
+      const service = await this.#workbench.service();
+      for await (const event of service.chat.stream(request, { signal })) {
+        if (signal.aborted) return;
+        if (event.kind === 'delta' && event.index === 0) {
+          firstMs ??= Date.now() - started;
+          content += event.content ?? '';
+          reasoning += event.reasoning ?? '';
+        } else if (event.kind === 'finish') stats = { ...stats, finishReason: event.reason };
+        else if (event.kind === 'usage') {
+          const { prompt_tokens, completion_tokens } = event.usage;
+          stats = {
+            ...stats,
+            promptTokens: prompt_tokens ?? undefined,
+            completionTokens: completion_tokens ?? undefined,
+          };
+        }
+      }
+      if (signal.aborted) return;
+      flush();
+      this.#dispatch({ kind: 'end', stats: { ...stats, firstMs, totalMs: Date.now() - started } });
+    } catch (error) {
+      if (signal.aborted) return;
+      flush();
+      this.#dispatch({ kind: 'fail', fault: faultOf(error) });
+    } finally {
+      clearInterval(timer);
+      if (this.#running === controller) this.#running = undefined;
+    }
+  }
+}
+
+/** Shows a conversation: one that was shown before, or a new one. `remember` is called with a new one. */
+export function useTalk(known: Talk | undefined, remember: (talk: Talk) => void): Talk {
+  const workbench = useWorkbench();
+  const [talk] = useState(() => known ?? new Talk(workbench));
+  useEffect(() => remember(talk), [remember, talk]);
+  useSyncExternalStore(talk.subscribe, () => talk.conversation);
+  return talk;
+}

@@ -1,0 +1,135 @@
+/** Conversations: what is streamed, what breaks off, what is kept, and what goes on while nothing shows it. */
+import { render } from 'ink-testing-library';
+import { describe, expect, it } from 'vitest';
+import { useKeptChat } from '../../src/queries/kept-chats.ts';
+import { Talk, useTalk } from '../../src/queries/talk.ts';
+import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import type { ChatEvent } from '../../src/service/chat.ts';
+import { eventually } from '../eventually.ts';
+
+const settings = { model: 'model-a', system: '' };
+
+/** A service whose answers come when the test says so. */
+function talkingService() {
+  const events: PromiseWithResolvers<ChatEvent | 'end'>[] = [Promise.withResolvers()];
+  const next = (): PromiseWithResolvers<ChatEvent | 'end'> => events.at(-1) ?? Promise.withResolvers();
+  async function* stream(): AsyncGenerator<ChatEvent> {
+    for (let index = 0; ; index += 1) {
+      const event = await events[index]?.promise;
+      if (event === undefined || event === 'end') return;
+      yield event;
+    }
+  }
+  const push = (event: ChatEvent | 'end'): void => {
+    const current = next();
+    events.push(Promise.withResolvers());
+    current.resolve(event);
+  };
+  return {
+    service: { chat: { stream } } as unknown as Service,
+    says: (content: string) => push({ kind: 'delta', index: 0, content } as ChatEvent),
+    ends: () => push('end'),
+    breaksOff: () => next().reject(new Error('The answer broke off before its end.')),
+  };
+}
+
+const forget = (): void => {};
+
+function Shown({ talk }: { readonly talk: Talk }) {
+  useKeptChat({ id: 'c1', settings }, useTalk(talk, forget), undefined);
+  return null;
+}
+
+function opened({ keepsChats = true } = {}) {
+  const fake = talkingService();
+  const workbench = new Workbench({ service: async () => fake.service, profile: 'test', keepsChats });
+  const talk = new Talk(workbench);
+  const view = render(
+    <WorkbenchProvider workbench={workbench}>
+      <Shown talk={talk} />
+    </WorkbenchProvider>,
+  );
+  const answer = () => talk.conversation.turns.at(-1);
+  const kept = () => workbench.remembered.chats().map(({ talk: each }) => each as { turns: unknown[] });
+  return { ...fake, workbench, talk, view, answer, kept };
+}
+
+describe('an answer', () => {
+  it('is kept once it is whole', async () => {
+    const { talk, says, ends, answer, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    await eventually(() => expect(answer()?.content).toBe('a leaf'));
+    expect(kept()).toEqual([]);
+    ends();
+    await eventually(() => expect(kept()).toHaveLength(1));
+    expect(talk.conversation.answering).toBe(false);
+  });
+
+  it('that breaks off is kept with what had come, and marked', async () => {
+    const { talk, says, breaksOff, answer, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a le');
+    await eventually(() => expect(answer()?.content).toBe('a le'));
+    breaksOff();
+    await eventually(() => expect(answer()?.fault?.message).toContain('broke off'));
+    expect(answer()?.content).toBe('a le');
+    expect(kept()[0]?.turns.at(-1)).toMatchObject({
+      content: 'a le',
+      fault: { message: expect.stringContaining('broke') },
+    });
+  });
+
+  it('goes on, and is kept, while its view is not shown', async () => {
+    const { talk, says, ends, answer, kept, view, workbench } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    view.unmount();
+    expect(workbench.wouldBeLost()).toEqual(['The answer of model-a in the chat']);
+    says(' of a plant');
+    ends();
+    await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf of a plant' }));
+    expect(answer()?.cancelled).toBeUndefined();
+    expect(workbench.wouldBeLost()).toEqual([]);
+  });
+
+  it('that the program leaves is kept as stopped, with all that had come', async () => {
+    const { talk, says, answer, view, workbench, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    await eventually(() => expect(answer()?.content).toBe('a leaf'));
+    view.unmount();
+    const store = workbench.remembered;
+    let atClose: unknown;
+    const close = store.close.bind(store);
+    store.close = () => {
+      atClose = kept()[0]?.turns.at(-1);
+      close();
+    };
+    workbench.close();
+    await workbench.closed;
+    expect(atClose).toMatchObject({ content: 'a leaf', cancelled: true });
+  });
+
+  it('is not kept where the user wants none kept', async () => {
+    const { talk, says, ends, kept } = opened({ keepsChats: false });
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(kept()).toEqual([]);
+  });
+});
+
+describe('a conversation that is opened', () => {
+  it('is nothing new: the one before is not written over', async () => {
+    const { talk, says, ends, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(kept()).toHaveLength(1));
+    talk.open([{ role: 'user', content: 'another one', reasoning: '' }]);
+    talk.clear();
+    expect(kept()[0]?.turns.at(0)).toMatchObject({ content: 'what is tea?' });
+  });
+});
