@@ -4,13 +4,13 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useUnfinished } from '../../../src/queries/unfinished.ts';
 import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
-import type { Service } from '../../../src/service/index.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Panes } from '../../../src/ui/app/panes.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../screen.ts';
+import { fakeService } from '../../service/fake-service.ts';
 import { noTerminal } from '../stage.tsx';
 
 let words: string | undefined;
@@ -56,7 +56,7 @@ function opened(unfinished?: string) {
   const quit = vi.fn();
   const switchTo = vi.fn();
   const connection: Connection = { ...noConnection, profiles: ['local', 'lab'], current: 'local', switchTo };
-  const workbench = new Workbench({ service: async () => ({}) as Service, profile: 'local' });
+  const workbench = new Workbench({ service: async () => fakeService(), profile: 'local' });
   const screen = openScreen(
     <Program
       workbench={workbench}
@@ -105,7 +105,7 @@ describe('leaving', () => {
     const { screen, workbench, switchTo } = opened();
     const job = new Endless();
     workbench.jobs.set(job.id, job);
-    void job.run(async () => ({}) as Service);
+    void job.run(async () => fakeService());
     await screen.waitFor('the view');
     for (const answer of ['n', 'y']) {
       await screen.type(':profile lab');
@@ -127,7 +127,7 @@ describe('a workbench that closes', () => {
     const job = new Endless();
     workbench.jobs.set(job.id, job);
     const store = workbench.remembered;
-    void job.run(async () => ({}) as Service);
+    void job.run(async () => fakeService());
     workbench.close();
     // Still open: the job has not ended yet.
     store.setSetting('noted', true);
