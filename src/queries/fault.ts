@@ -61,3 +61,9 @@ export function faultOf(error: unknown): Fault {
 export function faultWords({ message, requestId }: Pick<Fault, 'message' | 'requestId'>): string {
   return `${message}${requestId ? ` (request ${requestId})` : ''}`;
 }
+
+/** Whether other requests would fail in the same way, so that sending them helps nobody. */
+export function failsAll(error: unknown): boolean {
+  const { kind, unreachable } = faultOf(error);
+  return unreachable || kind === 'authentication' || kind === 'read_only';
+}

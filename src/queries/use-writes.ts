@@ -1,8 +1,7 @@
 /** Several writes that one confirmation sends: each has its own outcome, and trying again sends only those that are left. */
 import { useState } from 'react';
-import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { type Fault, faultOf } from './fault.ts';
+import { type Fault, failsAll, faultOf } from './fault.ts';
 import type { Subject } from './statuses/observe.ts';
 import { type ActionState, useAction } from './use-action.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -40,12 +39,6 @@ export interface SendWritesOptions {
 
 const atOnce = 4;
 
-/** Whether the other writes would fail in the same way, so that sending them helps nobody. */
-function failsAll(error: unknown): boolean {
-  const { unreachable } = faultOf(error);
-  return unreachable || (error instanceof ServiceError && error.kind === 'authentication');
-}
-
 /** Sends writes, some at once. Never rejects: what failed is in the report. */
 export async function sendWrites(
   service: Service,
@@ -66,7 +59,7 @@ export async function sendWrites(
         await write.send(service, signal);
         outcomes[index] = { ok: true };
       } catch (error) {
-        if (deletes && error instanceof ServiceError && error.kind === 'not_found') outcomes[index] = { ok: true };
+        if (deletes && faultOf(error).gone) outcomes[index] = { ok: true };
         else {
           outcomes[index] = { ok: false, fault: faultOf(error) };
           stopped ||= failsAll(error);

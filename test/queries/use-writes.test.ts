@@ -36,6 +36,9 @@ describe('sendWrites', () => {
     const writes = [failing('one', gone)];
     expect((await sendWrites(service, writes, { signal, deletes: true })).left).toEqual([]);
     expect((await sendWrites(service, writes, { signal })).left).toEqual(writes);
+    // A gateway that knows no such page has deleted nothing.
+    const gateway = [failing('one', new NotFoundError('The service answered 404.', { status: 404 }))];
+    expect((await sendWrites(service, gateway, { signal, deletes: true })).left).toEqual(gateway);
   });
 
   it.each([

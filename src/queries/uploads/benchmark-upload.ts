@@ -14,6 +14,7 @@ import { type FileState, FileTable } from './file-table.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './named-paths.ts';
 import { SentFiles } from './sent-files.ts';
+import { ForgottenUpload, IngestedDifferently, isIngested, isUnknown, mayHaveHappened } from './upload-errors.ts';
 
 export type UploadPhase =
   | 'waiting'
@@ -40,33 +41,11 @@ export interface UploadState extends JobState {
   readonly fault: Fault | undefined;
 }
 
-/** The service took this benchmark in before, from something else than what the folder holds now. */
-class IngestedDifferently extends Error {
-  override readonly name = 'IngestedDifferently';
-
-  constructor(benchId: string) {
-    super(
-      `${benchId} was ingested already, from something else than what the folder holds now. It was not changed. Upload the folder as a new benchmark to have both.`,
-    );
-  }
-}
-
-/** The service does not know the id under which files were sent: they are gone. */
-class ForgottenUpload extends Error {
-  override readonly name = 'ForgottenUpload';
-}
-
 /** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
 const usualBatch = 64;
 const sideBySide = 4;
 /** The folder is read this often before it is said that it does not come to rest. */
 const mostRounds = 5;
-
-const isUnknown = (error: unknown): boolean => error instanceof ServiceError && error.kind === 'not_found';
-/** The contract says that an ingested id is rejected, and not by which code. */
-const isIngested = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
 
 export class BenchmarkUpload extends Job<UploadState> {
   readonly #sent: SentFiles;
@@ -348,9 +327,4 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#sent.forget();
     this.set({ phase: 'done' });
   }
-}
-
-/** Whether a failed ingest may have been carried out. */
-function mayHaveHappened(error: unknown): boolean {
-  return !(error instanceof ServiceError) || error.outcomeUnknown || (error.status ?? 0) >= 500;
 }

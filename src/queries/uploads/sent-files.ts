@@ -7,7 +7,7 @@ const flushFiles = 32;
 const flushMs = 500;
 
 export class SentFiles {
-  readonly #records: UploadRecords;
+  readonly #records: Pick<UploadRecords, keyof UploadRecords>;
   readonly #folder: string;
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
@@ -20,7 +20,7 @@ export class SentFiles {
   #unwritten: [path: string, mark: string][] = [];
   #flushedAt = 0;
 
-  constructor(records: UploadRecords, folder: string) {
+  constructor(records: Pick<UploadRecords, keyof UploadRecords>, folder: string) {
     this.#records = records;
     this.#folder = folder;
   }

@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { UploadedTrajectory } from '../../contract/trajectories.ts';
-import { ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
-import { type Fault, faultOf } from '../fault.ts';
+import { type Fault, failsAll, faultOf } from '../fault.ts';
 import { Job, type JobState } from './job.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
@@ -150,8 +149,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       return batch.map(({ line }, index) => outcomeOf(line, byIndex.get(index)));
     } catch (error) {
       const fault = faultOf(error);
-      if (this.signal.aborted || fault.unreachable) throw error;
-      if (error instanceof ServiceError && error.kind === 'authentication') throw error;
+      if (this.signal.aborted || failsAll(error)) throw error;
       const failures = fault.context?.['failures'];
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       return batch.map(({ line }, index) => {

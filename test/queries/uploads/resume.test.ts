@@ -96,7 +96,11 @@ describe('an upload whose id the service does not know', () => {
   it('makes no second benchmark where only the build is answered with 404', async () => {
     const folder = folderOf(1);
     const refusing = around(service, (call, name, go) =>
-      call === 'build' ? Promise.reject(new ServiceError('not_found', `There is no ${name}.`, { status: 404 })) : go(),
+      call === 'build'
+        ? Promise.reject(
+            new ServiceError('not_found', `There is no ${name}.`, { status: 404, code: 'resource_not_found' }),
+          )
+        : go(),
     );
     const upload = await uploadOf(folder, remembered()());
     await run(upload, refusing);
@@ -108,6 +112,7 @@ describe('an upload whose id the service does not know', () => {
     const folder = folderOf(2);
     const unknown = new ServiceError('not_found', 'There is no runtime rt_1.', {
       status: 404,
+      code: 'resource_not_found',
       param: 'tasks[0].runtime',
     });
     const { service: spy, asked } = watched(failing('ingest', unknown, { times: 9 }));

@@ -55,7 +55,8 @@ describe('a confirmation', () => {
     const { screen, onDone } = openConfirm(async name => {
       sent.push(name);
       if (name === 'three' && broken) throw conflict;
-      if (name === 'five') throw new NotFoundError('There is no run five.', { status: 404 });
+      if (name === 'five')
+        throw new NotFoundError('There is no run five.', { status: 404, code: 'resource_not_found' });
     });
     await screen.waitFor('Delete 5 runs?');
     await screen.press('y');

@@ -1,0 +1,95 @@
+/** The parts of an upload that need no service: the table of its files, its record, the names in a refusal. */
+import { describe, expect, it } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import type { UploadRecords } from '../../../src/queries/remembered/upload-records.ts';
+import { FileTable } from '../../../src/queries/uploads/file-table.ts';
+import { pathsNamedIn } from '../../../src/queries/uploads/named-paths.ts';
+import { SentFiles } from '../../../src/queries/uploads/sent-files.ts';
+
+const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, changed: index });
+const many = Array.from({ length: 1_000 }, (_, index) => fileOf(index));
+
+describe('the table of files', () => {
+  it('counts what was sent as it changes, and gives the same rows until it does', () => {
+    const table = new FileTable(many);
+    const before = table.rows;
+    expect(table.rows).toBe(before);
+    table.change('d/3.txt', { state: 'sending', sent: 4 });
+    expect([table.bytes, table.sent]).toEqual([4, 0]);
+    table.change('d/3.txt', { state: 'sent', sent: 10 });
+    table.change('d/4.txt', { state: 'failed', sent: 0, fault: 'no' });
+    table.change('not there', { state: 'sent', sent: 10 });
+    expect([table.bytes, table.sent]).toEqual([10, 1]);
+    expect(table.rows).not.toBe(before);
+    expect(before[3]?.state).toBe('waiting');
+    table.change('d/3.txt', { state: 'waiting', sent: 0 });
+    expect([table.bytes, table.sent]).toEqual([0, 0]);
+  });
+});
+
+describe('the record of an upload', () => {
+  it('is written once for each file that is sent, however many there are', () => {
+    const store = RememberedStore.inMemory('test');
+    let rows = 0;
+    const counting: Pick<UploadRecords, keyof UploadRecords> = {
+      get: folder => store.uploads.get(folder),
+      files: (folder, id) => store.uploads.files(folder, id),
+      begin: (folder, id) => store.uploads.begin(folder, id),
+      setPhase: (...order) => store.uploads.setPhase(...order),
+      forget: folder => store.uploads.forget(folder),
+      note: (folder, id, files) => {
+        rows += files.length;
+        store.uploads.note(folder, id, files);
+      },
+    };
+    const sent = new SentFiles(counting, '/d');
+    sent.load();
+    sent.declare('bench_1', many, many);
+    for (const file of many) sent.add(file.path, `${file.size} ${file.changed}`);
+    sent.flush();
+    expect(rows).toBe(2 * many.length);
+    const again = new SentFiles(store.uploads, '/d');
+    again.load();
+    expect(many.every(file => again.holds(file))).toBe(true);
+    store.close();
+  });
+
+  it('is of the newest id: a program that still sends for an older one disturbs nobody', () => {
+    const store = RememberedStore.inMemory('test');
+    const [old, fresh] = [new SentFiles(store.uploads, '/d'), new SentFiles(store.uploads, '/d')];
+    old.declare('bench_old', many.slice(0, 1), many.slice(0, 1));
+    fresh.declare('bench_new', many.slice(0, 1), many.slice(0, 1));
+    old.add('d/0.txt', '10 0');
+    old.setPhase('ingested', 'mark');
+    const read = new SentFiles(store.uploads, '/d');
+    read.load();
+    expect([read.benchId, read.isIngested(), read.holds(fileOf(0))]).toEqual(['bench_new', false, false]);
+    store.close();
+  });
+
+  it('counts a file that is sent again as not sent until it has been', () => {
+    const store = RememberedStore.inMemory('test');
+    const sent = new SentFiles(store.uploads, '/d');
+    sent.declare('bench_1', many, many);
+    sent.add('d/0.txt', '10 0');
+    sent.setPhase('ingesting', 'mark');
+    sent.begin(['d/0.txt']);
+    const read = new SentFiles(store.uploads, '/d');
+    read.load();
+    expect([read.holds(fileOf(0)), read.manifest]).toEqual([false, undefined]);
+    store.close();
+  });
+});
+
+describe('the names in a refusal', () => {
+  const paths = new Set(['data/a.txt', 'my file.txt', 'b.txt', 'never.txt']);
+  it.each([
+    ['tasks[0].files[0]: data/a.txt was not uploaded', ['data/a.txt']],
+    [{ issues: [{ path: 'files: b.txt', message: 'declared with 5 bytes, never came' }] }, ['b.txt']],
+    ['The file "my file.txt", and (b.txt).', ['my file.txt', 'b.txt']],
+    [['nothing', { of: ['this', 3, null] }], []],
+    ['other-data/a.txt data/a.txt.bak', []],
+  ])('%j', (value, found) => {
+    expect(pathsNamedIn(value, paths).sort()).toEqual([...found].sort());
+  });
+});
