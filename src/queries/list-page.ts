@@ -1,5 +1,5 @@
 /** One page of a list, and what is to be read of it. */
-import type { NotedPage } from './list.ts';
+import type { NotedPage, RowId } from './list.ts';
 
 /** One page as it is known. Only `ListPages` changes it. */
 export interface ListPage<Row> {
@@ -48,4 +48,37 @@ export interface PageAnswer<Row> {
 export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
   if (place.kind === 'first') return null;
   return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
+}
+
+/** An answer as a page. `isKnown` tells whether a cursor has led to an earlier page. */
+export function pageOf<Row>(
+  { page, cursor, asked, round, at }: PageAnswer<Row>,
+  idOf: RowId<Row>,
+  isKnown: (cursor: string) => boolean,
+): ListPage<Row> {
+  const seen = new Set<string>();
+  const rows = page.items.filter(row => {
+    const id = idOf(row);
+    return !seen.has(id) && seen.add(id);
+  });
+  const { next_cursor: next, dropped, note, rest } = page;
+  const empty = page.items.length === 0 && dropped === 0;
+  // The end: where the service says so, and where it leads back to what has been read.
+  const ended = !page.has_more || empty || !next || next === cursor || isKnown(next);
+  return {
+    cursor,
+    next: ended ? null : next,
+    rows,
+    ids: [...seen],
+    after: undefined,
+    dropped,
+    repeated: page.items.length - rows.length,
+    note,
+    rest,
+    readAt: at,
+    round,
+    asked,
+    gap: false,
+    outdated: false,
+  };
 }

@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ListData, RowId } from './list.ts';
-import type { ListPage, PageAnswer, Place } from './list-page.ts';
+import { type ListPage, type PageAnswer, type Place, pageOf } from './list-page.ts';
 
 /** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
 const mostGaps = 2;
@@ -146,33 +146,9 @@ export class ListPages<Row> {
     return gap !== -1 && gap < index;
   }
 
-  #pageFrom({ page, cursor, asked, round, at }: PageAnswer<Row>, index: number, after: string | undefined) {
-    const seen = new Set<string>();
-    const rows = page.items.filter(row => {
-      const id = this.#id(row);
-      return !seen.has(id) && seen.add(id);
-    });
-    const { next_cursor: follows, dropped } = page;
-    const empty = page.items.length === 0 && dropped === 0;
-    // The end: where the service says so, and where it leads back to what has been read.
-    const ended = !page.has_more || empty || !follows || follows === cursor || this.#leadsTo(index, follows);
-    const made: ListPage<Row> = {
-      cursor,
-      next: ended ? null : follows,
-      rows,
-      ids: [...seen],
-      after,
-      dropped,
-      repeated: page.items.length - rows.length,
-      note: page.note,
-      rest: page.rest,
-      readAt: at,
-      round,
-      asked,
-      gap: false,
-      outdated: false,
-    };
-    return made;
+  #pageFrom(answer: PageAnswer<Row>, index: number, after: string | undefined): ListPage<Row> {
+    const isKnown = (cursor: string): boolean => this.#pages.slice(0, index).some(page => page.cursor === cursor);
+    return { ...pageOf(answer, this.#id, isKnown), after };
   }
 
   /** Rows that were not asked about stay as they were. */
@@ -185,11 +161,6 @@ export class ListPages<Row> {
       page.rows.push(row);
       page.ids.push(id);
     }
-  }
-
-  #leadsTo(index: number, cursor: string): boolean {
-    for (let at = 0; at < index; at += 1) if (this.#pages[at]?.cursor === cursor) return true;
-    return false;
   }
 
   /**
