@@ -68,26 +68,46 @@ export function parseFilter(input: string): Filter | FilterFault {
   return textFilter(input);
 }
 
-/**
- * The rows whose text matches. All rows share one time budget, so that an expression which backtracks without end
- * costs the user 50 ms and a notice instead of the program.
- */
+/** The rows whose text matches, as `filterTexts` has it. */
 export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, filter: Filter): FilteredRows<T> {
   if (filter.kind === 'all') return { rows };
-  const found: T[] = [];
+  const { kept, notice } = filterTexts(rows.length, index => textOf(rows[index] as T), filter);
+  const found = kept ? pick(rows, kept) : rows;
+  return notice === undefined ? { rows: found } : { rows: found, notice };
+}
+
+/** The items at these places. */
+export function pick<T>(items: readonly T[], places: readonly number[]): T[] {
+  return places.map(place => items[place] as T);
+}
+
+export interface FilteredTexts {
+  /** Places of the texts that match, in their order; undefined where all of them do. */
+  readonly kept: readonly number[] | undefined;
+  readonly notice?: string;
+}
+
+/**
+ * Which of `count` texts match. All of them share one time budget, so that an expression which backtracks without end
+ * costs the user 50 ms and a notice instead of the program.
+ */
+export function filterTexts(count: number, textOf: (place: number) => string, filter: Filter): FilteredTexts {
+  if (filter.kind === 'all') return { kept: undefined };
+  let kept: number[] | undefined;
   let seen = 0;
   const run = (): void => {
-    for (const row of rows) {
-      if (filter.accepts(textOf(row))) found.push(row);
-      seen++;
+    for (; seen < count; seen += 1) {
+      if (filter.accepts(textOf(seen))) kept?.push(seen);
+      // Nothing is written down for as long as nothing is left out.
+      else kept ??= Array.from({ length: seen }, (_, place) => place);
     }
   };
   if (filter.kind !== 'expression') run();
   else if (!withinTime(run, listBudget)) {
-    const notice = `This expression takes too long: ${seen} of ${rows.length} rows were searched. Make it simpler.`;
-    return { rows: found, notice };
+    const notice = `This expression takes too long: ${seen} of ${count} rows were searched. Make it simpler.`;
+    return { kept: kept ?? Array.from({ length: seen }, (_, place) => place), notice };
   }
-  return { rows: found };
+  return { kept };
 }
 
 function textFilter(needle: string): Filter {

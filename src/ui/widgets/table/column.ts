@@ -132,19 +132,3 @@ export function cellText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   return value === undefined ? '' : String(value);
 }
-
-/** Orders two values: numbers by size, texts as people order them, and what is missing last in either direction. */
-export function compareCells(left: Cell, right: Cell, descending: boolean): number {
-  if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
-  const order =
-    typeof left === 'number' && typeof right === 'number' ? left - right : compareTexts(String(left), String(right));
-  return descending ? -order : order;
-}
-
-/** Made when texts are first compared: that takes milliseconds. */
-let collator: Intl.Collator | undefined;
-
-function compareTexts(left: string, right: string): number {
-  collator ??= new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
-  return collator.compare(left, right);
-}

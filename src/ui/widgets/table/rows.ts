@@ -1,8 +1,8 @@
 /** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
-import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
+import { type Filter, filterTexts, parseFilter, pick } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Column } from './column.ts';
-import { isSameSort, type Sort, sortRows } from './sort.ts';
+import { isSameSort, type Sort, sortOrder } from './sort.ts';
 
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
@@ -35,54 +35,97 @@ export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: strin
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
+/** Rows in an order, with what a filter searches of each where that has been read. */
+interface Searchable<Row> {
+  readonly rows: readonly Row[];
+  /** The text of the row at a place. */
+  readonly textAt: (place: number) => string;
+}
+
+/** How many places a row is looked for in the list before: a page and some more. */
+const shift = 250;
+
+/** What a filter searches of the rows of one table; rows that stay from list to list are read once. */
+class SearchedTexts<Row> {
+  readonly #read: (row: Row) => string;
+  #rows: readonly Row[] = [];
+  #texts: (string | undefined)[] = [];
+
+  constructor(read: (row: Row) => string) {
+    this.#read = read;
+  }
+
+  at(place: number): string {
+    const known = this.#texts[place];
+    if (known !== undefined) return known;
+    const text = this.#read(this.#rows[place] as Row);
+    this.#texts[place] = text;
+    return text;
+  }
+
+  /** Goes on to another list, in which most rows are where they were, or have moved by a few places. */
+  use(rows: readonly Row[]): void {
+    if (rows === this.#rows) return;
+    const [oldRows, oldTexts] = [this.#rows, this.#texts];
+    let from = 0;
+    this.#texts = rows.map(row => {
+      let at = from;
+      while (at < from + shift && at < oldRows.length && oldRows[at] !== row) at += 1;
+      if (oldRows[at] !== row) return undefined;
+      from = at + 1;
+      return oldTexts[at];
+    });
+    this.#rows = rows;
+  }
+}
+
 /** Makes the function that filters and sorts the rows of one table. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
-  const haystacks = new WeakMap<object, string>();
-  const haystackOf = (row: Row): string => {
-    const known = haystacks.get(row as object);
-    if (known !== undefined) return known;
+  const texts = new SearchedTexts<Row>(row => {
     let joined = '';
     for (const column of columns) joined += `${searchedText(column, row)} `;
-    const text = sanitiseLine(joined);
-    haystacks.set(row as object, text);
-    return text;
-  };
+    return sanitiseLine(joined);
+  });
 
   let lastRows: readonly Row[] | undefined;
-  let last: { arrangement: Arrangement; answer: ArrangedRows<Row> } | undefined;
-  let sorted: { sort: Sort | undefined; rows: readonly Row[] } | undefined;
+  let last: { arrangement: Arrangement; answer: ArrangedRows<Row>; found: Searchable<Row> } | undefined;
+  let sorted: ({ sort: Sort | undefined } & Searchable<Row>) | undefined;
 
-  const sort = (rows: readonly Row[], by: Sort | undefined): readonly Row[] => {
-    if (sorted && isSameSort(sorted.sort, by)) return sorted.rows;
+  const sort = (rows: readonly Row[], by: Sort | undefined): Searchable<Row> => {
+    if (sorted && isSameSort(sorted.sort, by)) return sorted;
     const column = by && columns.find(candidate => candidate.id === by.column);
-    const ordered = column ? sortRows(rows, column.value, by.descending) : rows;
-    sorted = { sort: by, rows: ordered };
-    return ordered;
+    if (column) {
+      const order = sortOrder(rows, column.value, by.descending);
+      sorted = { sort: by, rows: pick(rows, order), textAt: place => texts.at(order[place] ?? 0) };
+    } else sorted = { sort: by, rows, textAt: place => texts.at(place) };
+    return sorted;
   };
 
   const arrange = (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row> => {
     if (rows === lastRows && last && sameArrangement(last.arrangement, arrangement)) return last.answer;
     if (rows !== lastRows) sorted = undefined;
+    texts.use(rows);
     const parsed = parseFilter(arrangement.filter);
     const ordered = sort(rows, arrangement.sort);
     // What a longer plain text matches is among what the shorter one matched.
-    const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.answer.rows : ordered;
-    const found = parsed.ok ? filterRows(narrowed, haystackOf, parsed) : { rows: ordered };
+    const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
+    const { kept, notice } = parsed.ok
+      ? filterTexts(narrowed.rows.length, narrowed.textAt, parsed)
+      : { kept: undefined, notice: parsed.error };
+    const found = kept
+      ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
+      : narrowed;
     // A letter that takes no row away, as in a beginning that all have: what was made of the rows still holds.
-    const known = last?.answer.rows === narrowed && found.rows.length === narrowed.length ? last.answer : undefined;
-    const answer: ArrangedRows<Row> = {
-      rows: known?.rows ?? found.rows,
-      ids: known?.ids ?? found.rows.map(id),
-      filter: parsed.ok ? parsed : undefined,
-      notice: parsed.ok ? found.notice : parsed.error,
-    };
+    const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
+    const answer = { rows: found.rows, ids, filter: parsed.ok ? parsed : undefined, notice };
     lastRows = rows;
-    last = { arrangement, answer };
+    last = { arrangement, answer, found };
     return answer;
   };
   const prepare = (rows: readonly Row[], from: number): number | undefined => {
+    texts.use(rows);
     const to = Math.min(rows.length, from + preparedAtOnce);
-    for (const row of rows.slice(from, to)) haystackOf(row);
+    for (let place = from; place < to; place += 1) texts.at(place);
     return to < rows.length ? to : undefined;
   };
   return Object.assign(arrange, { prepare });
