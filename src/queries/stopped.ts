@@ -1,4 +1,5 @@
 /** Work that the user stops: by a signal that every request of it gets, and that ends the wait for a connection. */
+import { unlessAborted } from '../service/supervisor.ts';
 
 /** The user stopped it before anything was sent. */
 export class StoppedError extends Error {
@@ -15,13 +16,9 @@ export class StoppedError extends Error {
  * @throws StoppedError once the signal aborts
  */
 export async function orStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(new StoppedError());
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
   try {
-    return await Promise.race([stopped, value]);
-  } finally {
-    signal.removeEventListener('abort', stop);
+    return await unlessAborted(value, signal);
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? new StoppedError() : error;
   }
 }

@@ -274,12 +274,13 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
  * @throws the reason of the signal, once it aborts
  */
 export async function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
+  // Raced also where it is over: a failure of what is shared must not be left without a handler, which ends the program.
+  if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([shared, aborted]);
+    return await Promise.race([aborted, shared]);
   } finally {
     signal.removeEventListener('abort', abort);
   }
