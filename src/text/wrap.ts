@@ -19,6 +19,11 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** The first of the lines; where there are more than `room`, the last line says how many. */
+export function firstLines(lines: readonly string[], room: number): readonly string[] {
+  return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
+}
+
 /** The same as `wrapGraphemes` for text where every unit is one cell, some ten times faster. */
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;

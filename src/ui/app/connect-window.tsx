@@ -4,11 +4,12 @@ import { useEffect, useRef, useState } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { KeyScope } from '../keys/router.tsx';
-import { Form, fieldLinesOf } from '../widgets/form/form.tsx';
+import { Form, formHeight, leastFormLines } from '../widgets/form/form.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
+import { windowRoom } from './layout.ts';
 import { useShowProfile } from './leave.tsx';
 import { useShell } from './shell-context.tsx';
 
@@ -75,13 +76,17 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const [fields] = useState(() => fieldsOf(connection));
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string>();
-  const width = Math.min(layout.columns - 4, 76);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
-  const notes = connection.origins.flatMap(origin => wrap(sanitiseLine(origin), inner));
   const faultLines = fault === undefined ? [] : wrap(sanitiseLine(fault), inner).slice(0, 4);
-  const formLines = fields.reduce((sum, field) => sum + fieldLinesOf(field, false), 2);
-  const otherLines = notes.length + 1 + faultLines.length + (busy ? 1 : 0) + windowMargin.lines;
-  const height = Math.min(layout.rows - 2, formLines + otherLines);
+  const formLines = formHeight(fields);
+  const origins = connection.origins.flatMap(origin => wrap(sanitiseLine(origin), inner));
+  // Where the settings come from is left out where the fields have no room besides.
+  const free = room.height - windowMargin.lines - faultLines.length - (busy ? 1 : 0) - leastFormLines;
+  const notes = origins.length + 1 <= free ? [...origins, ' '] : [];
+  const otherLines = notes.length + faultLines.length + (busy ? 1 : 0) + windowMargin.lines;
+  const height = Math.min(room.height, formLines + otherLines);
 
   const submit = async (values: Readonly<Record<string, string>>): Promise<void> => {
     const { name = '', baseUrl = '', keySource = '', key = '' } = values;
@@ -113,11 +118,10 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
             {styles.muted(note)}
           </Text>
         ))}
-        <Text> </Text>
         <Form
           fields={fields}
           width={inner}
-          height={Math.max(4, height - otherLines)}
+          height={height - otherLines}
           busy={busy}
           onSubmit={values => void submit(values)}
           onCancel={cancel}

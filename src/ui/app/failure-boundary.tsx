@@ -8,6 +8,7 @@ import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Failure, type Failures, useFailures } from './failures.ts';
+import { windowRoom } from './layout.ts';
 import { Panes, usePane } from './panes.tsx';
 import { type Overlay, useShell } from './shell-context.tsx';
 
@@ -83,7 +84,7 @@ function FailedView({ failure, onAgain }: FallbackProps) {
 function FailedWindow({ failure, onAgain, onClose }: FallbackProps & { readonly onClose: () => void }) {
   const { layout } = useShell();
   const { styles } = useTheme();
-  const width = Math.min(layout.columns - 4, 64);
+  const width = Math.min(windowRoom(layout).width, 64);
   const lines = failureLines('This window', failure, width - windowMargin.columns);
   return (
     <KeyScope

@@ -117,10 +117,12 @@ export function bottomLine(columns: number, { styles, glyphs }: Theme): string {
 export function hintsFor(offered: readonly Offer[], room: number) {
   const hints: { key: string; word: string }[] = [];
   let used = 0;
+  const isAside = ({ binding }: Offer): boolean => binding.command.aside ?? false;
+  const inOrder = [...offered.filter(offer => !isAside(offer)), ...offered.filter(isAside)];
   for (const {
     binding: { command },
     keys: [key = ''],
-  } of offered) {
+  } of inOrder) {
     const word = command.hint;
     if (word === undefined || hints.some(hint => hint.word === word)) continue;
     const size = width(keyLabel(key)) + width(word) + 5;

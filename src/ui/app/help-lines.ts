@@ -6,6 +6,7 @@ import {
   columnCommands,
   confirmCommands,
   failureCommands,
+  faultCommands,
   formCommands,
   globalCommands,
   listCommands,
@@ -32,7 +33,7 @@ export interface HelpSection {
 
 const everywhere: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
-  { title: 'Anything that is shown', commands: Object.values(thingCommands) },
+  { title: 'Anything that is shown', commands: [...Object.values(thingCommands), ...Object.values(faultCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
 ];

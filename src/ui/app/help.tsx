@@ -7,6 +7,7 @@ import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { helpLines, helpSections } from './help-lines.ts';
+import { windowRoom } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 import type { ViewRegistry } from './view-definition.ts';
 
@@ -19,8 +20,9 @@ export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onC
   const lines = useMemo(() => {
     return helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command));
   }, [here, registry, router]);
-  const width = Math.min(layout.columns - 4, 84);
-  const height = layout.rows - 4;
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 84);
+  const { height } = room;
   const scroll = useScroll({
     lineCount: lines.length,
     textAt: line => lines[line]?.text ?? '',

@@ -22,6 +22,8 @@ export const smallest = { columns: 60, rows: 15 } as const;
 
 /** Lines taken by the frame: the top border, the rule above the hints, the hints, the bottom border. */
 export const frameLines = 4;
+/** Columns that a window leaves free at either side. */
+const windowSide = 2;
 const sectionsWidth = 17;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
@@ -54,6 +56,11 @@ export function layoutOf(columns: number, rows: number, focus: PaneName, hasInsp
   const rest = shown.filter(name => name !== 'main').reduce((sum, name) => sum + widths[name], 0);
   widths.main = inner - rest;
   return { panes: Object.fromEntries(shown.map(name => [name, { width: widths[name], height }])), columns, rows };
+}
+
+/** The largest window: it covers panes, never the frame or the hints below them. */
+export function windowRoom({ columns, rows }: Pick<Layout, 'columns' | 'rows'>): Size {
+  return { width: columns - 2 * windowSide, height: rows - frameLines };
 }
 
 /** The pane beside `from`, staying at the ends. */

@@ -1,11 +1,12 @@
 /** Asks before the program is left, or shows another service, while something would be lost. */
 import { Text } from 'ink';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { wrap } from '../../text/wrap.ts';
+import { firstLines, wrap } from '../../text/wrap.ts';
 import { confirmCommands } from '../keys/general.ts';
 import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
+import { windowRoom } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 
 export interface LeaveWindowProps {
@@ -20,13 +21,19 @@ export interface LeaveWindowProps {
 export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) {
   const { layout } = useShell();
   const { styles } = useTheme();
-  const width = Math.min(layout.columns - 4, 64);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 64);
   const inner = width - windowMargin.columns;
-  const lines = [
-    ...lost.flatMap(words => wrap(sanitiseLine(`- ${words}`), inner)),
-    '',
-    ...wrap('Files that were sent are kept, and an upload can be resumed. What runs on the service continues.', inner),
-  ];
+  const kept = wrap(
+    'Files that were sent are kept, and an upload can be resumed. What runs on the service continues.',
+    inner,
+  );
+  const most = room.height - windowMargin.lines - kept.length - 3;
+  const shown = firstLines(
+    lost.flatMap(words => wrap(sanitiseLine(`- ${words}`), inner)),
+    most,
+  );
+  const lines = [...shown, '', ...kept];
   const leave = (): void => {
     onClose();
     onLeave();

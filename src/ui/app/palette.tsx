@@ -13,6 +13,7 @@ import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, useConnection } from './connection.ts';
+import { windowRoom } from './layout.ts';
 import { useShowProfile } from './leave.tsx';
 import { type Shell, useShell } from './shell-context.tsx';
 import { locateId, type ViewRegistry } from './view-definition.ts';
@@ -129,9 +130,10 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
       recent,
     ),
   ];
-  const width = Math.min(layout.columns - 4, 72);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 72);
   const inner = width - windowMargin.columns;
-  const height = Math.min(layout.rows - 4, 18);
+  const height = Math.min(room.height, 18);
   const lines = height - windowMargin.lines - 1;
   const cursor = Math.min(state.cursor, entries.length - 1);
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });

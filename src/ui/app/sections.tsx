@@ -22,12 +22,11 @@ export interface SectionsProps {
 }
 
 export function Sections({ sections, size, focused, cursor, shown, dispatch }: SectionsProps) {
-  const move = (by: number) => () => dispatch({ kind: 'move-section', by, count: sections.length });
+  const move = (by: number) => () => dispatch({ kind: 'move-section', by });
   const region = useMouseRegion({
-    onWheel: by => dispatch({ kind: 'move-section', by: Math.sign(by), count: sections.length }),
+    onWheel: by => dispatch({ kind: 'move-section', by: Math.sign(by) }),
     onClick: line => {
-      const section = sections[line];
-      if (section) dispatch({ kind: 'show-section', section: line, view: section.name });
+      dispatch({ kind: 'open-section', section: line });
     },
   });
   return (
@@ -40,7 +39,7 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
         { command: listCommands.bottom, run: move(sections.length) },
         {
           command: listCommands.open,
-          run: () => dispatch({ kind: 'open-section', sections: sections.map(section => section.name) }),
+          run: () => dispatch({ kind: 'open-section' }),
         },
       ]}
     >

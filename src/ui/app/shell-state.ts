@@ -1,12 +1,14 @@
 /** The state of the program around its views: where the user is and which pane has the keys. Pure. */
-import { type History, type HistoryAction, here, historyReducer } from '../navigation/history.ts';
+import { type History, type HistoryAction, here, historyReducer, startAt } from '../navigation/history.ts';
 import type { Location } from '../navigation/location.ts';
 import { neighbour, type PaneName } from './layout.ts';
 
 export interface ShellState {
   readonly history: History;
   readonly focus: PaneName;
-  /** Index of the section under the cursor. */
+  /** Names of the sections, from top to bottom. */
+  readonly sections: readonly string[];
+  /** Index of the section under the cursor: the one that is shown, unless the user looks for another. */
   readonly section: number;
   /** Whether the view shown has an inspector; told by the view when it is drawn. */
   readonly hasInspector: boolean;
@@ -16,16 +18,17 @@ export type ShellAction =
   | { readonly kind: 'navigate'; readonly action: HistoryAction }
   | { readonly kind: 'focus'; readonly pane: PaneName }
   | { readonly kind: 'move-focus'; readonly direction: -1 | 1 }
-  | { readonly kind: 'move-section'; readonly by: number; readonly count: number }
-  | { readonly kind: 'show-section'; readonly section: number; readonly view: string }
-  | { readonly kind: 'open-section'; readonly sections: readonly string[] }
+  | { readonly kind: 'move-section'; readonly by: number }
+  /** Shows a section; the one under the cursor, where none is named. */
+  | { readonly kind: 'open-section'; readonly section?: number }
   | { readonly kind: 'has-inspector'; readonly value: boolean };
 
 export function shellReducer(state: ShellState, action: ShellAction): ShellState {
   switch (action.kind) {
     case 'navigate': {
       const history = historyReducer(state.history, action.action);
-      return history === state.history ? { ...state, focus: 'main' } : { ...state, history, focus: 'main' };
+      const section = state.sections.indexOf(history.present.trail[0]?.view ?? '');
+      return { ...state, history, focus: 'main', section: section === -1 ? state.section : section };
     }
     case 'focus':
       return state.focus === action.pane ? state : { ...state, focus: action.pane };
@@ -34,15 +37,11 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
       return focus === state.focus ? state : { ...state, focus };
     }
     case 'move-section': {
-      const section = Math.max(0, Math.min(action.count - 1, state.section + action.by));
+      const section = Math.max(0, Math.min(state.sections.length - 1, state.section + action.by));
       return section === state.section ? state : { ...state, section };
     }
-    case 'show-section': {
-      const trail = [{ view: action.view, params: {} }];
-      return shellReducer({ ...state, section: action.section }, { kind: 'navigate', action: { kind: 'go', trail } });
-    }
     case 'open-section': {
-      const view = action.sections[state.section];
+      const view = state.sections[action.section ?? state.section];
       if (view === undefined) return state;
       return shellReducer(state, { kind: 'navigate', action: { kind: 'go', trail: [{ view, params: {} }] } });
     }
@@ -61,4 +60,10 @@ export function sectionOf(state: ShellState): string {
 
 export function currentLocation(state: ShellState): Location {
   return here(state.history);
+}
+
+/** The state of a program that opens at `location`. */
+export function initialShellState(location: Location, sections: readonly string[]): ShellState {
+  const section = Math.max(0, sections.indexOf(location.view));
+  return { history: startAt(location), focus: 'main', sections, section, hasInspector: false };
 }

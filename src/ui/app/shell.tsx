@@ -6,7 +6,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
-import { canLeave, type HistoryAction, startAt } from '../navigation/history.ts';
+import { canLeave, type HistoryAction } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
@@ -23,7 +23,7 @@ import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
 import { Separator } from './panes.tsx';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
-import { currentLocation, sectionOf, shellReducer } from './shell-state.ts';
+import { currentLocation, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
 import { findView, homeOf, type ViewRegistry } from './view-definition.ts';
 
@@ -52,11 +52,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const workbench = useWorkbench();
   const { columns, rows } = useWindowSize();
   const sections = useMemo(() => registry.filter(view => view.section), [registry]);
-  const [state, dispatch] = useReducer(shellReducer, undefined, () => {
-    const location = start ?? { view: homeOf(registry)?.name ?? '', params: {} };
-    const section = sections.findIndex(view => view.name === location.view);
-    return { history: startAt(location), focus: 'main' as const, section: Math.max(0, section), hasInspector: false };
-  });
+  const [state, dispatch] = useReducer(shellReducer, undefined, () =>
+    initialShellState(
+      start ?? { view: homeOf(registry)?.name ?? '', params: {} },
+      sections.map(view => view.name),
+    ),
+  );
   const freshness = useMemo(() => new FreshnessStore(), []);
   const [toast, setToast] = useState<Toast>();
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
@@ -199,8 +200,9 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
               <Box
                 key={overlay.id}
                 position="absolute"
+                marginTop={1}
                 width={columns}
-                height={rows}
+                height={rows - frameLines}
                 justifyContent="center"
                 alignItems="center"
               >

@@ -15,6 +15,8 @@ export interface Command {
   readonly group: string;
   /** The word on the hint line; commands without one are only in help. */
   readonly hint?: string;
+  /** Hinted after the others: it helps, but is not what one came for. */
+  readonly aside?: boolean;
   /**
    * Dispatches and nothing else, so that several in one read need no drawing between them: 100 `j` move 100 rows and draw
    * once. Before and after any other command the screen is drawn.

@@ -46,7 +46,7 @@ export const scrollCommands = {
 } as const satisfies CommandTable;
 
 export const thingCommands = {
-  yank: { id: 'thing.yank', title: 'copy the id', keys: ['y'], group: 'This' },
+  yank: { id: 'thing.yank', title: 'copy the id, or those of all marked', keys: ['y'], group: 'This' },
   yankJson: { id: 'thing.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
   pin: { id: 'thing.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
   pager: { id: 'thing.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
@@ -88,7 +88,7 @@ export const globalCommands = {
   help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
   connect: {
     id: 'app.connect',
-    title: 'connect to another service, or mend this one',
+    title: 'connect to another service, or change the settings of this one',
     keys: ['ctrl-k'],
     group: 'Program',
   },
@@ -163,6 +163,17 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
+export const faultCommands = {
+  copyRequest: {
+    id: 'fault.copy-request',
+    title: 'copy the id of the request that failed',
+    keys: ['ctrl-y'],
+    group: 'This',
+    hint: 'copy request id',
+    aside: true,
+  },
+} as const satisfies CommandTable;
+
 const failure = { group: 'Failure', palette: false } as const;
 
 export const failureCommands = {
@@ -211,4 +222,5 @@ export const generalLayers: readonly CommandTable[] = [
   menuCommands,
   pickerCommands,
   failureCommands,
+  faultCommands,
 ];

@@ -1,22 +1,31 @@
+import type { Location } from './location.ts';
+
+/** A list as it was when something was opened from it. */
+export interface SiblingList {
+  readonly ids: readonly string[];
+  /** Where the resource at an index of `ids` is shown; undefined where it has no place. */
+  readonly placeAt: (index: number) => Location | undefined;
+}
+
 /** The neighbours of what is shown in the list that it was opened from, so that `[` and `]` step through that list. */
 export class Siblings {
-  readonly #orders = new Map<string, readonly string[]>();
+  readonly #lists = new Map<string, SiblingList>();
 
-  /** Remembers the order in which a list showed the ids of a view. */
-  remember(view: string, ids: readonly string[]): void {
-    this.#orders.set(view, ids);
+  /** Remembers the list from which a view was opened. */
+  remember(view: string, list: SiblingList): void {
+    this.#lists.set(view, list);
   }
 
-  /** The id before or after `id`; undefined at the ends, and where `id` was not opened from a list. */
-  next(view: string, id: string, direction: -1 | 1): string | undefined {
-    const ids = this.#orders.get(view) ?? [];
-    const index = ids.indexOf(id);
-    return index === -1 ? undefined : ids[index + direction];
+  /** The place before or after `id`; undefined at the ends, and where `id` was not opened from a list. */
+  next(view: string, id: string, direction: -1 | 1): Location | undefined {
+    const list = this.#lists.get(view);
+    const index = list?.ids.indexOf(id) ?? -1;
+    return index === -1 ? undefined : list?.placeAt(index + direction);
   }
 
   /** Where `id` is in its list, e.g. `3/64`; empty where it was not opened from one. */
   position(view: string, id: string): string {
-    const ids = this.#orders.get(view) ?? [];
+    const ids = this.#lists.get(view)?.ids ?? [];
     const index = ids.indexOf(id);
     return index === -1 ? '' : `${index + 1}/${ids.length}`;
   }

@@ -1,35 +1,14 @@
 /** Words that every object knows, as the names of what a service sends: they are words like any other. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Location } from '../../../src/ui/navigation/location.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { makeWorld, type World } from '../../conformance/samples.ts';
-import { between, openProgram } from './rig.tsx';
+import { between, openProgram, placeIn } from './rig.tsx';
 
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
 }, 120_000);
 afterAll(() => world.end());
-
-/** Where each view is opened; those that need no more than their name are missing. */
-function placesOf({ ids }: World, word: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
-  const { benchId, runId, trainingId, endedTrajectory } = ids;
-  return {
-    benchmark: { bench_id: benchId, label: word },
-    images: { bench_id: benchId, label: word },
-    'benchmark-training': { bench_id: benchId, label: word },
-    run: { eval_run_id: runId, bench_id: benchId, name: word },
-    compare: { first: runId, second: runId, first_name: word, second_name: word },
-    trajectories: { dataset_name: word },
-    trajectory: { trajectory_id: endedTrajectory, task: word },
-    'training-run': { training_run_id: trainingId, bench_id: benchId, name: word },
-    'training-step': { training_run_id: trainingId, step: '2' },
-    deployment: { deployment_id: 'dep_1', slug: word },
-    chat: { model: word },
-    'benchmark-upload': { job: word, name: word },
-    'trajectory-upload': { job: word, dataset: word },
-  };
-}
 
 /** Ids stay: what is asked for by them must be found. Times and addresses have a form that is checked. */
 const kept = /^[a-z]+_[\w-]{6,}$|^\d{4}-\d\d-\d\dT|^https?:/;
@@ -58,9 +37,7 @@ describe.each([
 ])('the words %s and %s', (...words) => {
   it.each(registry.map(view => view.name))('are like any others in the view %s', async name => {
     const wire = await between(world.local, text => renamed(text, words));
-    const params = new Map(Object.entries(placesOf(world, words[0]))).get(name) ?? {};
-    const start: Location = { view: name, params };
-    const { screen, failed, close } = openProgram({ service: wire.service, start });
+    const { screen, failed, close } = openProgram({ service: wire.service, start: placeIn(world, name, words[0]) });
     await wire.quiet();
     await screen.waitFor(text => !text.includes('Asking the service'));
     await screen.press('s', 'j', 'right', 'C', 'esc', 'a', 'esc', 'e', 'esc', '?', 'esc');

@@ -11,6 +11,7 @@ import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import type { Location } from '../../../src/ui/navigation/location.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import type { World } from '../../conformance/samples.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
 
 export interface RigOptions extends ScreenOptions {
@@ -87,6 +88,26 @@ export function openProgram({ service, start, readOnly = false, notices, poll, .
   };
 }
 
+/** Where a view is opened in the world of the conformance tests, with `word` for whatever has a name. */
+export function placeIn({ ids }: World, view: string, word: string): Location {
+  const { benchId, runId, trainingId, endedTrajectory } = ids;
+  // Views that need no more than their name are missing.
+  const params = new Map<string, Readonly<Record<string, string>>>([
+    ['benchmark', { bench_id: benchId, label: word }],
+    ['images', { bench_id: benchId, label: word }],
+    ['benchmark-training', { bench_id: benchId, label: word }],
+    ['run', { eval_run_id: runId, bench_id: benchId, name: word }],
+    ['compare', { first: runId, second: runId, first_name: word, second_name: word }],
+    ['trajectory', { trajectory_id: endedTrajectory, task: word }],
+    ['training-run', { training_run_id: trainingId, bench_id: benchId, name: word }],
+    ['training-step', { training_run_id: trainingId, step: '2' }],
+    ['deployment', { deployment_id: 'dep_unknown', slug: word }],
+    ['benchmark-upload', { job: word, name: word }],
+    ['trajectory-upload', { job: word, dataset: word }],
+  ]);
+  return { view, params: params.get(view) ?? {} };
+}
+
 export interface Between {
   readonly service: Service;
   /** Resolves once nothing is being asked any more. */
@@ -94,10 +115,21 @@ export interface Between {
   readonly close: () => Promise<void>;
 }
 
-/** A service whose answers are changed on their way: `change` is given the text of each JSON answer. */
+/** An answer that is given in the place of the service's own. */
+export interface Refusal {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A service whose answers are changed on their way: `change` is given the text of each JSON answer. What `refuse` answers
+ * does not reach the service.
+ */
 export async function between(
   target: { readonly baseUrl: string; readonly apiKey: string },
   change: (text: string, path: string) => string,
+  refuse: (method: string, path: string) => Refusal | undefined = () => undefined,
 ): Promise<Between> {
   let asked = 0;
   let answered = 0;
@@ -107,6 +139,13 @@ export async function between(
     request.on('data', (part: Buffer) => parts.push(part));
     const pass = async (): Promise<void> => {
       const { method = 'GET', url = '/' } = request;
+      const refusal = refuse(method, url);
+      if (refusal) {
+        response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers });
+        response.end(JSON.stringify(refusal.body));
+        answered += 1;
+        return;
+      }
       const headers: Record<string, string> = {};
       for (const name of ['x-api-key', 'authorization', 'content-type', 'accept'] as const) {
         const value = request.headers[name];

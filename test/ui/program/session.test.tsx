@@ -239,7 +239,7 @@ describe('the screen', () => {
     const { screen, copied, close } = open();
     await screen.waitFor('▸ t-words');
     await screen.press('y');
-    await screen.waitFor('Copied bench_');
+    await screen.waitFor('Sent to the clipboard: bench_');
     expect(copied.join('')).toContain('\u001b]52;c;');
     close();
   });

@@ -57,7 +57,7 @@ describe('Form', () => {
     const sent = vi.fn();
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>
-        <Form fields={fields} width={40} busy={false} onSubmit={sent} onCancel={() => {}} />
+        <Form fields={fields} width={40} height={10} busy={false} onSubmit={sent} onCancel={() => {}} />
       </KeyRouter>,
     );
     const shown = () => (lastFrame() ?? '').replace(/\u001b\[[\d;]*m/g, '');

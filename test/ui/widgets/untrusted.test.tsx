@@ -29,6 +29,7 @@ it.each([
     <Form
       key="f"
       fields={[{ kind: 'choice', name: 'a', label: 'A', options: [{ value: 'x', label: hostile, note: hostile }] }]}
+      height={20}
       width={60}
       busy={false}
       onSubmit={nothing}

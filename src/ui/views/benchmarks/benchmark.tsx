@@ -53,7 +53,7 @@ export function BenchmarkView({ location }: ViewProps) {
         id: benchId,
         json: shown,
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
-        sibling: { view: 'benchmark', param: 'bench_id' },
+        siblings: 'benchmark',
       }}
       actions={runActions}
     />

@@ -7,7 +7,7 @@ import type { Pane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../shared/advice.ts';
-import { faultLines } from '../shared/fault-note.tsx';
+import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { benchmarkColumns } from './columns.ts';
@@ -25,13 +25,15 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const theme = useTheme();
   const readiness = useLive(readinessQuery(benchId), 'visible');
   const advise = useAdvise();
-  const lines =
-    readiness.data || !readiness.fault
-      ? readinessLines(readiness.data, theme, advise)
-      : faultLines(readiness.fault, pane.width, theme);
+  const height = Math.max(0, pane.height - 1);
+  const lines = readinessLines(readiness.data, theme, advise);
   return (
     <Box marginTop={1}>
-      <Lines lines={lines} width={pane.width} height={Math.max(0, Math.min(lines.length, pane.height - 1))} />
+      {readiness.fault && !readiness.data ? (
+        <FaultNote fault={readiness.fault} width={pane.width} height={height} />
+      ) : (
+        <Lines lines={lines} width={pane.width} height={Math.min(lines.length, height)} />
+      )}
     </Box>
   );
 }

@@ -10,11 +10,11 @@ import { type ChatSettings, type Talk, useTalk } from '../../../queries/talk.ts'
 import { useUnfinished } from '../../../queries/unfinished.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
-import { copySequence } from '../../../text/clipboard.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { Panes, Separator, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import { useCopy } from '../../app/use-copy.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
@@ -113,11 +113,7 @@ export function ChatView({ location }: ViewProps) {
     dispatch({ kind: 'set', text: '' });
   };
   const last = lastAnswer(read);
-  const copy = (): void => {
-    const copied = copySequence(last?.content ?? '', process.env);
-    if (copied.ok) shell.terminal.writeRaw(copied.sequence);
-    shell.toast(copied.ok ? { kind: 'info', text: 'Copied the answer' } : { kind: 'warning', text: copied.message });
-  };
+  const copy = useCopy();
   const change = (next: ChatSettings): void => {
     // Who comes in later has heard what was said before.
     if (next.beside && next.beside !== settings.beside) beside.open(turns);
@@ -205,7 +201,11 @@ export function ChatView({ location }: ViewProps) {
     { command: chatCommands.history, run: showEarlier, enabled: !answering },
     { command: chatCommands.forget, run: forget, enabled: !answering && turns.length > 0 },
     { command: chatCommands.save, run: save, enabled: !answering && turns.some(turn => turn.content !== '') },
-    { command: chatCommands.copy, run: copy, enabled: (last?.content ?? '') !== '' },
+    {
+      command: chatCommands.copy,
+      run: () => copy(last?.content ?? '', 'the answer'),
+      enabled: (last?.content ?? '') !== '',
+    },
   ];
 
   const writing = pane.focused && draft.writing;

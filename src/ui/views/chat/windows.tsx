@@ -5,9 +5,10 @@ import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-
 import type { ChatSettings } from '../../../queries/talk.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { KeyScope } from '../../keys/router.tsx';
-import { Form } from '../../widgets/form/form.tsx';
+import { Form, formHeight } from '../../widgets/form/form.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { agoOf } from '../shared/ages.ts';
@@ -17,20 +18,22 @@ import { ChoiceWindow } from '../shared/windows.tsx';
 interface FormInWindowProps {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
-  readonly height: number;
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
   readonly onClose: () => void;
 }
 
-function FormInWindow({ title, fields, height, onSubmit, onClose }: FormInWindowProps) {
+function FormInWindow({ title, fields, onSubmit, onClose }: FormInWindowProps) {
   const { layout } = useShell();
-  const width = Math.min(layout.columns - 4, 68);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 68);
+  const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
   return (
     <KeyScope modal>
-      <Window title={title} width={width} height={Math.min(layout.rows - 2, height)}>
+      <Window title={title} width={width} height={height}>
         <Form
           fields={fields}
           width={width - windowMargin.columns}
+          height={height - windowMargin.lines}
           busy={false}
           onCancel={onClose}
           onSubmit={values => {
@@ -61,7 +64,6 @@ export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowP
     <FormInWindow
       title="Who answers?"
       fields={fields}
-      height={17}
       onClose={onClose}
       onSubmit={values =>
         onChange({
@@ -145,7 +147,6 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
     <FormInWindow
       title="Parameters"
       fields={fields}
-      height={22}
       onClose={onClose}
       onSubmit={values =>
         onChange({

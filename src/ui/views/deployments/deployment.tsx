@@ -13,7 +13,7 @@ import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-vi
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines } from '../shared/fault-note.tsx';
+import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { useThingBindings } from '../shared/use-thing-bindings.tsx';
 import { deploymentFacts } from './facts.ts';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
@@ -70,12 +70,12 @@ export function DeploymentView({ location }: ViewProps) {
     pin: { kind: 'deployment', id: deploymentId, label: shown.model_slug ?? deploymentId },
     title: shown.model_slug ?? deploymentId,
     refresh: live.refresh,
-    sibling: { view: 'deployment', param: 'deployment_id' },
+    siblings: 'deployment',
     actions: actions([shown]),
   });
   return (
     <Panes
-      bindings={bindings}
+      bindings={[...bindings, ...useFaultBindings(live.fault)]}
       main={
         <ScrollView
           scroll={scroll}

@@ -54,8 +54,8 @@ export function RunView({ location }: ViewProps) {
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], statisticsFault } = results.data ?? {};
   const room = pane.width - 2;
-  const faults = [run.fault, progress.fault].filter(fault => fault && !fault.unlisted).slice(0, 1);
-  const unread = !run.data && !progress.data && faults.length === 0;
+  const fault = [run.fault, progress.fault].find(each => each && !each.unlisted);
+  const unread = !run.data && !progress.data && !fault;
   const lines = [
     ...(unread
       ? [
@@ -66,7 +66,7 @@ export function RunView({ location }: ViewProps) {
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
-    ...faults.flatMap(fault => (fault ? faultLines(fault, room, theme).slice(0, 2) : [])),
+    ...(fault ? faultLines(fault, room, theme, 3) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),
     '',
   ].map(line => ` ${line}`);
@@ -82,13 +82,14 @@ export function RunView({ location }: ViewProps) {
       joined={rewarded}
       open={row => trajectoryPlace(row)}
       facts={trajectoryFacts}
+      headerFault={fault}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={runActions([shown])}
       thing={{
         id: runId,
         json: shown,
         pin: { kind: 'run', id: runId, label: shown.display_name ?? runId },
-        sibling: { view: 'run', param: 'eval_run_id' },
+        siblings: 'run',
       }}
       details={(_row, box) => {
         const about = [

@@ -6,7 +6,8 @@ import { useRequests } from '../../../queries/use-requests.ts';
 import { useWrites, type Write, type WriteReport, type Writes } from '../../../queries/use-writes.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { wrap } from '../../../text/wrap.ts';
+import { firstLines, wrap } from '../../../text/wrap.ts';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
@@ -33,9 +34,13 @@ export interface ConfirmProps {
   readonly onClose: () => void;
 }
 
+/** The free line and the keys below the question. */
+const buttonLines = 2;
 /** Requests that a confirmation shows by their own lines. */
 const shownRequests = 6;
-const faultHeight = 6;
+const mostFaultLines = 6;
+/** With fewer lines what went wrong cannot be told: the question gives way then. */
+const leastFaultLines = 4;
 
 /** The outcome of several writes: how many succeeded, and why each of the others did not. Pure. */
 export function reportLines(
@@ -79,12 +84,16 @@ export function Confirm(props: ConfirmProps) {
   const { styles, glyphs } = theme;
   const [preview, setPreview] = useState(false);
   const writes = useWrites(given, touches, { deletes });
-  const width = Math.min(layout.columns - 4, 64);
+  const most = windowRoom(layout);
+  const width = Math.min(most.width, 64);
   const inner = width - windowMargin.columns;
   const { state, left } = writes;
   const busy = state.kind === 'running';
   const { fault, lines: report } = outcomeOf(writes, given.length, past, inner, theme);
-  const asked = wrap(sanitiseLine(question), inner);
+  const free = most.height - windowMargin.lines - buttonLines;
+  const needed = fault ? leastFaultLines : Math.min(report.length, leastFaultLines);
+  const asked = wrap(sanitiseLine(question), inner).slice(0, Math.max(1, free - needed));
+  const faultHeight = fault ? Math.min(mostFaultLines, free - asked.length) : 0;
   const requests = useRequests(
     preview
       ? service => Promise.all(left.slice(0, shownRequests).map(write => write.send(service, neverAborted)))
@@ -93,17 +102,12 @@ export function Confirm(props: ConfirmProps) {
   const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
   const previewed = [...requestLines(requests, inner), ...more];
   // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
-  const room = layout.rows - 4 - windowMargin.lines - asked.length - (fault ? faultHeight : 0);
-  const told = listFitting(report, Math.max(2, room));
+  const room = free - asked.length - faultHeight;
+  const told = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - told.length));
-  const free = room - told.length - sent.length;
-  const listed =
-    free < 2 || told.length > 0
-      ? []
-      : listOf(
-          given.map(({ label }) => label),
-          free,
-        );
+  const listRoom = room - told.length - sent.length;
+  const names = listRoom < 2 || told.length > 0 ? [] : given.map(({ label }) => label);
+  const listed = names.length > 0 ? listOf(names, listRoom) : [];
   const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
   const act = async (): Promise<void> => {
     if (!(await writes.start())) return;
@@ -128,7 +132,7 @@ export function Confirm(props: ConfirmProps) {
       <Window
         title={title}
         width={width}
-        height={lines.length + 2 + told.length + sent.length + (fault ? faultHeight : 0) + windowMargin.lines}
+        height={lines.length + buttonLines + told.length + sent.length + faultHeight + windowMargin.lines}
         danger
       >
         <Lines lines={lines} width={inner} height={lines.length} />
@@ -140,9 +144,4 @@ export function Confirm(props: ConfirmProps) {
       </Window>
     </KeyScope>
   );
-}
-
-/** The first of the lines, with a last one that counts those for which there is no room. */
-function listFitting(lines: readonly string[], room: number): readonly string[] {
-  return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }

@@ -4,10 +4,11 @@ import { useState } from 'react';
 import { useAction } from '../../../queries/use-action.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
-import { Form, fieldLinesOf } from '../../widgets/form/form.tsx';
+import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
@@ -31,12 +32,15 @@ export interface FormWindowProps<Result> {
 }
 
 const neverAborted = new AbortController().signal;
+/** Lines of a fault at most; the fields come first. */
+const mostFaultLines = 6;
 
 /** A form that starts something. What was typed stays when it fails. Esc while it is being sent stops it, and stays. */
 export function FormWindow<Result>(props: FormWindowProps<Result>) {
   const { title, fields, work, describe = work, touches, start: first = 0, onDone, onClose } = props;
   const { layout } = useShell();
-  const width = Math.min(layout.columns - 4, 76);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
   const { styles } = useTheme();
   const { state, start, stop } = useAction<Result>();
@@ -45,10 +49,12 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, values, neverAborted) : undefined);
   const sentLines = requestLines(requests, inner);
-  const fieldLines = fields.reduce((sum, field) => sum + fieldLinesOf(field, false), 2);
-  const otherLines = (state.kind === 'failed' ? 6 : 0) + (busy ? 1 : 0) + windowMargin.lines;
-  const previewLines = Math.min(sentLines.length, Math.max(0, layout.rows - otherLines - 8));
-  const height = Math.min(layout.rows - 2, fieldLines + otherLines + previewLines);
+  const below = windowMargin.lines + (busy ? 1 : 0);
+  const free = room.height - below - leastFormLines;
+  const faultHeight = state.kind === 'failed' ? Math.min(mostFaultLines, free) : 0;
+  const previewLines = Math.min(sentLines.length, free - faultHeight);
+  const otherLines = below + faultHeight + previewLines;
+  const height = Math.min(room.height, formHeight(fields) + otherLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
     const result = await start((service, signal) => work(service, submitted, signal), touches);
     if (result === undefined) return;
@@ -61,7 +67,7 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
         <Form
           fields={fields}
           width={inner}
-          height={Math.max(4, height - otherLines - previewLines)}
+          height={height - otherLines}
           start={first}
           busy={busy}
           onSubmit={submitted => void submit(submitted)}
@@ -69,7 +75,7 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
           onChange={setValues}
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
-        {state.kind === 'failed' ? <FaultNote fault={state.fault} width={inner} height={6} /> : null}
+        {state.kind === 'failed' ? <FaultNote fault={state.fault} width={inner} height={faultHeight} /> : null}
         {busy ? <Text>{state.stopping ? 'Stopping…' : `Sending…   ${styles.key('<esc>')} stop`}</Text> : null}
         <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
       </Window>

@@ -5,6 +5,7 @@ import { type Entry, type Listing, listFolder, parentOf } from '../../../queries
 import { bytes } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -80,9 +81,10 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
   }));
   const { listing, cursor } = state;
   const typed = textOf(state.typed);
-  const width = Math.min(layout.columns - 4, 76);
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
-  const height = Math.min(layout.rows - 2, 22);
+  const height = Math.min(room.height, 22);
   const lines = Math.max(1, height - windowMargin.lines - 4);
   const entries = shownEntries(state);
   const offset = Math.max(0, cursor - lines + 1);

@@ -1,6 +1,7 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { Fault } from '../../../queries/fault.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
@@ -9,6 +10,7 @@ import { useSetting } from '../../../queries/use-setting.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
+import { windowRoom } from '../../app/layout.ts';
 import { type Pane, Panes, usePane } from '../../app/panes.tsx';
 import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
 import { listCommands } from '../../keys/general.ts';
@@ -24,7 +26,7 @@ import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { type Advice, useAdvise } from './advice.ts';
-import { FaultNote } from './fault-note.tsx';
+import { FaultNote, useFaultBindings } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness } from './list-words.ts';
 import { useSettled } from './use-settled.ts';
@@ -56,6 +58,8 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
+  /** What went wrong as the header says it, so that its request id can be copied. */
+  readonly headerFault?: Fault | undefined;
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
   readonly pin?: (row: Row) => PinnedThing;
@@ -64,8 +68,8 @@ export interface ResourceListProps<Row> {
     readonly id: string;
     readonly json: unknown;
     readonly pin?: PinnedThing;
-    /** The view that shows it, for going on to its neighbours. */
-    readonly sibling?: { readonly view: string; readonly param: string };
+    /** The view that shows it and its neighbours in the list that it was opened from. */
+    readonly siblings?: string;
   };
 }
 
@@ -100,6 +104,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { join = itself, joined = noColumns, emptyAdvice } = props;
   const advise = useAdvise();
   const shell = useShell();
+  const siblings = useSiblings();
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
@@ -135,12 +140,16 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     0,
     Math.min(header?.height ?? 0, pane.height - faultLines - noteLines - fewestTableLines),
   );
-  const tableHeight = Math.max(fewestTableLines, pane.height - faultLines - noteLines - headerHeight);
-  const siblings = useSiblings();
+  const tableHeight = Math.max(0, pane.height - faultLines - noteLines - headerHeight);
   const openRow = (row: Row): void => {
     const target = open?.(row);
     if (!target) return;
-    siblings.remember(target.view, table.arranged.ids);
+    const { ids, rows: order } = table.arranged;
+    const placeAt = (index: number): Location | undefined => {
+      const sibling = order[index];
+      return sibling && open?.(sibling);
+    };
+    siblings.remember(target.view, { ids, placeAt });
     shell.open(target);
   };
   const table = useTable({
@@ -174,11 +183,12 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const pinned = current && pin?.(current);
   const does = useThingBindings({
     thing: row ?? whole,
+    marked: marked ? table.targets.map(source.id) : [],
     title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? thing?.id ?? ''),
     refresh: list.refresh,
     actions: actions?.(table.targets, list) ?? [],
     pin: thing?.pin ?? pinned,
-    sibling: thing?.sibling,
+    siblings: thing?.siblings,
     siblingId: thing?.id,
     exportable: async () => ({
       kind: String(source.key[0] ?? 'rows'),
@@ -198,6 +208,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     <Panes
       bindings={[
         ...bindings,
+        ...useFaultBindings(props.headerFault),
         ...does,
         {
           command: listCommands.columns,
@@ -208,7 +219,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
                 <ColumnChooser
                   columns={columns}
                   choice={table.state.choice}
-                  width={Math.min(shell.layout.columns - 4, 52)}
+                  room={windowRoom(shell.layout)}
                   onChoose={choice => {
                     table.dispatch({ kind: 'choose-columns', choice });
                     keepChosen(choice);

@@ -4,11 +4,11 @@
  */
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { usePin } from '../../../queries/use-pin.ts';
-import { copySequence } from '../../../text/clipboard.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import { useCopy } from '../../app/use-copy.ts';
 import { thingCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
@@ -20,6 +20,8 @@ const ExportWindow = lateWindow(async () => (await import('./windows.tsx')).Choi
 export interface ThingOptions {
   /** The id, and the thing itself; undefined while there is none. */
   readonly thing: { readonly id: string; readonly json: unknown } | undefined;
+  /** Ids of what is marked, where that is more than one. */
+  readonly marked?: readonly string[] | undefined;
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
@@ -29,8 +31,8 @@ export interface ThingOptions {
   readonly document?: (() => Document) | undefined;
   /** Rows to export; the thing itself, where it is missing. */
   readonly exportable?: (() => Promise<Exportable<never>>) | undefined;
-  /** The view that shows the thing, and the parameter that names it: for going on to its neighbours. */
-  readonly sibling?: { readonly view: string; readonly param: string } | undefined;
+  /** The view that shows it and its neighbours in the list that it was opened from. */
+  readonly siblings?: string | undefined;
   /** Whose neighbours those are, where that is not `thing`. */
   readonly siblingId?: string | undefined;
 }
@@ -43,15 +45,22 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
 };
 
 export function useThingBindings(options: ThingOptions): readonly Binding[] {
-  const { thing, title, refresh, actions, pin, document, exportable, sibling, siblingId = thing?.id } = options;
+  const {
+    thing,
+    marked = [],
+    title,
+    refresh,
+    actions,
+    pin,
+    document,
+    exportable,
+    siblings: siblingView,
+    siblingId = thing?.id,
+  } = options;
   const shell = useShell();
   const { toast, terminal, showOverlay } = shell;
   const pinned = usePin(pin);
-  const copy = (text: string, what: string): void => {
-    const copied = copySequence(text, process.env);
-    if (copied.ok) terminal.writeRaw(copied.sequence);
-    toast(copied.ok ? { kind: 'info', text: `Copied ${what}` } : { kind: 'warning', text: copied.message });
-  };
+  const copy = useCopy();
   const asDocument = (): Document =>
     document?.() ?? { name: `${thing?.id ?? 'thing'}.json`, text: `${safeJson(thing?.json, 2)}\n` };
   const read = (reader: Reader) => async (): Promise<void> => {
@@ -86,7 +95,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
             label: 'JSON',
             value: async () =>
               saveFile({
-                name: exportFileName(sibling?.view ?? 'thing', thing?.id ?? '', 'json', new Date()),
+                name: exportFileName(siblingView ?? 'thing', thing?.id ?? '', 'json', new Date()),
                 text: `${safeJson(thing?.json, 2)}\n`,
               }),
           },
@@ -94,14 +103,21 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
   ];
   const siblings = useSiblings();
   const goToSibling = (direction: -1 | 1) => () => {
-    const next = sibling && siblingId !== undefined ? siblings.next(sibling.view, siblingId, direction) : undefined;
-    if (!sibling || next === undefined) {
+    const next =
+      siblingView !== undefined && siblingId !== undefined
+        ? siblings.next(siblingView, siblingId, direction)
+        : undefined;
+    if (next === undefined) {
       toast({ kind: 'info', text: direction === 1 ? 'This is the last one' : 'This is the first one' });
       return;
     }
-    shell.navigate({ kind: 'replace', location: { view: sibling.view, params: { [sibling.param]: next } } });
+    shell.navigate({ kind: 'replace', location: next });
   };
   const enabled = thing !== undefined;
+  const yank = (): void => {
+    if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);
+    else if (thing) copy(thing.id, thing.id);
+  };
   const usable = actions.filter(useRouter().usable);
   return [
     ...actions,
@@ -114,10 +130,10 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
         }),
       enabled: enabled && usable.length > 0,
     },
-    { command: thingCommands.yank, run: () => thing && copy(thing.id, thing.id), enabled },
+    { command: thingCommands.yank, run: yank, enabled },
     {
       command: thingCommands.yankJson,
-      run: () => thing && copy(JSON.stringify(thing.json, undefined, 2), 'as JSON'),
+      run: () => thing && copy(JSON.stringify(thing.json, undefined, 2), 'JSON'),
       enabled,
     },
     {
@@ -144,7 +160,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
           ),
         }),
     },
-    ...(sibling
+    ...(siblingView !== undefined
       ? [
           { command: thingCommands.previous, run: goToSibling(-1) },
           { command: thingCommands.next, run: goToSibling(1) },

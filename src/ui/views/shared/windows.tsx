@@ -3,6 +3,7 @@ import { Text } from 'ink';
 import type { Fault } from '../../../queries/fault.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands } from '../../keys/general.ts';
 import { keyLabel } from '../../keys/key.ts';
@@ -14,7 +15,7 @@ import { Waiting } from './waiting.tsx';
 
 function useWindowWidth(most: number): number {
   const { layout } = useShell();
-  return Math.min(layout.columns - 4, most);
+  return Math.min(windowRoom(layout).width, most);
 }
 
 export interface ActionMenuProps {
@@ -28,10 +29,12 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
   const router = useRouter();
   const bindings = offered.filter(router.usable);
   const width = useWindowWidth(56);
+  const { layout } = useShell();
   const items = bindings.map(({ command }) => ({
     key: command.id,
     label: `${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
   }));
+  const lines = Math.min(Math.max(1, items.length), windowRoom(layout).height - windowMargin.lines);
   const instead =
     (binding: Binding | undefined): Binding['run'] =>
     press => {
@@ -40,9 +43,10 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
     };
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
-      <Window title={title} width={width} height={Math.max(1, items.length) + windowMargin.lines}>
+      <Window title={title} width={width} height={lines + windowMargin.lines}>
         {items.length === 0 ? <Text>Nothing can be done with this now.</Text> : null}
         <Menu
+          limit={lines}
           items={items}
           onChoose={index => instead(bindings[index])({ name: 'enter', text: '' })}
           bindings={bindings.map(binding => ({ ...binding, run: instead(binding) }))}
@@ -97,7 +101,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
   const { layout } = useShell();
   const width = useWindowWidth(64);
-  const lines = Math.min(Math.max(1, choices.length), layout.rows - 6);
+  const lines = Math.min(Math.max(1, choices.length), windowRoom(layout).height - windowMargin.lines);
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
       <Window title={title} width={width} height={lines + windowMargin.lines}>

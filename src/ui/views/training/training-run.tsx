@@ -67,7 +67,7 @@ export function TrainingRunView({ location }: ViewProps) {
       : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
-    ...(fault ? faultLines(fault, room, theme).slice(0, 2) : []),
+    ...(fault ? faultLines(fault, room, theme, 3) : []),
     ...(note ? [theme.styles.warning(truncate(note, room))] : []),
   ];
   // The legend is shown also where no chart has room.
@@ -92,12 +92,13 @@ export function TrainingRunView({ location }: ViewProps) {
         view: 'training-step',
         params: { training_run_id: runId, step: String(row.step_index ?? 0), name: shown.display_name ?? runId },
       })}
+      headerFault={fault}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       thing={{
         id: runId,
         json: shown,
         pin: { kind: 'training', id: runId, label: shown.display_name ?? runId },
-        sibling: { view: 'training-run', param: 'training_run_id' },
+        siblings: 'training-run',
       }}
       bindings={[...ofRun, ...curvesView.bindings]}
       actions={rows => {

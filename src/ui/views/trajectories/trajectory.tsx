@@ -153,7 +153,7 @@ export function TrajectoryView({ location }: ViewProps) {
       refresh: live.refresh,
       actions: actions(data ? [data] : []),
       pin: { kind: 'trajectory', id, label: location.params['task'] ?? id },
-      sibling: { view: 'trajectory', param: 'trajectory_id' },
+      siblings: 'trajectory',
     }),
   ];
 

@@ -19,7 +19,7 @@ import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines } from '../shared/fault-note.tsx';
+import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { uploadCommands } from './commands.ts';
 import { UploadPreview } from './preview.tsx';
@@ -80,7 +80,7 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
       truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
     ),
     ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
-    ...(state.fault ? faultLines(state.fault, width, theme).slice(0, 6) : []),
+    ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
 }
@@ -136,7 +136,7 @@ export function BenchmarkUploadView({ location }: ViewProps) {
   }, [job, job?.state, shell, workbench]);
   return (
     <Panes
-      bindings={bindings}
+      bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
       main={
         <>
           <Lines lines={head} width={pane.width} height={head.length} />

@@ -4,6 +4,7 @@ import { declarationOf } from '../../../queries/uploads/file-batch.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { counted } from '../../../text/numbers.ts';
+import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
@@ -24,7 +25,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { layout } = useShell();
   const { styles } = useTheme();
   const { plan, benchId } = job.state;
-  const width = Math.min(layout.columns - 4, 76);
+  const width = Math.min(windowRoom(layout).width, 76);
   const inner = width - windowMargin.columns;
   const requests = useRequests(({ benchmarks }: Service) =>
     // The id is given by the first answer.
@@ -44,7 +45,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
         ...rest.map(requestLine),
       ]
     : requestLines(requests, inner);
-  const height = Math.min(layout.rows - 2, lines.length + windowMargin.lines);
+  const height = Math.min(windowRoom(layout).height, lines.length + windowMargin.lines);
   return (
     <KeyScope
       modal

@@ -12,13 +12,14 @@ import { Panes, usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Binding } from '../../keys/router.tsx';
+import type { Location } from '../../navigation/location.ts';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines } from '../shared/fault-note.tsx';
+import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { uploadCommands } from './commands.ts';
 
@@ -52,7 +53,7 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
       `${count('skipped')} skipped`,
       failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed',
     ].join('  '),
-    ...(state.fault ? faultLines(state.fault, width, theme).slice(0, 6) : []),
+    ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
 }
@@ -70,11 +71,12 @@ export function TrajectoryUploadView({ location }: ViewProps) {
   const siblings = useSiblings();
   const openRow = ({ trajectoryId }: Outcome): void => {
     if (!trajectoryId) return;
-    siblings.remember(
-      'trajectory',
-      table.arranged.rows.flatMap(row => row.trajectoryId ?? []),
-    );
-    shell.open({ view: 'trajectory', params: { trajectory_id: trajectoryId } });
+    const ids = table.arranged.rows.flatMap(row => row.trajectoryId ?? []);
+    const placeOf = (id: string): Location => ({ view: 'trajectory', params: { trajectory_id: id } });
+    const placeAt = (index: number): Location | undefined =>
+      ids[index] === undefined ? undefined : placeOf(ids[index]);
+    siblings.remember('trajectory', { ids, placeAt });
+    shell.open(placeOf(trajectoryId));
   };
   const height = Math.max(4, pane.height - head.length);
   const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
@@ -103,7 +105,7 @@ export function TrajectoryUploadView({ location }: ViewProps) {
   }, [job, job?.state, shell]);
   return (
     <Panes
-      bindings={bindings}
+      bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
       main={
         <>
           <Lines lines={head} width={pane.width} height={head.length} />

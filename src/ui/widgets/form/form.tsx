@@ -2,7 +2,7 @@
 import { Box, Text } from 'ink';
 import { useEffect, useReducer } from 'react';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { displayWidth, fitCells, padEnd, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
@@ -31,8 +31,8 @@ export interface FormProps {
   /** Told of every change, for a preview of what would be sent. */
   readonly onChange?: (values: Readonly<Record<string, string>>) => void;
   readonly bindings?: readonly Binding[];
-  /** Lines that the form may take; the field with the keys is always among those shown. */
-  readonly height?: number;
+  /** Lines that the form takes; the field with the keys is always among those shown. */
+  readonly height: number;
   /** Index of the field that has the keys first. */
   readonly start?: number;
 }
@@ -40,7 +40,7 @@ export interface FormProps {
 const areaHeight = 4;
 
 export function Form(props: FormProps) {
-  const { fields, width, busy, onSubmit, onCancel, onChange, bindings = [], height = 1_000, start = 0 } = props;
+  const { fields, width, busy, onSubmit, onCancel, onChange, bindings = [], height, start = 0 } = props;
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
     fields,
@@ -51,7 +51,16 @@ export function Form(props: FormProps) {
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';
   const isArea = field?.kind === 'text' && field.multiline;
-  const shown = fieldsInSight(fields, state.focus, height);
+  const theme = useTheme();
+  const blocksWith = (positions: boolean): readonly FieldBlock[] =>
+    fields.map((spec, index) => {
+      const focused = index === state.focus && !busy;
+      const fault = state.touched.has(spec.name) ? faults.get(spec.name) : undefined;
+      const position = positions && focused ? `${index + 1}/${fields.length}` : '';
+      return fieldBlock(spec, { focused, fault, position }, state, width, theme);
+    });
+  const all = blocksInSight(blocksWith(false), state.focus, height);
+  const shown = all.length === fields.length ? all : blocksInSight(blocksWith(true), state.focus, height);
   const submit = (): void => {
     if (faults.size > 0) dispatch({ kind: 'focus-fault' });
     else onSubmit(formValues(state, fields));
@@ -88,69 +97,72 @@ export function Form(props: FormProps) {
         return true;
       }}
     >
-      <Box flexDirection="column" width={width}>
-        {shown.map(({ spec, index }) => (
-          <Field
-            key={spec.name}
-            spec={spec}
-            state={state}
-            width={width}
-            focused={index === state.focus && !busy}
-            fault={state.touched.has(spec.name) ? faults.get(spec.name) : undefined}
-          />
+      <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
+        {shown.map(({ name, lines }, index) => (
+          <Text key={name} wrap="truncate">
+            {[...(index > 0 ? [' '] : []), ...lines].join('\n')}
+          </Text>
         ))}
       </Box>
     </KeyScope>
   );
 }
 
-/** Lines of a field at most: its label, what it holds, a note of two lines, and the line below. */
-export function fieldLinesOf(spec: FieldSpec, focused: boolean): number {
-  const held = spec.kind === 'text' && spec.multiline ? areaHeight : 1;
-  return 1 + held + (focused ? 2 : 0) + 1;
+/** Lines of a form that shows all its fields: for each its label, what it holds and a free line, and a note of two lines. */
+export function formHeight(fields: readonly FieldSpec[]): number {
+  return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
 
-/** The fields that fit into so many lines, with the focused one among them. */
-function fieldsInSight(fields: readonly FieldSpec[], focus: number, height: number) {
-  const numbered = fields.map((spec, index) => ({ spec, index }));
+/** With fewer lines not even the field that has the keys is whole. */
+export const leastFormLines = 3;
+
+function heldLines(field: FieldSpec): number {
+  return field.kind === 'text' && field.multiline ? areaHeight : 1;
+}
+
+interface FieldBlock {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** The blocks that fit into so many lines, a free line between them, with the focused one among them. */
+export function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
   const linesOf = (from: number, to: number): number =>
-    numbered.slice(from, to + 1).reduce((sum, { spec, index }) => sum + fieldLinesOf(spec, index === focus), 0);
+    blocks.slice(from, to + 1).reduce((sum, { lines }) => sum + lines.length + 1, -1);
   let first = 0;
   while (first < focus && linesOf(first, focus) > height) first += 1;
   let last = Math.max(first, focus);
-  while (last + 1 < fields.length && linesOf(first, last + 1) <= height) last += 1;
-  return numbered.slice(first, last + 1);
+  while (last + 1 < blocks.length && linesOf(first, last + 1) <= height) last += 1;
+  return blocks.slice(first, last + 1);
 }
 
-interface FieldProps {
-  readonly spec: FieldSpec;
-  readonly state: FormState;
-  readonly width: number;
+/** A field as lines: its label, what it holds, and what is wrong with it or what to know about it. */
+function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): FieldBlock {
+  const { styles, glyphs } = theme;
+  const { focused, fault, position } = place;
+  const marker = focused ? styles.selected(glyphs.marker) : ' ';
+  const room = width - 3 - displayWidth(position);
+  const label = padEnd(truncate(spec.label, room), room);
+  const note = fault ?? (focused ? spec.help : undefined);
+  const notes = note === undefined ? [] : wrap(note, width - (fault === undefined ? 4 : 6));
+  return {
+    name: spec.name,
+    lines: [
+      `${marker} ${focused ? styles.selected(label) : label} ${styles.muted(position)}`,
+      ...fieldLines(spec, state, width - 4, focused, theme).map(line => `  ${line}`),
+      ...notes.map((line, index) => {
+        const mark = index === 0 ? `${glyphs.cross} ` : '  ';
+        return `  ${fault === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
+      }),
+    ],
+  };
+}
+
+interface FieldPlace {
   readonly focused: boolean;
   readonly fault: string | undefined;
-}
-
-function Field({ spec, state, width, focused, fault }: FieldProps) {
-  const theme = useTheme();
-  const { styles, glyphs } = theme;
-  const marker = focused ? styles.selected(glyphs.marker) : ' ';
-  const label = focused ? styles.selected(spec.label) : spec.label;
-  const lines = fieldLines(spec, state, width - 4, focused, theme);
-  const note = fault ?? (focused ? spec.help : undefined);
-  const notes = note === undefined ? [] : wrap(note, width - 4);
-  return (
-    <Box flexDirection="column" marginBottom={1}>
-      <Text wrap="truncate">{`${marker} ${label}`}</Text>
-      {lines.map((line, index) => (
-        <Text key={index} wrap="truncate">{`  ${line}`}</Text>
-      ))}
-      {notes.map((line, index) => (
-        <Text key={`note ${index}`} wrap="truncate">
-          {`  ${fault === undefined ? styles.muted(line) : styles.danger(`${glyphs.cross} ${line}`)}`}
-        </Text>
-      ))}
-    </Box>
-  );
+  /** Which field of how many it is, where not all are in sight; else empty. */
+  readonly position: string;
 }
 
 function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: boolean, theme: Theme): string[] {

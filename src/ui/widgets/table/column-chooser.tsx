@@ -13,7 +13,8 @@ import type { Column, ColumnChoice } from './column.ts';
 export interface ColumnChooserProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly choice: ColumnChoice;
-  readonly width: number;
+  /** Cells that the window may take. */
+  readonly room: { readonly width: number; readonly height: number };
   readonly onChoose: (choice: ColumnChoice) => void;
   readonly onClose: () => void;
 }
@@ -57,7 +58,10 @@ export function chooserReducer<Row>(
   };
 }
 
-export function ColumnChooser<Row>({ columns, choice, width, onChoose, onClose }: ColumnChooserProps<Row>) {
+/** Cells that the window takes at most. */
+const widest = 52;
+
+export function ColumnChooser<Row>({ columns, choice, room, onChoose, onClose }: ColumnChooserProps<Row>) {
   const { styles, glyphs } = useTheme();
   const [state, dispatch] = useReducer(chooserReducer(columns), { cursor: 0, choice });
   const act = (action: ChooserAction) => () => {
@@ -72,6 +76,9 @@ export function ColumnChooser<Row>({ columns, choice, width, onChoose, onClose }
     const title = padEnd(column.title, 20);
     return `${marker} ${shown ? glyphs.check : ' '} ${index === state.cursor ? styles.selected(title) : title} ${styles.muted(extra)}`;
   });
+  const height = Math.min(lines.length + windowMargin.lines, room.height);
+  const shownLines = height - windowMargin.lines;
+  const offset = Math.max(0, Math.min(lines.length - shownLines, state.cursor - shownLines + 1));
   return (
     <KeyScope
       modal
@@ -86,9 +93,9 @@ export function ColumnChooser<Row>({ columns, choice, width, onChoose, onClose }
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      <Window title="Columns" width={width} height={lines.length + windowMargin.lines}>
+      <Window title="Columns" width={Math.min(widest, room.width)} height={height}>
         <Box flexDirection="column">
-          {lines.map((line, index) => (
+          {lines.slice(offset, offset + shownLines).map((line, index) => (
             <Text key={index} wrap="truncate">
               {line}
             </Text>

@@ -1,10 +1,9 @@
 /** What a screen says of a refusal, from the answer of the service to the words. */
-import { render } from 'ink-testing-library';
 import { describe, expect, it } from 'vitest';
 import { type Fault, faultOf } from '../../../../src/queries/fault.ts';
-import { ConnectionProvider, noConnection } from '../../../../src/ui/app/connection.ts';
-import { FaultNote } from '../../../../src/ui/views/shared/fault-note.tsx';
-import { createTheme, ThemeProvider } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { noConnection } from '../../../../src/ui/app/connection.ts';
+import { noteLines } from '../../../../src/ui/views/shared/fault-note.tsx';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
 
 async function faultAfter(behaviour: Behaviour): Promise<Fault> {
@@ -14,16 +13,7 @@ async function faultAfter(behaviour: Behaviour): Promise<Fault> {
 
 function linesOf(fault: Fault): string {
   const origins = ['The key comes from apiKeyFile in config.json.'];
-  const { lastFrame, unmount } = render(
-    <ThemeProvider theme={createTheme()}>
-      <ConnectionProvider value={{ ...noConnection, origins }}>
-        <FaultNote fault={fault} width={100} height={12} />
-      </ConnectionProvider>
-    </ThemeProvider>,
-  );
-  const shown = lastFrame() ?? '';
-  unmount();
-  return shown;
+  return noteLines(fault, { width: 100, height: 12 }, createTheme(), { ...noConnection, origins }).join('\n');
 }
 
 describe('where the settings come from', () => {

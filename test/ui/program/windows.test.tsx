@@ -1,0 +1,232 @@
+/** Every window of every view, at every size: inside its border, with the frame and the hints around it, and hints that act. */
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  type MockInstance,
+  onTestFinished,
+  vi,
+} from 'vitest';
+import type { Command } from '../../../src/ui/keys/command.ts';
+import { keyLabel } from '../../../src/ui/keys/key.ts';
+import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { makeWorld, type World } from '../../conformance/samples.ts';
+import { eventually } from '../../eventually.ts';
+import type { Screen } from '../../screen.ts';
+import { type Between, between, openProgram, placeIn } from './rig.tsx';
+
+let world: World;
+let wire: Between;
+beforeAll(async () => {
+  world = await makeWorld();
+}, 120_000);
+afterAll(() => world.end());
+
+const requestId = 'req_8a21d93c-aa0d-46db-8de3-660f1e2ab719-of-a-write-that-was-refused';
+const refusal = {
+  error: {
+    type: 'invalid_request_error',
+    code: 'unprocessable_entity',
+    message: `It was refused ${'for one reason and for another '.repeat(8)}at the end.`,
+    param: 'display_name',
+    context: { details: 'more than fits '.repeat(20) },
+  },
+};
+
+let router: MockInstance<Router['set']>;
+beforeEach(async () => {
+  router = vi.spyOn(Router.prototype, 'set');
+  wire = await between(
+    world.local,
+    text => text,
+    method => (method === 'GET' ? undefined : { status: 422, body: refusal, headers: { 'x-request-id': requestId } }),
+  );
+});
+afterEach(async () => {
+  router.mockRestore();
+  await wire.close();
+});
+
+const offered = (): readonly Offer[] => {
+  const [instance] = router.mock.contexts.slice(-1);
+  if (!(instance instanceof Router)) throw new Error('the program has no router yet');
+  return instance.offered();
+};
+
+const sizes = [
+  [200, 60],
+  [120, 40],
+  [120, 36],
+  [80, 24],
+  [60, 15],
+] as const;
+
+/** What opens a window besides what writes; the same window in every view is looked at in one. */
+const openers = new Set(['thing.actions', 'chat.model', 'chat.settings', 'chat.history']);
+const openersAnywhere = new Set(['thing.export', 'list.columns', 'app.palette', 'app.help', 'app.connect']);
+const opens = ({ id, writes = false }: Command, view: string): boolean =>
+  writes || openers.has(id) || (view === 'benchmarks' && openersAnywhere.has(id));
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+const linesOf = (screen: Screen): string[][] =>
+  screen
+    .text()
+    .split('\n')
+    .map(line => [...line]);
+
+/** The window that is above the panes; the last of its corners on screen are its own. */
+function windowOn(screen: Screen): Box | undefined {
+  const lines = linesOf(screen);
+  for (let top = 1; top < lines.length - 3; top += 1) {
+    const left = lines[top]?.indexOf('┌') ?? -1;
+    if (left <= 0) continue;
+    const right = lines[top]?.indexOf('┐', left) ?? -1;
+    const bottom = lines.findIndex((line, row) => row > top && line[left] === '└' && line[right] === '┘');
+    return { left, top, right, bottom };
+  }
+  return undefined;
+}
+
+function expectInside(screen: Screen, box: Box, frame: readonly string[]): void {
+  const lines = linesOf(screen);
+  const rows = lines.length;
+  const shown = screen.text();
+  expect(box.bottom, shown).toBeGreaterThan(box.top + 1);
+  expect(box.bottom, shown).toBeLessThan(rows - 3);
+  expect(box.right, shown).toBeLessThan((lines[0]?.length ?? 0) - 1);
+  for (let row = box.top + 1; row < box.bottom; row += 1) {
+    expect([lines[row]?.[box.left], lines[row]?.[box.right]], shown).toEqual(['│', '│']);
+  }
+  expect(lines[box.bottom]?.slice(box.left + 1, box.right).join(''), shown).toMatch(/^─+$/);
+  const after = shown.split('\n');
+  // The rule and the border of the frame are as they were.
+  expect([after.at(-3), after.at(-1)], shown).toEqual([frame.at(-3), frame.at(-1)]);
+  expect(after.at(-2), shown).toMatch(/^│ .* │$/);
+}
+
+/** The commands that run while keys are pressed; none of them does anything. */
+async function commandsOf(press: () => Promise<void>): Promise<readonly string[]> {
+  const ran: string[] = [];
+  const original = Router.prototype.press;
+  const spy = vi.spyOn(Router.prototype, 'press').mockImplementation(function recorded(this: Router, key) {
+    // At this very moment: the bindings change with every drawing.
+    const bindings = this.offered().map(({ binding }) => binding as { run: unknown; command: Command });
+    const real = bindings.map(({ run }) => run);
+    for (const binding of bindings) binding.run = () => void ran.push(binding.command.id);
+    const taken = original.call(this, key);
+    for (const [index, binding] of bindings.entries()) binding.run = real[index];
+    return taken;
+  });
+  await press();
+  spy.mockRestore();
+  return ran;
+}
+
+/** Presses each hint that is shown, and sees that its command runs, which is not done. */
+async function expectHintsToAct(screen: Screen): Promise<number> {
+  const foot = screen.text().split('\n').at(-2) ?? '';
+  const hints = [...foot.matchAll(/<(\S+)> /g)].map(([, label]) => label ?? '');
+  for (const label of hints) {
+    const offer = offered().find(({ keys: [first = ''] }) => keyLabel(first) === label);
+    expect(offer?.binding.command.hint, `${label} in ${foot}`).toBeDefined();
+    if (!offer) continue;
+    const ran = await commandsOf(() => screen.press(offer.keys[0] ?? ''));
+    expect(ran, `${label} in ${foot}`).toEqual([offer.binding.command.id]);
+  }
+  return hints.length;
+}
+
+/** Titles of the windows that were looked at. */
+const titles = new Set<string>();
+
+describe.each(registry.map(view => view.name))('in the view %s', name => {
+  it.each(sizes)('at %i×%i', { timeout: 60_000 }, async (columns, rows) => {
+    const start = placeIn(world, name, 'a name');
+    const { screen, failed, sent, close } = openProgram({ service: wire.service, start, columns, rows });
+    onTestFinished(close);
+    await wire.quiet();
+    await screen.waitFor(text => !text.includes('Asking the service'));
+    if (name === 'chat') {
+      await screen.waitFor('<enter> send');
+      await screen.press('esc');
+      await screen.waitFor('<i> write');
+    }
+    // Keys wait while the code of a view is read.
+    await eventually(async () => expect(await commandsOf(() => screen.press('ctrl-l'))).toContain('app.repaint'));
+    const frame = screen.text().split('\n');
+    await expectHintsToAct(screen);
+    const seen = new Set<string>();
+    for (const { binding, keys } of [...offered()]) {
+      const { command } = binding;
+      if (!opens(command, name) || seen.has(command.id)) continue;
+      seen.add(command.id);
+      await screen.press(keys[0] ?? '');
+      await wire.quiet();
+      await screen.waitFor(text => !text.includes('Asking the service'));
+      const box = windowOn(screen);
+      if (!box) continue;
+      expectInside(screen, box, frame);
+      titles.add(linesOf(screen)[box.top]?.slice(box.left, box.right).join('').replaceAll(/[┌─]/g, '').trim() ?? '');
+      // For some seconds the line says what has just been done instead.
+      const isSaid = /^│ [•✓▲✗] /.test(screen.text().split('\n').at(-2) ?? '');
+      expect((await expectHintsToAct(screen)) > 0 || isSaid, screen.text()).toBe(true);
+      // Through the fields, if there are any.
+      const isForm = offered().some(({ binding: { command: each } }) => each.id === 'form.submit');
+      for (let field = 0; isForm && field < 12; field += 1) {
+        await screen.press('tab');
+        expectInside(screen, windowOn(screen) ?? box, frame);
+        expect(linesOf(screen).slice(box.top, box.bottom).flat(), screen.text()).toContain('▸');
+      }
+      const asks = offered().some(({ binding: { command: each } }) => each.id === 'confirm.yes');
+      if (isForm || asks) await screen.press(asks ? 'y' : 'enter');
+      await wire.quiet();
+      const refused = windowOn(screen);
+      if (refused && screen.text().includes('It was refused')) {
+        expectInside(screen, refused, frame);
+        const inside = linesOf(screen)
+          .slice(refused.top + 1, refused.bottom)
+          .map(line =>
+            line
+              .slice(refused.left + 1, refused.right)
+              .join('')
+              .trim(),
+          );
+        expect(inside.join(''), screen.text()).toContain(requestId);
+        await screen.press('ctrl-y');
+        expect(atob(sent.at(-1)?.match(/;c;([^\u0007]*)/)?.[1] ?? '')).toBe(requestId);
+      }
+      for (let tries = 0; tries < 3 && windowOn(screen); tries += 1) await screen.press('esc');
+      expect(windowOn(screen), screen.text()).toBeUndefined();
+    }
+    expect(failed.map(({ error }) => (error instanceof Error ? error.stack : error))).toEqual([]);
+  });
+});
+
+it('has looked at the windows that there are', () => {
+  for (const title of [
+    'Evaluate on',
+    'Train on',
+    'Delete',
+    'Parameters',
+    'Who answers',
+    'Columns',
+    'Help',
+    'Connect',
+  ]) {
+    expect(
+      [...titles].some(each => each.startsWith(title)),
+      [...titles].join(', '),
+    ).toBe(true);
+  }
+});
