@@ -147,7 +147,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { see: 'Pinned to Watch' },
         ...go('watch'),
       ]);
-      await session.waitFor(/▸ (t-words )?baseline +run +✓ completed/);
+      await session.waitFor(/▸ (t-words )?baseline +✓ completed/);
       session.signal('SIGTERM');
       await session.ended;
       await open([...go('watch'), { see: 'baseline' }, 'p', { see: 'No longer pinned' }]);
