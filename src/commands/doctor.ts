@@ -18,6 +18,7 @@ import { exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { recordText } from './output.ts';
+import { checkKeys, checkTerminal } from './start-checks.ts';
 import { version } from './version.ts';
 
 export const help = `benchtop doctor [options]
@@ -167,9 +168,15 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'
 async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding> {
   yield programFinding();
   yield* terminalFindings(io.environment);
+  try {
+    checkTerminal(io.environment);
+  } catch (error) {
+    yield { about: 'terminal', state: 'warn', words: messageOf(error) };
+  }
   let config: Config;
   try {
     config = loadConfig(configFlags(values), io.environment);
+    checkKeys(config);
   } catch (error) {
     yield faultOf('settings', error);
     return;
@@ -178,7 +185,7 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   yield {
     about: 'settings',
     state: 'ok',
-    words: existsSync(settingsPath) ? settingsPath : `${settingsPath} is not there, which is well: the defaults hold`,
+    words: existsSync(settingsPath) ? settingsPath : `${settingsPath} not found (optional): using defaults`,
   };
   for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
   for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };

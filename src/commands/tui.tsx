@@ -1,24 +1,15 @@
 /** `benchtop`: the workbench on the whole terminal. */
 import { parseArgs } from 'node:util';
 import { useEffect, useSyncExternalStore } from 'react';
-import type { Config } from '../config/load.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
 import type { TerminalPort } from '../ui/app/terminal-port.ts';
-import { overrideFaults } from '../ui/keys/command.ts';
-import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { configFlags, configOptions } from './flags.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Session, type Shown } from './session.ts';
-
-/** @throws Error naming every override of a key that cannot be followed */
-function checkKeys({ preferences, settingsPath }: Config): void {
-  const layers = [...generalLayers.map(table => Object.values(table)), ...registry.map(view => view.commands)];
-  const faults = overrideFaults(layers, preferences.keys);
-  if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
-}
+import { checkKeys, checkTerminal } from './start-checks.ts';
 
 interface RootProps {
   readonly session: Session;
@@ -60,6 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
     );
   }
+  checkTerminal(process.env);
   const session = new Session(configFlags(values), process.env);
   const { config } = session;
   checkKeys(config);

@@ -45,7 +45,7 @@ export function resolvePreferences(
       // https://no-color.org: present and not empty, and outranked only by what is set for this program alone.
       oneOf(themes, environment['NO_COLOR'] ? 'plain' : undefined, variable('NO_COLOR')) ??
       given(settings.theme, entry('theme')) ??
-      byDefault('terminal'),
+      byDefault(environment['TERM'] === 'dumb' ? 'plain' : 'terminal'),
     mouse:
       given(flags.mouse, flag('--mouse')) ??
       given(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??

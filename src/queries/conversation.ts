@@ -112,9 +112,12 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
   ];
 }
 
-/** Tokens a second, from the first text to the end. */
+/** Over a shorter time a rate says more about the clock than about the model. */
+const shortestRateMs = 200;
+
+/** Tokens a second, from the first text to the end; undefined where that was too short to say. */
 export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
-  if (completionTokens === undefined || firstMs === undefined || totalMs === undefined || totalMs <= firstMs)
-    return undefined;
+  if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
+  if (totalMs - firstMs < shortestRateMs) return undefined;
   return (completionTokens * 1000) / (totalMs - firstMs);
 }

@@ -483,6 +483,16 @@ describe('doctor', () => {
     expect(broken.out).toMatch(/^fail +settings +.*not valid JSON/m);
     expect((await cli(doctor, ['--model', 'nobody'])).out).toMatch(/^fail +inference/m);
   });
+
+  it('refuses what the workbench refuses to start with', async () => {
+    const settings = testFolder();
+    writeFileSync(join(settings, 'config.json'), JSON.stringify({ keys: { 'nope.nothing': ['x'] } }));
+    const { code, out } = await cli(doctor, [], { environment: { BENCHTOP_CONFIG_DIR: settings } });
+    expect(code).toBe(1);
+    expect(out).toMatch(/^fail +settings +/m);
+    expect(out).toContain('keys.nope.nothing: there is no such command');
+    expect((await cli(doctor, [], { environment: { TERM: 'dumb' } })).out).toMatch(/^warn +terminal +.*--lines/m);
+  });
 });
 
 describe('failures', () => {

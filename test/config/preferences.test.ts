@@ -35,6 +35,7 @@ describe('resolvePreferences', () => {
       poll: { focusedMs: 2_000, visibleMs: 30_000 },
     });
     expect(resolve({}, { NO_COLOR: '1' }, settings).theme.value).toBe('plain');
+    expect(resolve({}, { TERM: 'dumb' }, {}).theme.value).toBe('plain');
     expect(resolve({}, { NO_COLOR: '', BENCHTOP_MOUSE: 'off' }, settings)).toMatchObject({
       theme: { value: 'dark' },
       mouse: { value: false },

@@ -21,7 +21,7 @@ import { useMemory } from '../../navigation/memory.tsx';
 import { type Fact, factLines } from '../../widgets/facts.ts';
 import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
-import { useTheme } from '../../widgets/theme/theme.tsx';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { chatCommands } from './commands.ts';
 import { draftReducer, emptyDraft, manyLines } from './draft.ts';
@@ -37,6 +37,17 @@ interface Side {
 
 function lastAnswer({ talk }: Side): Turn | undefined {
   return talk.conversation.turns.findLast(turn => turn.role === 'assistant');
+}
+
+/** The numbers of a side's last answer, under the name of the model that gave it. */
+function sideLines(side: Side, alone: boolean, width: number, theme: Theme): string[] {
+  const stats = lastAnswer(side)?.stats;
+  // A second model is shown what the first has said: that is not its own answer.
+  const own = alone || stats?.model === side.settings.model ? stats : undefined;
+  const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
+  const given = alone && stats ? [{ label: 'model', value: stats.model }] : [];
+  const none = own ? [] : [theme.styles.muted('no answer yet')];
+  return [theme.styles.header(heading), ...none, ...factLines([...given, ...answerFacts(own)], width, theme)];
 }
 
 /** Slugs under which deployments answer. */
@@ -273,8 +284,7 @@ export function ChatView({ location }: ViewProps) {
               '',
               ...sides.flatMap((side, index) => [
                 ...(index > 0 ? [''] : []),
-                styles.header(sides.length > 1 ? sanitiseLine(side.settings.model).toUpperCase() : 'LAST ANSWER'),
-                ...factLines(answerFacts(lastAnswer(side)?.stats), inspector.width - 2, theme),
+                ...sideLines(side, sides.length === 1, inspector.width - 2, theme),
               ]),
             ]}
             width={inspector.width - 2}

@@ -48,7 +48,9 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   }
   if (turn.content === '' && !answering && !turn.fault) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
-  if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped` });
+  if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is not whole` });
+  else if (turn.fault && turn.content !== '')
+    lines.push({ kind: 'note', text: `${indent}interrupted: the answer is not whole` });
   if (turn.fault) {
     lines.push(...paragraph('fault', faultWords(turn.fault), width));
   }

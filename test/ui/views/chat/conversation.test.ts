@@ -33,6 +33,8 @@ describe('conversationReducer', () => {
     expect(talk.answering).toBe(false);
     expect(talk.turns.at(-1)).toMatchObject({ role: 'assistant', content: 'tea', stats: { model: 'm' } });
     expect(tokensPerSecond(talk.turns.at(-1)?.stats ?? { model: '' })).toBe(10);
+    // What came in one piece has no rate.
+    expect(tokensPerSecond({ model: 'm', completionTokens: 32, firstMs: 113, totalMs: 114 })).toBeUndefined();
   });
 
   it('keeps what had arrived when the answer breaks off or is stopped', () => {
@@ -67,6 +69,14 @@ describe('createTalkLayout', () => {
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
     expect(lines).toContain('  boo');
     expect(lines.join(' ')).toContain('req_9');
+  });
+
+  it('marks an answer that is not whole, and only that', () => {
+    const linesOf = (action: ConversationAction): string[] =>
+      createTalkLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
+    expect(linesOf({ kind: 'fail', fault })).toContain('  interrupted: the answer is not whole');
+    expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is not whole');
+    expect(linesOf({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
   });
 
   it('says below an answer what it took', () => {
