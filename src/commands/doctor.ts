@@ -1,4 +1,4 @@
-/** `benchtop doctor`: looks at all that benchtop stands on, and says what is wrong and how to mend it. */
+/** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and what to do. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';

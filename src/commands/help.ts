@@ -12,7 +12,7 @@ const text = `benchtop ${version}: a workbench for a model training and evaluati
   benchtop chat MODEL [TEXT…]    ask a model, or talk with it
   benchtop upload PATH           a benchmark from a folder, trajectories from a file
   benchtop api OPERATION …       any operation of the service
-  benchtop doctor                look for what is wrong, and say how to mend it
+  benchtop doctor                check the installation and say what to fix
   benchtop serve                 run the local service in the foreground
   benchtop COMMAND --help        more about a command
 

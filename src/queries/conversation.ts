@@ -32,7 +32,7 @@ export const emptyConversation: Conversation = { turns: [], answering: false };
 
 export type ConversationAction =
   | { readonly kind: 'ask'; readonly text: string; readonly model: string }
-  /** Takes the last answer away, to be asked for anew. */
+  /** Takes the last answer away, to ask again. */
   | { readonly kind: 'ask-again'; readonly model: string }
   | {
       readonly kind: 'text';
@@ -43,7 +43,7 @@ export type ConversationAction =
   | { readonly kind: 'end'; readonly stats: AnswerStats }
   | { readonly kind: 'fail'; readonly fault: Fault }
   | { readonly kind: 'cancel' }
-  /** Takes the last question and its answer away, to be written anew. */
+  /** Takes the last question and its answer away, to be edited. */
   | { readonly kind: 'take-back' }
   | { readonly kind: 'clear' }
   /** Goes on with one that was kept. */
