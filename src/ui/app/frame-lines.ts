@@ -88,8 +88,9 @@ export function titleLine(
   const { styles, glyphs } = theme;
   const room = columns - 4;
   const right = words.find(each => width(title) + width(each) + 7 <= room) ?? words.at(-1) ?? '';
-  const rightText = right === '' ? '' : ` ${rightMark} ${right} `;
-  const rightWidth = right === '' ? 0 : width(right) + 4;
+  // A view that reports no freshness has no mark.
+  const rightText = right === '' ? '' : ` ${rightMark === '' ? '' : `${rightMark} `}${right} `;
+  const rightWidth = right === '' ? 0 : width(right) + (rightMark === '' ? 2 : 4);
   const shownRight = rightWidth < room - 12 ? rightText : '';
   const shownTitle = truncate(title, room - (shownRight === '' ? 0 : rightWidth) - 3);
   const fill = room - width(shownTitle) - 2 - (shownRight === '' ? 0 : rightWidth);

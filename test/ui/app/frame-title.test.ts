@@ -1,0 +1,23 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../../../src/text/width.ts';
+import { titleLine } from '../../../src/ui/app/frame-lines.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+
+const theme = createTheme('plain');
+
+describe('titleLine', () => {
+  it.each([
+    ['2 running', ''],
+    ['final', '●'],
+    ['', ''],
+    ['failing, 2s old, again in 1s • 12 running', '✗'],
+  ])('is as wide as the terminal, with %j and the mark %j at the right', (words, mark) => {
+    for (const columns of [60, 61, 80, 200]) {
+      const line = stripVTControlCharacters(titleLine(columns, 'benchtop ── local', [words], mark, theme));
+      expect(displayWidth(line)).toBe(columns);
+      expect(line).toMatch(/^┌.*┐$/);
+      expect(line).toContain(words);
+    }
+  });
+});
