@@ -1,5 +1,6 @@
 /** What the screens ask about evaluation runs. */
 
+import { unreadableIn } from '../contract/common.ts';
 import type {
   EvalProgress,
   EvalRun,
@@ -112,6 +113,8 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
 /** What the rollouts of a run have come to. */
 export interface RunResults {
   readonly rewards: readonly TrajectoryReward[];
+  /** Rewards that could not be read: the mean is not of them. */
+  readonly unreadable: number;
   readonly snapshots: readonly RolloutSnapshot[];
   /** Why there are no snapshots, where they could not be read. */
   readonly statisticsFault: string | undefined;
@@ -134,6 +137,7 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
       const read = statistics.status === 'fulfilled';
       return {
         rewards: rewards.value.trajectory_rewards,
+        unreadable: unreadableIn(rewards.value.trajectory_rewards),
         snapshots: read ? statistics.value.snapshots : [],
         statisticsFault: read ? undefined : faultOf(statistics.reason).message,
       };

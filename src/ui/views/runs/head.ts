@@ -65,7 +65,8 @@ export function summaryLines(
   const status = sanitiseLine(run.status ?? 'unknown');
   const ended = hasEnded(run.status);
   // The rewards may be newer than the progress.
-  const listed = rewards ? rewards.values.length + rewards.missing : 0;
+  const unreadable = rewards?.unreadable ?? 0;
+  const listed = rewards ? rewards.values.length + rewards.missing + unreadable : 0;
   const done = progress?.terminal_rollouts == null ? undefined : Math.max(progress.terminal_rollouts, listed);
   const total = progress?.total_rollouts ?? undefined;
   const counts =
@@ -73,7 +74,7 @@ export function summaryLines(
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
   // While a run is not over, what has no entry is still to come.
-  const missing = rewards ? (ended ? rewards.total - rewards.values.length : rewards.missing) : 0;
+  const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const [label, mean, of] = meanWords(outcomeOf(run, progress, rewards));
   return [
@@ -89,6 +90,7 @@ export function summaryLines(
       `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`,
       failed > 0 ? styles.danger(`${failed} failed`) : '',
       without > 0 ? styles.warning(`${without} without a reward`) : '',
+      unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
     ]
       .filter(Boolean)
       .join('  '),

@@ -11,16 +11,23 @@ export interface RewardSummary {
   readonly mean: number | undefined;
   /** Trajectories listed without a reward. */
   readonly missing: number;
+  /** Entries that could not be read. */
+  readonly unreadable: number;
   /** Rollouts of the run, where the service says so; otherwise the number of trajectories listed. */
   readonly total: number;
 }
 
-export function summariseRewards(rewards: readonly TrajectoryReward[], totalRollouts?: number | null): RewardSummary {
+export function summariseRewards(
+  rewards: readonly TrajectoryReward[],
+  totalRollouts?: number | null,
+  unreadable: number = 0,
+): RewardSummary {
   const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
   return {
     values,
     mean: mean(values),
     missing: rewards.length - values.length,
-    total: Math.max(totalRollouts ?? 0, rewards.length),
+    unreadable,
+    total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
   };
 }

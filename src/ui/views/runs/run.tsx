@@ -50,7 +50,8 @@ export function RunView({ location }: ViewProps) {
   };
   // The record may be older than the progress: what has ended there has ended.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
-  const summary = results.data && summariseRewards(results.data.rewards, progress.data?.total_rollouts);
+  const summary =
+    results.data && summariseRewards(results.data.rewards, progress.data?.total_rollouts, results.data.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], statisticsFault } = results.data ?? {};
   const room = pane.width - 2;

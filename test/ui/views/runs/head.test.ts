@@ -55,6 +55,13 @@ describe('the mean', () => {
 });
 
 describe('the counts', () => {
+  it('say what could not be read, and do not take it for missing', () => {
+    const rewards = summariseRewards(rewardsOf(0, 1), undefined, 1);
+    const lines = summaryLines({ ...run, status: 'completed' }, undefined, rewards, 100, theme);
+    const [, , mean] = lines.map(stripVTControlCharacters);
+    expect(mean).toBe('mean 0.500 of 2 graded  1 reward could not be read');
+  });
+
   it('are never behind the rewards', () => {
     expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 2 })[1]).toContain('3 of 28 rollouts');
     expect(head('running', rewardsOf(0, 1, 1), { terminal_rollouts: 9 })[1]).toContain('9 of 28 rollouts');

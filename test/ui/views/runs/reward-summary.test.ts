@@ -10,14 +10,21 @@ const rewards = [
 
 describe('summariseRewards', () => {
   it('takes a 0 for a result and a missing reward for none', () => {
-    expect(summariseRewards(rewards, 10)).toEqual({ values: [1, 0, 0.5], mean: 0.5, missing: 1, total: 10 });
+    expect(summariseRewards(rewards, 10)).toEqual({
+      values: [1, 0, 0.5],
+      mean: 0.5,
+      missing: 1,
+      unreadable: 0,
+      total: 10,
+    });
   });
 
   it('has no mean where nothing was scored', () => {
-    expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, total: 0 });
+    expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, unreadable: 0, total: 0 });
   });
 
   it('never claims fewer rollouts than there are trajectories', () => {
     expect(summariseRewards(rewards, 2).total).toBe(4);
+    expect(summariseRewards(rewards, 2, 3)).toMatchObject({ unreadable: 3, total: 7 });
   });
 });
