@@ -5,6 +5,7 @@
  *     npm run torture                       everything
  *     npm run torture -- breadth --keys N --answers N
  *     npm run torture -- depth --sessions N
+ *     npm run torture -- numbers --views N
  *     … --seed N                            another chance
  */
 import { availableParallelism } from 'node:os';
@@ -19,6 +20,7 @@ const { values, positionals } = parseArgs({
     keys: { type: 'string', default: '300000' },
     answers: { type: 'string', default: '20000' },
     sessions: { type: 'string', default: '100' },
+    views: { type: 'string', default: '300' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
 });
@@ -75,7 +77,23 @@ async function depth(): Promise<void> {
   );
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth };
+async function numbers(): Promise<void> {
+  Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40' });
+  const { numbersSession } = await import('./torture/numbers.ts');
+  const { makeWorld } = await import('./torture/world.ts');
+  const world = await makeWorld();
+  const views = Number(values.views);
+  let mutated = 0;
+  for (let view = 1; view <= views; view += 1) {
+    const result = await numbersSession({ world, seed: `${values.seed}-${view}` });
+    mutated += result.mutated;
+    for (const fault of result.faults) onFault(fault);
+  }
+  world.remove();
+  rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth, numbers };
 const [named] = positionals;
 const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
 if (chosen.length === 0) {

@@ -7,3 +7,9 @@ export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [
   ['d230', 'a paste whose end never came took every key for its text, ctrl-c as well'],
   ['d13', 'the screen stayed cut where the size had changed and changed back'],
 ];
+
+export const numberSeeds: readonly (readonly [seed: string, was: string])[] = [
+  ['n2', 'a list of four runs of which one could not be read said that there were three'],
+  ['n12', 'a checkpoint that could not be read was left out without a word'],
+  ['n143', 'the mean of a run left out a reward that could not be read, without a word'],
+];

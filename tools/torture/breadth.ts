@@ -111,7 +111,7 @@ export async function breadthSession({ world, seed, keys }: BreadthOptions): Pro
   const deafen = listen(fault);
   program = openProgram({ baseUrl: proxy.baseUrl, apiKey, columns: 120, rows: 40, readOnly, haste, onUnmeant: fault });
   const { screen } = program;
-  const inputs = new Inputs(random.fork('keys'), { without: [], mouse: true });
+  const inputs = new Inputs(random.fork('keys'), { without: [], mouse: true, unfinishedPastes: false });
   let pressed = 0;
   try {
     await screen.waitFor('▸ t-words');

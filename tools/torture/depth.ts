@@ -190,7 +190,11 @@ class DepthSession {
   /** Presses keys, and lets happen what happens around them, until there were enough or the program has ended. */
   async #press(terminal: Terminal, killService: () => Promise<void>): Promise<void> {
     const random = this.#random.fork('keys');
-    const inputs = new Inputs(random, { without: ['q', 'ctrl-c'], mouse: this.#character.mouse });
+    const inputs = new Inputs(random, {
+      without: ['q', 'ctrl-c'],
+      mouse: this.#character.mouse,
+      unfinishedPastes: true,
+    });
     for (let turn = 0; this.#keys < this.#options.keys && this.#faults.length === 0; turn += 1) {
       if (terminal.hasEnded()) return;
       if (turn === this.#character.killsAt) await killService();

@@ -22,7 +22,11 @@ export interface InputOptions {
   /** Keys that are not pressed, by their names in the key map. */
   readonly without: readonly string[];
   readonly mouse: boolean;
+  /** Also a paste without its end, which takes what is between the program and the terminal to get out of. */
+  readonly unfinishedPastes: boolean;
 }
+
+const unfinishedPaste = '\u001b[200~';
 
 const sizes = [
   [200, 60],
@@ -59,7 +63,7 @@ const strange = [
   '\u001b[1;3D',
   '\u001b[1;3C',
   '\u001b[3~',
-  '\u001b[200~',
+  unfinishedPaste,
   '\u001b[201~',
   '\u001b[M !!',
   '\u001b[<0;1',
@@ -98,11 +102,13 @@ export class Inputs {
   readonly #random: Random;
   readonly #options: InputOptions;
   readonly #keys: readonly string[];
+  readonly #strange: readonly string[];
 
   constructor(random: Random, options: InputOptions) {
     this.#random = random;
     this.#options = options;
     this.#keys = everyKey.filter(key => !options.without.includes(key));
+    this.#strange = strange.filter(bytes => options.unfinishedPastes || bytes !== unfinishedPaste);
   }
 
   #press(...keys: readonly string[]): Input {
@@ -180,7 +186,7 @@ export class Inputs {
       case 'mouse':
         return this.#mouse();
       case 'strange':
-        return { kind: 'bytes', bytes: random.pick(strange), keys: 1 };
+        return { kind: 'bytes', bytes: random.pick(this.#strange), keys: 1 };
     }
   }
 }

@@ -210,17 +210,36 @@ const atWhole: Readonly<Record<string, (root: unknown, step: Step) => unknown>> 
   wrapped: (root, { random }) => ({ [random.pick(['data', 'result', 'items', '0'])]: root }),
 };
 
-function mutateOnce(root: unknown, step: Step): { readonly root: unknown; readonly done: string } | undefined {
+/** Changes of values and rows that leave the answer one that can be read, and its numbers ones that can be wrong. */
+const gentle = {
+  place: ['drop', 'null', 'other type', 'odd number', 'unknown status', 'name of a prototype'],
+  rows: ['empty', 'ten times', 'same ids', 'no ids', 'id of a prototype', 'other order', 'strange rows'],
+} as const;
+
+export interface MutateOptions {
+  /** Leaves the form of the answer as it is, and its texts short. */
+  readonly gentle?: boolean;
+}
+
+function chosen<Change>(changes: Readonly<Record<string, Change>>, names: readonly string[] | undefined) {
+  return Object.entries(changes).filter(([name]) => names?.includes(name) ?? true);
+}
+
+function mutateOnce(
+  root: unknown,
+  step: Step,
+  options: MutateOptions,
+): { readonly root: unknown; readonly done: string } | undefined {
   const { random } = step;
   const places = placesOf(root);
   const lists = places.filter(place => Array.isArray(valueAt(place)));
   const kind = random.weighted([
     [places.length > 0 ? 8 : 0, 'place'],
     [lists.length > 0 || Array.isArray(root) ? 3 : 0, 'rows'],
-    [1, 'whole'],
-  ]);
+    [options.gentle ? 0 : 1, 'whole'],
+  ] as const);
   if (kind === 'place') {
-    const [name, change] = random.pick(Object.entries(atPlace));
+    const [name, change] = random.pick(chosen(atPlace, options.gentle ? gentle.place : undefined));
     // A few attempts: most places do not fit most changes.
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const place = random.pick(places);
@@ -229,7 +248,7 @@ function mutateOnce(root: unknown, step: Step): { readonly root: unknown; readon
     return undefined;
   }
   if (kind === 'rows') {
-    const [name, change] = random.pick(Object.entries(atRows));
+    const [name, change] = random.pick(chosen(atRows, options.gentle ? gentle.rows : undefined));
     const place = lists.length > 0 ? random.pick(lists) : undefined;
     const rows = place ? valueAt(place) : root;
     if (!Array.isArray(rows) || !change(rows, step)) return undefined;
@@ -256,14 +275,14 @@ function breakText(text: string, random: Random): Mutated {
 const breakShare = 0.04;
 
 /** Mutates a JSON text in one to four ways. A text that is no JSON is given back as it was, with nothing done. */
-export function mutateJson(text: string, random: Random): Mutated {
+export function mutateJson(text: string, random: Random, options: MutateOptions = {}): Mutated {
   let root: unknown;
   try {
     root = JSON.parse(text);
   } catch {
     return { text, done: [] };
   }
-  if (random.chance(breakShare)) return breakText(text, random);
+  if (!options.gentle && random.chance(breakShare)) return breakText(text, random);
   const step: Step = { random, raw: new Raw() };
   const done: string[] = [];
   const times = random.weighted([
@@ -272,7 +291,7 @@ export function mutateJson(text: string, random: Random): Mutated {
     [1, 4],
   ]);
   for (let turn = 0; turn < times * 4 && done.length < times; turn += 1) {
-    const next = mutateOnce(root, step);
+    const next = mutateOnce(root, step, options);
     if (!next) continue;
     root = next.root;
     done.push(next.done);

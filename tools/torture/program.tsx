@@ -5,6 +5,7 @@ import { createService } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts';
+import type { Location } from '../../src/ui/navigation/location.ts';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen } from '../../test/screen.ts';
@@ -17,6 +18,8 @@ export interface ProgramOptions {
   readonly columns: number;
   readonly rows: number;
   readonly readOnly: boolean;
+  /** Where it opens; the benchmarks where it is not given. */
+  readonly start?: Location;
   /** Waits of the program are this many times shorter. */
   readonly haste: number;
   /** Hears of what the program writes and does not mean to. */
@@ -82,7 +85,7 @@ export function openProgram(options: ProgramOptions): RunningProgram {
       theme={createTheme()}
       registry={registry}
       terminal={terminal}
-      start={{ view: 'benchmarks', params: {} }}
+      start={options.start ?? { view: 'benchmarks', params: {} }}
       notices="desktop"
     />,
     { columns, rows, onBytes: bytes => reader.take(bytes) },

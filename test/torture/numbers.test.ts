@@ -1,0 +1,65 @@
+/** What the screen says against what was sent: the oracle by itself, and a share of `npm run torture` with fixed seeds. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numbersSession } from '../../tools/torture/numbers.ts';
+import { columnOf, meanOf, rowFaults, sentRows, shownRows, standsFor } from '../../tools/torture/oracle.ts';
+import { makeWorld, type World } from '../../tools/torture/world.ts';
+import { numberSeeds } from './seeds.ts';
+
+describe('the oracle', () => {
+  it('adds up what overflows when it is added up', () => {
+    expect(meanOf([1e308, 1e308])).toBeCloseTo(1e308, -300);
+    expect(meanOf([])).toBeUndefined();
+  });
+
+  it.each([
+    ['0.417', 0.41666, true],
+    ['0.417', 0.41, false],
+    ['none', null, true],
+    ['none', '0.5', true],
+    ['none', 0, false],
+    ['0', 0, true],
+    ['-1.00e+308', -1e308, true],
+  ])('%s stands for %j: %s', (shown, value, does) => {
+    expect(standsFor(shown, value)).toBe(does);
+  });
+
+  const page = JSON.stringify({ items: [{ id: 'a' }, { id: 'a' }, { id: 'b' }, null], has_more: false });
+  const sent = sentRows([page], 'id');
+
+  it('accepts what says what it leaves out', () => {
+    const text = '│  • 1 row could not be read   │\n│  • 1 row with the id of another row left out  │\n│   1/2 │';
+    expect(rowFaults(sent, shownRows(text))).toEqual([]);
+  });
+
+  it('finds rows that were left out without a word, and rows that were not sent', () => {
+    expect(rowFaults(sent, shownRows('│  1/2 │'))).toHaveLength(1);
+    expect(rowFaults(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
+    expect(rowFaults(undefined, shownRows('│  1/4 │'))).toHaveLength(1);
+  });
+
+  it('reads the numbers of a column and nothing else', () => {
+    const text = [
+      '│ NAME      MEAN  MODEL │',
+      '│ one      0.417  m     │',
+      '│ two       none  m     │',
+      '│ id req-e88 ab    │',
+    ];
+    expect(columnOf(text.join('\n'), 'MEAN', 7)).toEqual(['0.417', 'none']);
+  });
+});
+
+describe('what the screen says', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await makeWorld();
+  });
+  afterAll(() => world.remove());
+
+  it.each([...numberSeeds, ...['n3', 'n4', 'n5', 'n9'].map(seed => [seed, 'nothing yet'] as const)])(
+    'is what was sent, %s: %s',
+    async seed => {
+      const { faults } = await numbersSession({ world, seed });
+      expect(faults.map(({ what, screen }) => `${what}\n${screen}`)).toEqual([]);
+    },
+  );
+});

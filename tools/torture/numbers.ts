@@ -1,0 +1,293 @@
+/** Opens a view on answers that are wrong in their values, and compares what it says with what was sent. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Location } from '../../src/ui/navigation/location.ts';
+import type { Fault } from './judge.ts';
+import { mutateJson } from './mutate.ts';
+import {
+  columnOf,
+  fieldOf,
+  mainPane,
+  meanOf,
+  numbersIn,
+  rowFaults,
+  rowsOf,
+  sentRows,
+  shownRows,
+  standsFor,
+} from './oracle.ts';
+import { openProgram } from './program.tsx';
+import { calm, type FaultyProxy, startProxy } from './proxy.ts';
+import { Random } from './random.ts';
+import { apiKey, type World } from './world.ts';
+
+/** What is on screen, and what was sent for it last, by path. */
+interface Evidence {
+  readonly text: string;
+  /** The newest answers to requests whose path matches, one for each address. */
+  readonly sent: (path: RegExp) => readonly string[];
+}
+
+interface Check {
+  readonly name: string;
+  readonly location: (ids: Ids) => Location;
+  /** Paths whose answers are made wrong; the others are as they should be. */
+  readonly wrong: RegExp;
+  /** Paths that must have been asked before the screen is looked at. */
+  readonly asks: readonly RegExp[];
+  readonly faults: (evidence: Evidence) => readonly string[];
+}
+
+interface Ids {
+  readonly run: string;
+  readonly training: string;
+}
+
+const benchmarksPath = /^\/api\/v1\/benchmarks(?:\?|$)/;
+const runsPath = /^\/api\/v1\/eval\/[^/]+\/runs/;
+const runPath = /^\/api\/v1\/eval\/[^/]+$/;
+const runProgressPath = /^\/api\/v1\/eval\/[^/]+\/progress$/;
+const rewardsPath = /^\/api\/v1\/eval\/[^/]+\/trajectory-rewards$/;
+const trajectoriesPath = /^\/api\/v1\/trajectories(?:\?|$)/;
+const trainingProgressPath = /^\/api\/v1\/train\/[^/]+\/progress$/;
+const checkpointsPath = /^\/api\/v1\/train\/[^/]+\/checkpoints$/;
+const trainerPath = /trainer-reward-by-step$/;
+const heldOutPath = /held-out-reward-by-step$/;
+
+const noParams = {};
+
+/** Every number in a column is one that was sent. */
+function columnFaults(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
+  return columnOf(text, title, width)
+    .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
+    .map(cell => `${title} says ${cell}, which was not sent`);
+}
+
+function runFaults({ text, sent }: Evidence): string[] {
+  const rows = rowsOf(sent(rewardsPath).at(-1) ?? '', 'trajectory_rewards');
+  const found = /mean (so far )?(\S+)(?: of (\d+) graded)?(?:, (\S+) by the rewards listed)?/.exec(text);
+  if (!found) return ['the head says no mean'];
+  const [, , mean = '', graded, listed] = found;
+  const values = rows ? numbersIn(rows, 'reward') : [];
+  const ofRewards = meanOf(values);
+  const record = parse(sent(runPath).at(-1));
+  const live = fieldOf(parse(sent(runProgressPath).at(-1)), 'live');
+  const own = [
+    fieldOf(record, 'reward_mean'),
+    fieldOf(live, 'final_reward_mean'),
+    fieldOf(live, 'provisional_reward_mean'),
+  ].filter(value => typeof value === 'number');
+  const faults: string[] = [];
+  if (![...own, ofRewards].some(value => standsFor(mean, value))) {
+    faults.push(`mean ${mean} is neither ${ofRewards} by the rewards nor any of ${own.join(', ')} by the service`);
+  }
+  // What could not be read is in no mean, and that is said.
+  const unreadable = Number(/(\d+) rewards? could not be read/.exec(text)?.[1] ?? 0);
+  if (listed !== undefined && unreadable === 0 && !standsFor(listed, ofRewards))
+    faults.push(`${listed} by the rewards is ${ofRewards}`);
+  const differs = ofRewards !== undefined && !standsFor(mean, ofRewards);
+  if (differs && graded !== undefined && values.length > 0 && listed === undefined) {
+    faults.push(`mean ${mean} of ${graded} graded hides that the rewards have ${ofRewards}`);
+  }
+  if (graded !== undefined && values.length > 0 && Number(graded) + unreadable < values.length) {
+    faults.push(`${graded} graded of ${values.length} rewards`);
+  }
+  const bars = [...text.matchAll(/^. +\S+–\S+ .*?(\d+) *.?$/gm)].map(([, count]) => Number(count));
+  const counted = bars.reduce((sum, count) => sum + count, 0);
+  if (bars.length > 0 && graded !== undefined && counted !== Number(graded)) {
+    faults.push(`the histogram holds ${counted} of ${graded}`);
+  }
+  // A rollout that only one of the two lists has is a row all the same.
+  const ids = new Set([
+    ...(sentRows(sent(trajectoriesPath), 'trajectory_id')?.ids ?? []),
+    ...(rows ?? []).map(row => fieldOf(row, 'trajectory_id')).filter(id => typeof id === 'string'),
+  ]);
+  const shown = shownRows(text);
+  if (!shown.more && shown.rows !== ids.size) faults.push(`${shown.rows} rows are shown of ${ids.size} rollouts`);
+  return faults;
+}
+
+function trainingFaults({ text, sent }: Evidence): string[] {
+  const progress = parse(sent(trainingProgressPath).at(-1));
+  const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
+  const curve = rowsOf(sent(trainerPath).at(-1) ?? '', 'trainer_rewards') ?? [];
+  const steps = new Set(curve.map(row => fieldOf(row, 'step')));
+  const found = /step (-?[\d.e+]+)(?: of (-?[\d.e+]+))?/.exec(text.split('\n').slice(0, 4).join('\n'));
+  const faults: string[] = [];
+  if (found) {
+    const [, shown = '', of] = found;
+    if (Number(shown) !== done && Number(shown) > steps.size) faults.push(`step ${shown} is not ${String(done)}`);
+    if (of !== undefined && Number(of) !== total) faults.push(`of ${of} is not ${String(total)}`);
+  } else if (
+    typeof done === 'number' &&
+    typeof total === 'number' &&
+    !text.includes('is not what this program knows')
+  ) {
+    faults.push(`step ${done} of ${total} is not shown`);
+  }
+  const held = rowsOf(sent(heldOutPath).at(-1) ?? '', 'held_out_rewards') ?? [];
+  for (const [name, values] of [
+    ['held-out', numbersIn(held, 'held_out_reward')],
+    ['trainer', numbersIn(curve, 'trainer_reward')],
+  ] as const) {
+    const last = new RegExp(`${name} (-?[\\d.e+-]+|none)`).exec(text)?.[1];
+    if (last !== undefined && last !== 'none' && !values.some(value => standsFor(last, value))) {
+      faults.push(`${name} ${last} was not sent`);
+    }
+  }
+  return [...faults, ...rowFaults(sentRows(sent(checkpointsPath), 'checkpoint_id'), shownRows(text))];
+}
+
+const checks: readonly Check[] = [
+  {
+    name: 'benchmarks',
+    location: () => ({ view: 'benchmarks', params: noParams }),
+    wrong: benchmarksPath,
+    asks: [benchmarksPath],
+    faults: ({ text, sent }) => {
+      const rows = sentRows(sent(benchmarksPath), 'bench_id');
+      const counts = (rows?.rows ?? []).map(row => fieldOf(row, 'eval_run_count'));
+      return [...rowFaults(rows, shownRows(text)), ...columnFaults(text, 'RUNS', 6, counts)];
+    },
+  },
+  {
+    name: 'runs',
+    location: () => ({ view: 'runs', params: noParams }),
+    wrong: runsPath,
+    asks: [benchmarksPath, runsPath],
+    faults: ({ text, sent }) => {
+      const rows = sentRows(sent(runsPath), 'eval_run_id');
+      const means = (rows?.rows ?? []).map(row => fieldOf(row, 'reward_mean'));
+      return [...rowFaults(rows, shownRows(text)), ...columnFaults(text, 'MEAN', 7, means)];
+    },
+  },
+  {
+    name: 'run',
+    location: ({ run }) => ({ view: 'run', params: { eval_run_id: run } }),
+    wrong: /^\/api\/v1\/(?:eval\/[^/]+(?:\/progress|\/trajectory-rewards)?|trajectories.*)$/,
+    asks: [runPath, runProgressPath, rewardsPath, trajectoriesPath],
+    faults: runFaults,
+  },
+  {
+    name: 'training run',
+    location: ({ training }) => ({ view: 'training-run', params: { training_run_id: training } }),
+    wrong: /^\/api\/v1\/train\//,
+    asks: [trainingProgressPath, checkpointsPath, trainerPath, heldOutPath],
+    faults: trainingFaults,
+  },
+];
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return undefined;
+  }
+}
+
+/** An address without the place in the list that it asks for: the pages of a list have it in common. */
+const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
+
+/** What was sent last for each address; of a list that was asked for in several orders, the last one only. */
+function evidenceOf(text: string, proxy: FaultyProxy): Evidence {
+  const newest = new Map<string, string>();
+  const lists = new Map<string, string>();
+  for (const { method, url, sent } of proxy.exchanges) {
+    if (method !== 'GET') continue;
+    newest.set(url, sent);
+    lists.set(url.replace(/\?.*/, ''), listOf(url));
+  }
+  const isShown = (url: string): boolean => lists.get(url.replace(/\?.*/, '')) === listOf(url);
+  return {
+    text,
+    sent: path => [...newest].filter(([url]) => path.test(url) && isShown(url)).map(([, sent]) => sent),
+  };
+}
+
+const haste = 25;
+const settledMs = 250;
+const limitMs = 20_000;
+
+export interface NumbersResult {
+  readonly screen: string;
+  readonly mutated: number;
+  readonly faults: readonly Fault[];
+}
+
+async function idsOf(baseUrl: string): Promise<Ids> {
+  const ask = async (path: string): Promise<Record<string, string>[]> => {
+    const answer = await fetch(`${baseUrl}/api/v1/${path}`, { headers: { 'X-API-Key': apiKey } });
+    const body = (await answer.json()) as unknown;
+    return (Array.isArray(body) ? body : fieldOf(body, 'items')) as Record<string, string>[];
+  };
+  const bench = (await ask('benchmarks')).find(({ label }) => label === 't-words')?.['bench_id'] ?? '';
+  const [run] = await ask(`eval/${bench}/runs`);
+  const [training] = await ask(`train/${bench}/runs`);
+  return { run: run?.['eval_run_id'] ?? '', training: training?.['training_run_id'] ?? '' };
+}
+
+/** One view on one set of wrong answers, looked at once it has come to rest. */
+export async function numbersSession({ world, seed }: { world: World; seed: string }): Promise<NumbersResult> {
+  const random = new Random(seed);
+  const check = random.pick(checks);
+  const local = await world.start();
+  const ids = await idsOf(local.baseUrl);
+  const proxy = await startProxy({
+    target: local.baseUrl,
+    random,
+    shares: { ...calm, json: 1 },
+    mostStarts: 0,
+    stallMs: 1_000,
+    // An address is answered the same each time: what is asked again must not change what is on screen.
+    mutate: (text, _chance, { url }) => {
+      const own = random.fork(url.replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}'));
+      return check.wrong.test(url) && own.chance(0.6) ? mutateJson(text, own, { gentle: true }) : { text, done: [] };
+    },
+  });
+  const faults: Fault[] = [];
+  const unmeant: string[] = [];
+  const program = openProgram({
+    baseUrl: proxy.baseUrl,
+    apiKey,
+    columns: 200,
+    rows: 60,
+    readOnly: true,
+    haste,
+    start: check.location(ids),
+    onUnmeant: what => unmeant.push(what),
+  });
+  const { screen } = program;
+  /** Without the first line, which says how old everything is. */
+  const body = (): string => screen.text().split('\n').slice(1).join('\n');
+  try {
+    const deadline = performance.now() + limitMs;
+    let before = body();
+    let since = performance.now();
+    const asked = (): boolean =>
+      check.asks.every(path => proxy.exchanges.some(({ url, sent }) => sent !== '' && path.test(url)));
+    while (performance.now() < deadline) {
+      await screen.type('');
+      await wait(20);
+      if (body() !== before || !asked() || proxy.open() > 0) {
+        before = body();
+        since = performance.now();
+      } else if (performance.now() - since > settledMs) break;
+    }
+    const found = [...unmeant, ...check.faults(evidenceOf(mainPane(screen.text()), proxy))];
+    const done = proxy.exchanges.flatMap(({ url, done: what }) =>
+      what.length > 0 ? [`${url}: ${what.join(', ')}`] : [],
+    );
+    for (const what of found) {
+      faults.push({
+        seed,
+        what: `${check.name}: ${what}`,
+        screen: `${screen.text()}\n${[...new Set(done)].join('\n')}`,
+      });
+    }
+  } finally {
+    await program.close();
+    await proxy.close();
+    await local.end();
+  }
+  const mutated = proxy.exchanges.filter(({ done }) => done.length > 0).length;
+  return { screen: check.name, mutated, faults };
+}

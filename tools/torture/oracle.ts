@@ -1,0 +1,122 @@
+/**
+ * What a screen may say about what was sent, worked out from the bytes that were sent and from nothing of the program. Where
+ * the answer is not whole, the screen has to say so: what it leaves out in silence is wrong. Pure.
+ */
+
+/** The rows of a list as they were sent, over all its pages. */
+export interface SentRows {
+  readonly rows: readonly unknown[];
+  /** Ids that are texts, each once. */
+  readonly ids: ReadonlySet<string>;
+  readonly hasMore: boolean;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+
+/** The rows of an answer: a bare list, or the list in one of its fields. Undefined where it holds none. */
+export function rowsOf(text: string, field: string = 'items'): unknown[] | undefined {
+  const body = parsed(text);
+  const rows = Array.isArray(body) ? body : fieldOf(body, field);
+  return Array.isArray(rows) ? rows : undefined;
+}
+
+/** Undefined where a page holds no rows in a form that can be read. */
+export function sentRows(pages: readonly string[], id: string): SentRows | undefined {
+  const rows: unknown[] = [];
+  for (const page of pages) {
+    const more = rowsOf(page);
+    if (!more) return undefined;
+    rows.push(...more);
+  }
+  const ids = rows.map(row => fieldOf(row, id)).filter(value => typeof value === 'string');
+  const last = parsed(pages.at(-1) ?? 'null');
+  return { rows, ids: new Set(ids), hasMore: fieldOf(last, 'has_more') === true };
+}
+
+/** Numbers that can be added up. */
+export const numbersIn = (rows: readonly unknown[], field: string): number[] =>
+  rows.map(row => fieldOf(row, field)).filter(value => typeof value === 'number' && Number.isFinite(value)) as number[];
+
+/** The mean, added up in parts that cannot overflow. */
+export function meanOf(values: readonly number[]): number | undefined {
+  if (values.length === 0) return undefined;
+  return values.reduce((mean, value) => mean + value / values.length, 0);
+}
+
+/** Whether a number on a screen, cut to three digits, stands for this one. */
+export function standsFor(shown: string, value: unknown): boolean {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return shown === 'none' || shown === '';
+  const number = Number(shown.replace('−', '-'));
+  if (shown === '' || Number.isNaN(number)) return false;
+  return Math.abs(number - value) <= Math.abs(value) * 0.006 + 1e-300;
+}
+
+/** The main pane of a screen of 200 columns: what is behind the sections and before the inspector. */
+export function mainPane(text: string): string {
+  return text
+    .split('\n')
+    .map(line => [...line].slice(18, 135).join(''))
+    .join('\n');
+}
+
+/** How many rows a table says it has, and what it says of those that it leaves out. */
+export interface ShownRows {
+  readonly rows: number;
+  readonly more: boolean;
+  readonly unreadable: number;
+  readonly repeated: number;
+}
+
+const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);
+
+export function shownRows(text: string): ShownRows {
+  const count = /\s\d+\/(\d+)(\+?) *(?:│|$)/m.exec(text);
+  return {
+    rows: Number(count?.[1] ?? 0),
+    more: count?.[2] === '+',
+    unreadable: numberIn(text, /(\d+) rows? could not be read/),
+    repeated: numberIn(text, /(\d+) rows? with the id of another/),
+  };
+}
+
+/** What is wrong with the rows that a table says it has. */
+export function rowFaults(sent: SentRows | undefined, shown: ShownRows): string[] {
+  if (!sent) return shown.rows === 0 ? [] : [`${shown.rows} rows are shown of an answer that holds none`];
+  const faults: string[] = [];
+  const { rows, unreadable, repeated } = shown;
+  if (rows > sent.ids.size) faults.push(`${rows} rows are shown of ${sent.ids.size} that have an id`);
+  const said = rows + unreadable + repeated;
+  if (said !== sent.rows.length && !shown.more) {
+    faults.push(
+      `${rows} shown, ${unreadable} unreadable and ${repeated} repeated rows are not the ${sent.rows.length} sent`,
+    );
+  }
+  return faults;
+}
+
+/** The texts of a column, by where its title stands; numbers stand at its right end. */
+export function columnOf(text: string, title: string, width: number): string[] {
+  const lines = text.split('\n');
+  const head = lines.findIndex(line => line.includes(title));
+  const right = (lines[head]?.indexOf(title) ?? 0) + title.length;
+  if (head < 0) return [];
+  const cells: string[] = [];
+  for (const line of lines.slice(head + 1)) {
+    if (/^[├└]/.test(line)) break;
+    const cell = [...line]
+      .slice(Math.max(0, right - width), right)
+      .join('')
+      .trim();
+    if (cell !== '' && /^[-−]?\d[\d.]*(?:e[+-]?\d+)?[kMGTP]?$|^none$/.test(cell)) cells.push(cell);
+  }
+  return cells;
+}
