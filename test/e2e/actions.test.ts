@@ -532,7 +532,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       session = openSession(home.env, { columns, rows, cwd: join(home.home, 'work') });
       await goWay(session, [{ see: 'unbuilt' }, { type: '/unbuilt' }, 'enter', 'enter', { see: '1 image pending' }]);
       expect(await statuses()).toEqual(['pending']);
-      await goWay(session, ['b', { see: 'Build its images?' }, 'ctrl-p', { see: `/${bench_id}/images/build` }]);
+      await goWay(session, ['b', { see: 'Build its images?' }, 'ctrl-p', { see: `/benchmarks/${bench_id}` }]);
       await goWay(session, ['y', { see: 'Building the images of unbuilt' }]);
       await home.until(`benchmarks/${bench_id}/images`, ({ images }) => images[0].build_status === 'ready');
       await session.waitFor('images 1/1 ready');
