@@ -1,9 +1,8 @@
 /** Connections that are kept and shared: how many, through which proxy, trusting which certificates. */
 
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import tls from 'node:tls';
+import type { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import { isLoopback } from '../config/address.ts';
 import { errorCode } from '../text/error-code.ts';
 import { RequestError } from './errors.ts';
@@ -43,10 +42,16 @@ export class Agents {
       maxSockets: use === 'call' ? callSockets : Number.POSITIVE_INFINITY,
       ...(direct ? {} : { proxyEnv: process.env }),
     };
-    if (!secure) return { http: new HttpAgent(shared) };
+    if (!secure) return { http: new (process.getBuiltinModule('node:http').Agent)(shared) };
     const ca = await readCertificates(this.#caFile);
     // Written out so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
-    return { https: new HttpsAgent({ ...shared, rejectUnauthorized: true, ...(ca ? { ca } : {}) }) };
+    return {
+      https: new (process.getBuiltinModule('node:https').Agent)({
+        ...shared,
+        rejectUnauthorized: true,
+        ...(ca ? { ca } : {}),
+      }),
+    };
   }
 
   /** Closes every connection, those in use as well. New ones are made when they are needed. */
@@ -67,6 +72,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[] | 
   try {
     const own = await readFile(caFile, 'utf8');
     // Older releases of Node do not tell which certificates they trust; those do not read NODE_EXTRA_CA_CERTS here.
+    const tls = process.getBuiltinModule('node:tls');
     const { getCACertificates }: Partial<typeof tls> = tls;
     const usual = getCACertificates?.('default') ?? tls.rootCertificates;
     return [...usual, own];

@@ -1,7 +1,7 @@
 /**
  * Ink composes every cell of every frame anew, which at 200×60 takes milliseconds and makes ten megabytes of garbage for
- * one moved cursor. This stands around Ink's own `Output`: what each row is made of is looked at first, and only rows that
- * did not stand in the frame before are composed. The build puts it in place of Ink's class.
+ * one moved cursor. This wraps Ink's own `Output`: what each row is made of is looked at first, and only rows that were
+ * not in the frame before are composed. Ink makes its outputs by `Output.create`, which patches/ink+8.0.0.patch adds.
  */
 import { styledLines } from './cells.ts';
 
@@ -23,6 +23,8 @@ export interface FrameSize {
 
 /** What Ink draws a frame into. */
 export interface FrameOutput {
+  /** In rows. */
+  readonly height: number;
   write(x: number, y: number, text: string, options: { readonly transformers: readonly Transformer[] }): void;
   clip(clip: Clip): void;
   unclip(): void;
@@ -80,19 +82,21 @@ const keptTexts = 1_000;
 /** Between the pieces of a row's key; no text that is drawn holds it. */
 const between = '\u0000';
 
-/** A class that composes with `Ink`, and gives the same frames. */
-export function cachedRows(Ink: new (size: FrameSize) => InkOutput): new (size: FrameSize) => FrameOutput {
+/** Makes outputs that compose with `Ink`, and give the same frames. */
+export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: FrameSize) => FrameOutput {
   /** The rows of the last frame of each width by what they are made of. */
   const frames = new Map<number, ReadonlyMap<string, string>>();
   let measures = new Ink({ width: 0, height: 0 });
   let texts = 0;
 
-  return class CachedRows implements FrameOutput {
+  class CachedRows implements FrameOutput {
+    readonly height: number;
     readonly #size: FrameSize;
     readonly #operations: Operation[] = [];
 
     constructor(size: FrameSize) {
       this.#size = size;
+      this.height = size.height;
       if (texts < keptTexts) return;
       measures = new Ink({ width: 0, height: 0 });
       texts = 0;
@@ -142,7 +146,8 @@ export function cachedRows(Ink: new (size: FrameSize) => InkOutput): new (size: 
       }
       return rows;
     }
-  };
+  }
+  return size => new CachedRows(size);
 
   function place(rows: Piece[][], { x, y, text, transformers }: Operation & { kind: 'write' }, clip: Clip = {}): void {
     if (isEmpty(clip)) return;

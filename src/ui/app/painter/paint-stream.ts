@@ -3,7 +3,12 @@
  * the few control sequences that it writes besides go to the terminal as they are.
  */
 import { EventEmitter } from 'node:events';
+import { Output } from 'ink';
+import { cachedRows } from './cached-rows.ts';
 import type { Painter } from './painter.ts';
+
+// For every frame that Ink renders in this process.
+Output.create = cachedRows(Output);
 
 const onlyControls = /^(?:\u001b\[[?>=<]?[\d;]*[A-Za-z])+$/;
 

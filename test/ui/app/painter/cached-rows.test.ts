@@ -1,16 +1,8 @@
-/** Ink's own class beside the one that the build puts in its place: they must give frames that look the same. */
+/** Ink's own class and the one that the program puts in its place: they must give frames that look the same. */
+import { Output as Ink } from 'ink';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  cachedRows,
-  type FrameOutput,
-  type FrameSize,
-  type InkOutput,
-} from '../../../../src/ui/app/painter/cached-rows.ts';
+import { cachedRows, type FrameOutput, type FrameSize } from '../../../../src/ui/app/painter/cached-rows.ts';
 import { parseLine, styledLines } from '../../../../src/ui/app/painter/cells.ts';
-
-// Not among what Ink exports, so it is found by its path, as the build finds it.
-const inkFile = new URL('../../../../node_modules/ink/build/output.js', import.meta.url).href;
-const { default: Ink } = (await import(inkFile)) as { default: new (size: FrameSize) => InkOutput };
 
 /** Marsaglia's xorshift32: the same cases at every run. */
 function randomOf(seed: number): (below: number) => number {
@@ -68,8 +60,8 @@ function randomFrame(random: (below: number) => number): Draw {
 
 const size = { width: 24, height: 8 };
 
-function frameOf(Output: new (size: FrameSize) => FrameOutput, draw: Draw, of = size) {
-  const output = new Output(of);
+function frameOf(make: (size: FrameSize) => FrameOutput, draw: Draw, of = size) {
+  const output = make(of);
   draw(output);
   const { output: text, height } = output.get();
   return { height, cells: text.split('\n').map(line => parseLine(line, of.width)) };
@@ -77,12 +69,12 @@ function frameOf(Output: new (size: FrameSize) => FrameOutput, draw: Draw, of = 
 
 describe('cachedRows', () => {
   it('gives the frames that Ink gives, one after another', () => {
-    const Cached = cachedRows(Ink);
+    const cached = cachedRows(Ink);
     const random = randomOf(20_261);
     for (let turn = 0; turn < 1_500; turn += 1) {
       const draw = randomFrame(random);
       const of = turn % 50 === 0 ? { width: 10 + random(20), height: 1 + random(9) } : size;
-      expect(frameOf(Cached, draw, of), `frame ${turn}`).toEqual(frameOf(Ink, draw, of));
+      expect(frameOf(cached, draw, of), `frame ${turn}`).toEqual(frameOf(frame => new Ink(frame), draw, of));
     }
   });
 
@@ -94,13 +86,13 @@ describe('cachedRows', () => {
         return super.get();
       }
     }
-    const Cached = cachedRows(Counted);
+    const cached = cachedRows(Counted);
     const draw = (lines: readonly string[]) => (output: FrameOutput) => {
       for (const [y, line] of lines.entries()) output.write(0, y, line, { transformers: [] });
     };
     const counted = (lines: readonly string[]): number => {
       composed = 0;
-      frameOf(Cached, draw(lines));
+      frameOf(cached, draw(lines));
       return composed;
     };
     expect(counted(['a', 'b', 'c', 'd'])).toBe(5);
@@ -119,9 +111,9 @@ describe('cachedRows', () => {
         if (of.height === 0) made();
       }
     }
-    const Cached = cachedRows(Counted);
+    const cached = cachedRows(Counted);
     for (let turn = 0; turn < 3_000; turn += 1) {
-      frameOf(Cached, output => output.write(0, 0, `line ${turn}`, { transformers: [] }), { width: 20, height: 1 });
+      frameOf(cached, output => output.write(0, 0, `line ${turn}`, { transformers: [] }), { width: 20, height: 1 });
     }
     expect(made.mock.calls.length).toBeGreaterThan(2);
   });
