@@ -68,7 +68,7 @@ const { output } = await bundle.write({
   minify: true,
   comments: { legal: true, annotation: false, jsdoc: false },
   chunkFileNames: 'chunks/[name]-[hash].js',
-  codeSplitting: { groups: [{ name: startChunks(), includeDependenciesRecursively: false }] },
+  codeSplitting: { groups: [{ name: startChunks(), debugName: 'start', includeDependenciesRecursively: false }] },
 });
 if (process.argv.includes('--meta')) {
   const chunks = output.filter(file => file.type === 'chunk');

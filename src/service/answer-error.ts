@@ -194,7 +194,8 @@ function firstFailure(failures: readonly Failure[]): string {
 
 /** Words for a body that is no envelope: what other frameworks send, the title of a page, or the status alone. */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
-  const fallback = `The service answered ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''}`.trim();
+  const fallback =
+    `The service answered ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
   const said = typeof candidate === 'string' ? candidate : title;

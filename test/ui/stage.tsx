@@ -36,7 +36,6 @@ export function openOnStage(
   window: (close: () => void) => ReactNode,
   { service = noService, ...options }: StageOptions = {},
 ): Stage {
-  // biome-ignore lint/correctness/noComponentHookFactories: made once for each screen
   function StageView() {
     const { showOverlay } = useShell();
     // biome-ignore lint/correctness/useExhaustiveDependencies: the window is opened once

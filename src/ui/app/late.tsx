@@ -41,7 +41,6 @@ function usePart<Props>(part: Part<Props>): ComponentType<Props> | 'failed' | un
 /** Makes a view of the way to its code. A failure to read it is said in its place. */
 export function lateView(load: () => Promise<ComponentType<ViewProps>>): ComponentType<ViewProps> {
   const part: Part<ViewProps> = { load };
-  // biome-ignore lint/correctness/noComponentHookFactories: made once for each view, when the registry is made
   return function LateView(props: ViewProps) {
     const View = usePart(part);
     if (View && View !== 'failed') return <View {...props} />;
@@ -54,7 +53,6 @@ export function lateWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
   const part: Part<Props> = { load };
-  // biome-ignore lint/correctness/noComponentHookFactories: made once for each window, when its module is
   return function LateWindow(props: Props) {
     const Content = usePart(part);
     const { toast } = useShell();
