@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** Chooses a command by the first word of the command line; each is loaded when it is asked for. */
 import module from 'node:module';
+import { join } from 'node:path';
+import { findPaths } from './config/paths.ts';
 import { own } from './text/own.ts';
 
 /** The first Node with SQLite in it; package.json says so too. */
@@ -11,7 +13,8 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
   process.stderr.write(`benchtop needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}.\n`);
   process.exit(2);
 }
-module.enableCompileCache();
+// In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
+module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
 // Up to Node 23 SQLite is called experimental, which is no news to the user. Others are told as Node tells them.
 process.removeAllListeners('warning');
 process.on('warning', warning => {

@@ -5,6 +5,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown';
+import { thirdPartyLicenses } from './licenses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -70,8 +71,12 @@ const { output } = await bundle.write({
   chunkFileNames: 'chunks/[name]-[hash].js',
   codeSplitting: { groups: [{ name: startChunks(), debugName: 'start', includeDependenciesRecursively: false }] },
 });
+const chunks = output.filter(file => file.type === 'chunk');
+await writeFile(
+  `${root}dist/THIRD_PARTY_LICENSES`,
+  thirdPartyLicenses(chunks.flatMap(chunk => Object.keys(chunk.modules))),
+);
 if (process.argv.includes('--meta')) {
-  const chunks = output.filter(file => file.type === 'chunk');
   const sizes = chunks.map(({ fileName, imports, modules }) => ({ fileName, imports, modules: Object.keys(modules) }));
   await writeFile(`${root}dist/meta.json`, JSON.stringify(sizes, undefined, 2));
 }

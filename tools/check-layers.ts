@@ -53,9 +53,13 @@ function importsOf(path: string): string[] {
   const dynamic = module.dynamicImports.map(({ moduleRequest }) =>
     text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
   );
-  return [...named, ...dynamic]
-    .filter(name => name.startsWith('.'))
-    .map(name => relative(source, resolve(source, dirname(path), name)));
+  return (
+    [...named, ...dynamic]
+      .filter(name => name.startsWith('.'))
+      .map(name => relative(source, resolve(source, dirname(path), name)))
+      // Where the version is.
+      .filter(name => name !== '../package.json')
+  );
 }
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
