@@ -8,10 +8,7 @@ import type { Upstream } from '../engine/upstream.ts';
 import { isFolderLocked, makeDataFolder, readAddress, type ServiceAddress } from './files.ts';
 import { decide, fingerprintOf, type Moment } from './settings.ts';
 
-// An `import` would load Node's fetch as well, which takes 20 ms.
-const { request } = process.getBuiltinModule('node:http');
-
-// An `import` of it would load its fetch as well, which takes 20 ms.
+// An `import` of it would load Node's fetch as well, which takes 20 ms.
 const { request } = process.getBuiltinModule('node:http');
 
 export interface EnsureOptions {

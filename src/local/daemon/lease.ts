@@ -1,5 +1,6 @@
 /** An open request that keeps the local service awake while a screen shows it, and ends with either of them. */
-import { request } from 'node:http';
+// An `import` of it would load Node's fetch as well, which takes 20 ms.
+const { request } = process.getBuiltinModule('node:http');
 
 /** Why a service that was held has ended: on request, for another that takes its place, or without a word. */
 export type Farewell = 'stopped' | 'replaced' | 'lost';
