@@ -326,6 +326,41 @@ describe('reading the rest', () => {
   });
 });
 
+describe('the age of rows', () => {
+  it('is that of their page, wherever it is in the list', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
+    const { reader } = listOf(30);
+    await reader.poll(asking);
+    await reader.readRest();
+    vi.setSystemTime(60_000);
+    await reader.poll(asking);
+    const { rows } = reader.data;
+    expect(reader.oldest(rows.slice(0, 5))).toEqual({ readAt: 60_000, from: 1, to: 10 });
+    expect(reader.oldest(rows.slice(8, 12))).toEqual({ readAt: 1_000, from: 11, to: 20 });
+    expect(reader.oldest([])).toBeUndefined();
+    reader.see(reader, rows.slice(12, 14));
+    await reader.refreshView(50_000);
+    expect(reader.oldest(rows.slice(8, 12))?.readAt).toBe(60_000);
+    vi.useRealTimers();
+  });
+
+  it('is small enough where rows go into a file: pages that are older are read again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
+    const { server, reader } = listOf(30);
+    await reader.poll(asking);
+    await reader.readRest();
+    vi.setSystemTime(60_000);
+    server.places.set('r3', { place: 3, value: 1 });
+    server.asked = 0;
+    expect(await reader.readRest()).toBe('complete');
+    expect(server.asked).toBe(0);
+    expect(await reader.readRest(30_000)).toBe('complete');
+    expect(server.asked).toBe(3);
+    expect(reader.data.rows.find(({ id }) => id === 'r3')).toEqual(row('r3', 1));
+    vi.useRealTimers();
+  });
+});
+
 describe('rows that cannot be told apart, or not be read', () => {
   it('are counted', async () => {
     const { reader } = scripted({ items: [row('a', 1), row('a', 2), row('b')], dropped: 2 });

@@ -5,6 +5,8 @@ export interface SiblingList {
   readonly ids: readonly string[];
   /** Where the resource at an index of `ids` is shown; undefined where it has no place. */
   readonly placeAt: (index: number) => Location | undefined;
+  /** The service has more than these. */
+  readonly partial?: boolean;
 }
 
 /** The neighbours of what is shown in the list that it was opened from, so that `[` and `]` step through that list. */
@@ -23,10 +25,15 @@ export class Siblings {
     return index === -1 ? undefined : list?.placeAt(index + direction);
   }
 
-  /** Where `id` is in its list, e.g. `3/64`; empty where it was not opened from one. */
+  /** Whether more follow in the list that a view was opened from than were read. */
+  isPartial(view: string): boolean {
+    return this.#lists.get(view)?.partial ?? false;
+  }
+
+  /** Where `id` is in its list, e.g. `3/64`, or `3/200+` where more follow; empty where it was not opened from one. */
   position(view: string, id: string): string {
-    const ids = this.#lists.get(view)?.ids ?? [];
+    const { ids = [], partial = false } = this.#lists.get(view) ?? {};
     const index = ids.indexOf(id);
-    return index === -1 ? '' : `${index + 1}/${ids.length}`;
+    return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''}`;
   }
 }

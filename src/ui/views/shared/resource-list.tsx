@@ -125,7 +125,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     field === undefined ? undefined : { field, descending: unjoined?.descending ?? false },
     shell.focus === 'sections' ? 'visible' : 'focused',
   );
-  const joinedRows = useMemo(() => join(list.rows), [join, list.rows]);
+  // What is known from elsewhere has no place in an order that the service makes.
+  const ordered = list.sortedAs === 'service';
+  const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
   const fault = list.fault ?? list.pageFault;
@@ -149,7 +151,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       const sibling = order[index];
       return sibling && open?.(sibling);
     };
-    siblings.remember(target.view, { ids, placeAt });
+    siblings.remember(target.view, { ids, placeAt, partial: list.hasMore });
     shell.open(target);
   };
   const table = useTable({
@@ -158,7 +160,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     id: source.id,
     height: tableHeight,
     initial,
-    sorted: list.sortedAs === 'service' || list.sortedAs === 'asked',
+    sorted: ordered || list.sortedAs === 'asked',
     readRest: list.hasMore ? list.readRest : undefined,
     stop: list.reading === undefined ? undefined : list.stop,
     onOpen: open ? openRow : undefined,
@@ -172,7 +174,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const old = list.oldest(table.shown);
   const { freshness } = list;
   useFreshnessReport(freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])]));
-  const inOrder = filter === '' && (table.state.sort === undefined || list.sortedAs === 'service');
+  const inOrder = filter === '' && (table.state.sort === undefined || ordered);
   const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));
   const read = props.rows?.length ?? list.rows.length;
 

@@ -108,7 +108,11 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
         ? siblings.next(siblingView, siblingId, direction)
         : undefined;
     if (next === undefined) {
-      toast({ kind: 'info', text: direction === 1 ? 'This is the last one' : 'This is the first one' });
+      const partial = siblingView !== undefined && siblings.isPartial(siblingView);
+      const last = partial
+        ? 'This is the last one of those read: G in the list reads the rest'
+        : 'This is the last one';
+      toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
       return;
     }
     shell.navigate({ kind: 'replace', location: next });
