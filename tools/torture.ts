@@ -6,6 +6,7 @@
  *     npm run torture -- breadth --keys N --answers N
  *     npm run torture -- depth --sessions N
  *     npm run torture -- numbers --views N
+ *     npm run torture -- soak --minutes N
  *     … --seed N                            another chance
  */
 import { availableParallelism } from 'node:os';
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({
     answers: { type: 'string', default: '20000' },
     sessions: { type: 'string', default: '100' },
     views: { type: 'string', default: '300' },
+    minutes: { type: 'string', default: '30' },
     workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
   },
 });
@@ -93,7 +95,24 @@ async function numbers(): Promise<void> {
   rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth, numbers };
+async function longWatch(): Promise<void> {
+  await import('./build.ts');
+  const { soak } = await import('./torture/soak.ts');
+  const { makeWorld } = await import('./torture/world.ts');
+  const world = await makeWorld();
+  const minutes = Number(values.minutes);
+  const result = await soak({ world, minutes, onProgress: words => process.stderr.write(`${words}\n`) });
+  world.remove();
+  for (const fault of result.faults) onFault(fault);
+  rows.push(
+    ['soak: minutes by the fast clock', minutes],
+    ['runs', result.runs],
+    ['requests', result.requests],
+    ...result.rows,
+  );
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth, numbers, soak: longWatch };
 const [named] = positionals;
 const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
 if (chosen.length === 0) {
