@@ -61,7 +61,8 @@ export function openTerminal(options: TerminalOptions): Terminal {
     const text = tail + data;
     tail = text.slice(-overlap);
     for (const secret of options.secrets) if (text.includes(secret)) options.onUnmeant('a credential');
-    reader.take(data);
+    // While the terminal is lent or given back, the kernel itself echoes what is typed, and rubs it out so.
+    reader.take(data.replaceAll('\b \b', ''));
     terminal.write(data);
   });
   terminal.onData(reply => {
