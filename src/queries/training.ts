@@ -116,9 +116,10 @@ function asksProgress(run: ProgressedRun | undefined): boolean {
   return run?.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
 }
 
-/** The steps of a run that had ended when they were read: they are what they were. */
+/** The steps of a run that had ended early when they were read: they do not change any more. */
 function completedOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps'> {
-  if (!hasEnded(run.status)) return {};
+  // One that succeeded has done them all.
+  if (!hasEnded(run.status) || statusMeaning(run.status ?? '') === 'success') return {};
   const { status, completed_steps } = memory.find('training', run.training_run_id)?.record ?? {};
   return status === run.status && typeof completed_steps === 'number' ? { completed_steps } : {};
 }

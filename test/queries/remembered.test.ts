@@ -72,6 +72,18 @@ describe('what was seen', () => {
     store.close();
   });
 
+  it('says nothing of how far something is once its status has changed', () => {
+    const store = RememberedStore.open(path, 'prod');
+    const training: SeenThing = { kind: 'training', id: 't', label: 't', status: 'running' };
+    store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
+    store.see([{ ...training, status: 'succeeded' }], 2_000);
+    expect(store.find('training', 't')?.record).toEqual({ training_run_id: 't', status: 'succeeded' });
+    store.see([{ ...training, status: 'failed', record: { status: 'failed', completed_steps: 35 } }], 3_000);
+    store.see([{ ...training, status: 'failed', record: { status: 'failed' } }], 4_000);
+    expect(store.find('training', 't')?.record).toMatchObject({ status: 'failed', completed_steps: 35 });
+    store.close();
+  });
+
   it('is written when the store is closed, without waiting', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);

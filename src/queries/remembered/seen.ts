@@ -50,12 +50,22 @@ const idNames: Readonly<Record<ThingKind, string>> = {
 
 const keyOf = ({ kind, id }: Pick<SeenThing, 'kind' | 'id'>): string => `${kind} ${id}`;
 
+/** How far something was in one status says nothing of how far it is in the next. */
+function withoutProgress(record: RememberedThing['record'] | undefined): RememberedThing['record'] | undefined {
+  if (!record) return undefined;
+  const { completed_steps: _, ...rest } = record;
+  return rest;
+}
+
 /** What is remembered once more has been seen. */
 function joined(old: RememberedThing | undefined, seen: SeenThing, seenAt: number): RememberedThing {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
-  const known = old?.record ?? { [idNames[kind]]: id };
-  const record = { ...known, ...(seen.record ?? (status === undefined ? {} : { status })) };
+  const known = old?.status === status ? old?.record : withoutProgress(old?.record);
+  const record = {
+    ...(known ?? { [idNames[kind]]: id }),
+    ...(seen.record ?? (status === undefined ? {} : { status })),
+  };
   return {
     kind,
     id,
