@@ -77,7 +77,7 @@ interface Entry {
   readBy: string | undefined;
   /** When its present status was read; epoch milliseconds. */
   statusAt: number;
-  /** Whether this program has read it or started it. What an earlier one remembered has not been seen yet. */
+  /** Whether this program has read it or started it, or it was seen to run before: then its end is news. */
   seen: boolean;
   /** Whether its end was a transition. */
   announced: boolean;
@@ -211,7 +211,10 @@ export class StatusStore {
     this.#announce(true, [{ thing: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
   }
 
-  /** Takes in what an earlier start of the program saw. It changes nothing that is known already. */
+  /**
+   * Takes in what was seen before this store was made, by an earlier start of the program or before a switch of profiles.
+   * It changes nothing that is known already. What ran then and has ended since is news.
+   */
   recall(things: readonly (PinnedThing & { readonly status: string | undefined; readonly seenAt: number })[]): void {
     let changed = false;
     for (const { status, seenAt, ...thing } of things) {
@@ -222,7 +225,7 @@ export class StatusStore {
         readAt: seenAt,
         readBy: undefined,
         statusAt: seenAt,
-        seen: false,
+        seen: isRunning(status),
         announced: false,
       });
       changed = true;

@@ -63,13 +63,20 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is none where it is over when it is first seen, in this program or in an earlier one', () => {
+  it('is none where it is over when it is first seen', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed')], times(1));
-    statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'running', seenAt: 1 }]);
+    statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'completed', seenAt: 1 }]);
     statuses.report([run('completed', { id: 'old' })], times(2));
     expect(transitions).toEqual([]);
-    expect(statuses.get({ kind: 'run', id: 'old' })?.status).toBe('completed');
+  });
+
+  it('is one where it ran when it was last seen, before a switch of profiles or in an earlier program', () => {
+    const { statuses, transitions } = listening();
+    statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'running', seenAt: 1 }]);
+    statuses.report([run('completed', { id: 'old' })], times(2));
+    expect(transitions).toMatchObject([{ from: 'running', to: 'completed', ended: true }]);
+    expect(statuses.get({ kind: 'run', id: 'old' })?.endedAt).toBe(2);
   });
 
   it('survives failed looks and answers without a status', () => {
