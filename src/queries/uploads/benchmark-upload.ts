@@ -66,6 +66,14 @@ export class BenchmarkUpload extends Job<UploadState> {
     });
     this.#files = new FileTable(plan.files);
     this.#sent = new SentFiles(memory.uploads, plan.folder);
+    this.#sent.load();
+    this.#showFolder(plan);
+  }
+
+  /** Shows the files, and which of them were sent before. */
+  #showFolder(plan: UploadPlan): void {
+    this.#files.reset(plan.files, file => this.#sent.holds(file));
+    this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
   }
 
   /** How each file gets on. The same array until something changes. */
@@ -83,6 +91,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     if (this.busy) return;
     this.#sent.forget();
     this.#isTaken = false;
+    this.#showFolder(this.state.plan);
     this.set({ phase: 'waiting', benchId: undefined, notes: [], fault: undefined });
   }
 
@@ -151,8 +160,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #read(): Promise<UploadPlan> {
     const plan = await planUpload(this.state.plan.folder);
     this.signal.throwIfAborted();
-    this.#files.reset(plan.files, file => this.#sent.holds(file));
-    this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
+    this.#showFolder(plan);
     return plan;
   }
 

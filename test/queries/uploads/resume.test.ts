@@ -58,6 +58,8 @@ describe('an upload whose id the service does not know', () => {
       around(elsewhere, (call, name, go) => (name === nameOf(2) && call === 'put' ? Promise.reject(dead) : go())),
     );
     expect(begun.state.sentFiles).toBe(2);
+    // What was sent is shown before anything is sent again.
+    expect((await uploadOf(folder, memory())).state).toMatchObject({ phase: 'waiting', sentFiles: 2 });
     await elsewhere.close();
     await other.end();
 

@@ -68,7 +68,12 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
   const { state } = job;
   const { plan } = state;
   const { styles } = theme;
-  const words = job.isTaken ? 'it failed: N uploads the folder as a new benchmark' : phaseWords[state.phase];
+  const notStarted =
+    state.sentFiles > 0
+      ? `${state.sentFiles} of ${counted(plan.files.length, 'file')} sent before: enter continues`
+      : phaseWords.waiting;
+  const phaseText = state.phase === 'waiting' ? notStarted : phaseWords[state.phase];
+  const words = job.isTaken ? 'it failed: N uploads the folder as a new benchmark' : phaseText;
   const share = plan.bytes === 0 ? 1 : state.sent / plan.bytes;
   const phase = state.phase === 'done' ? styles.success : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
