@@ -211,6 +211,16 @@ describe('rows that come and go', () => {
     expect(screen.text()).toContain(task(27));
   });
 
+  it('leave the cursor on the row that was opened, though it was the first', async () => {
+    const many = new ManyRows(30);
+    const { screen } = await openList(many);
+    await screen.press('enter', 'esc');
+    await screen.waitFor('1/30 ');
+    many.add(5);
+    await screen.press('r');
+    await screen.waitFor('6/35 ');
+  });
+
   it('leave actions nothing to do where all that was marked is gone', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);

@@ -152,6 +152,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       return sibling && open?.(sibling);
     };
     siblings.remember(target.view, { ids, placeAt, partial: list.hasMore });
+    // The list is gone before its own state could change.
+    remember({ ...table.state, cursorId: source.id(row) });
     shell.open(target);
   };
   const table = useTable({
@@ -181,6 +183,14 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };
   const whole = thing && { id: thing.id, json: thing.json };
+  // Once something was done with a row, the cursor stays on it also where newer ones come above it.
+  const holding = (binding: Binding): Binding => ({
+    ...binding,
+    run: press => {
+      if (row) table.dispatch({ kind: 'select', id: row.id });
+      return binding.run(press);
+    },
+  });
   const marked = table.targets.length > 1;
   const pinned = current && pin?.(current);
   const does = useThingBindings({
@@ -188,7 +198,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     marked: marked ? table.targets.map(source.id) : [],
     title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? thing?.id ?? ''),
     refresh: list.refresh,
-    actions: actions?.(table.targets, list) ?? [],
+    actions: (actions?.(table.targets, list) ?? []).map(holding),
     pin: thing?.pin ?? pinned,
     siblings: thing?.siblings,
     siblingId: thing?.id,
