@@ -147,7 +147,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { see: 'Pinned to Watch' },
         ...go('watch'),
       ]);
-      await session.waitFor(/▸ (t-words )?baseline +✓ completed/);
+      await session.waitFor(/▸ (t-words )?baseli(ne|…) +✓ completed/);
       session.signal('SIGTERM');
       await session.ended;
       await open([...go('watch'), { see: 'baseline' }, 'p', { see: 'No longer pinned' }]);
@@ -502,7 +502,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { see: 'not sent yet' },
         { see: 'data/a.txt' },
         'ctrl-p',
-        { see: '/ingest' },
+        { see: 'benchmarks/uploads' },
         'esc',
         { gone: '/ingest' },
         'enter',

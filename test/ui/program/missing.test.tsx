@@ -23,7 +23,7 @@ describe('a list that the service does not offer', () => {
     service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [trajectory] });
     const screen = openWorld(service, { view: 'trajectories', params: {} });
     await screen.waitFor('This service does not list trajectories; showing what was');
-    expect(screen.text()).toContain('• not listed ─');
+    await screen.waitFor('• not listed ─');
     await screen.type(':run evr_1\r');
     await screen.waitFor('▸ one/task');
     await screen.type(':trajectories\r');
