@@ -32,11 +32,8 @@ export const fixedConnection: ConnectionMonitor = {
   retry: () => {},
 };
 
-/**
- * When the service is looked for: at the start of a screen or of a single command, after it was lost, or after it said that
- * another program replaces it.
- */
-export type Moment = 'start' | 'command' | 'lost' | 'replaced';
+/** When the service is looked for: at the start of a screen or of a single command, or after it was lost. */
+export type Moment = 'start' | 'command' | 'lost';
 
 /** Why a service that was held has ended: on request, for another that replaces it, or without a word. */
 export type Farewell = 'stopped' | 'replaced' | 'lost';
@@ -235,7 +232,6 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#set({ kind: 'stopped' });
       return;
     }
-    this.#moment = farewell;
     if (heldMs >= shortestHoldMs || farewell === 'replaced') {
       void this.#begin();
       return;

@@ -131,10 +131,10 @@ describe('a service that is lost', () => {
     expect(service.held.map(({ baseUrl }) => baseUrl)).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
   });
 
-  it('is waited for where it said that another takes its place', async () => {
+  it('is looked for at once where it said that another takes its place', async () => {
     await connected(1);
     service.say('replaced');
-    expect(service.moments).toEqual(['start', 'replaced']);
+    expect(service.moments).toEqual(['start', 'lost']);
     await service.comesUp(2, { note: 'It has other settings.' });
     expect(connection.state).toEqual({ kind: 'connected', generation: 2, note: 'It has other settings.' });
   });

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Upstream } from '../engine/upstream.ts';
-import { isFolderLocked, makeDataFolder, readAddress, type ServiceAddress } from './files.ts';
+import {
+  announceSuccessor,
+  isFolderLocked,
+  isSuccessorAnnounced,
+  makeDataFolder,
+  readAddress,
+  type ServiceAddress,
+} from './files.ts';
 import { decide, fingerprintOf, type Moment } from './settings.ts';
 
 // An `import` of it would load Node's fetch as well, which takes 20 ms.
@@ -60,8 +67,6 @@ const silentMs = 800;
 const startMs = 15_000;
 /** What runs may take so long to be saved. */
 const stopMs = 60_000;
-/** A successor that was announced is waited for so long. */
-const successorMs = 10_000;
 const lookEveryMs = 10;
 const logFile = 'service.log';
 const largestLog = 1024 * 1024;
@@ -158,7 +163,7 @@ class Log {
  */
 export async function ensureLocalService(options: EnsureOptions): Promise<EnsuredAddress> {
   const { dataFolder, moment = 'start', signal } = options;
-  const running = moment === 'replaced' ? await findSuccessor(dataFolder, signal) : await findService(dataFolder);
+  const running = await (moment === 'lost' ? findSuccessor(dataFolder, signal) : findService(dataFolder));
   if (running) {
     const decision = judge(running, options);
     if (decision.use) return { ...running, note: decision.note };
@@ -176,12 +181,12 @@ function judge(running: LocalAddress, { dataFolder, version, upstream, moment = 
   return decide(running, { version, fingerprint, upstream: upstream?.url }, moment);
 }
 
-/** The service that replaces one which has said so; undefined where none comes. */
+/** The service that runs, or that another program has announced; undefined where none does, or none comes. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
-  const deadline = performance.now() + successorMs;
   for (;;) {
+    const announced = isSuccessorAnnounced(dataFolder);
     const found = await findService(dataFolder);
-    if (found || performance.now() > deadline) return found;
+    if (found || !announced) return found;
     await wait(lookEveryMs, undefined, { ...(signal && { signal }) });
   }
 }
@@ -247,6 +252,7 @@ export async function stopService(
 ): Promise<LocalAddress | undefined> {
   const running = await findService(dataFolder);
   const address = readAddress(dataFolder);
+  if (successor) announceSuccessor(dataFolder);
   if (running && address) await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`);
   // The address goes first, the lock last, when all that ran has been saved.
   const deadline = performance.now() + (running ? stopMs : askMs);

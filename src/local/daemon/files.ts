@@ -1,7 +1,7 @@
 /** The files by which the local service is found, and kept to one of a kind, in its data folder. All are 0600. */
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
@@ -15,6 +15,9 @@ const addressFile = 'service.json';
 const keyFile = 'api-key';
 const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
+const successorFile = 'successor';
+/** An announced service that has not come by then does not come. */
+const successorMs = 10_000;
 
 /** A data folder that cannot be used; the message says why and what to do. */
 export class DataFolderError extends Error {
@@ -95,6 +98,27 @@ export function readAddress(folder: string): ServiceAddress | undefined {
 /** Takes the address away, unless another service has written its own. */
 export function removeAddress(folder: string, instanceId: string): void {
   if (readAddress(folder)?.instance_id === instanceId) rmSync(join(folder, addressFile), { force: true });
+}
+
+/**
+ * Says that another service is about to take the place of the one that runs, so that other programs which miss that wait for
+ * the new one instead of starting theirs.
+ */
+export function announceSuccessor(folder: string): void {
+  writePrivate(folder, successorFile, String(process.pid));
+}
+
+export function isSuccessorAnnounced(folder: string): boolean {
+  try {
+    return Math.abs(Date.now() - statSync(join(folder, successorFile)).mtimeMs) < successorMs;
+  } catch {
+    return false;
+  }
+}
+
+/** The service that was announced has come. */
+export function withdrawSuccessor(folder: string): void {
+  rmSync(join(folder, successorFile), { force: true });
 }
 
 /** What SQLite answers where another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */

@@ -22,7 +22,16 @@ import { ensureOrganization } from '../store/organizations.ts';
 import { openStores, sweepFiles } from '../store/stores.ts';
 import { Activity } from './activity.ts';
 import { findService, stopService } from './client.ts';
-import { apiKeyOf, keyringOf, lockFolder, makeDataFolder, readAddress, removeAddress, writeAddress } from './files.ts';
+import {
+  apiKeyOf,
+  keyringOf,
+  lockFolder,
+  makeDataFolder,
+  readAddress,
+  removeAddress,
+  withdrawSuccessor,
+  writeAddress,
+} from './files.ts';
 import { Leases } from './lease.ts';
 import { fingerprintOf } from './settings.ts';
 
@@ -57,6 +66,8 @@ export interface RunningService {
 /** A process that ends, or that starts, has the folder before or after it answers: it is waited for so long. */
 const takeMs = 60_000;
 const lookEveryMs = 20;
+/** Requests that are under way as the service stops have so long to be answered. */
+const graceMs = 500;
 
 /** Programs of one machine do not come near this. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
@@ -182,6 +193,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
         leases: leases.count,
         upstream: upstream?.url ?? null,
       }),
+      isStopping: () => stopping !== undefined,
       stop: successor => void stop(successor),
       lease: () => leases.open(),
     },
@@ -199,13 +211,13 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
       const stopped = engine.stop();
       removeAddress(dataFolder, instanceId);
       leases.end(successor ? 'replaced' : 'stopped');
-      server.close();
-      server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), 500).unref();
+      const answered = new Promise(resolve => server.close(resolve));
+      setTimeout(() => server.closeAllConnections(), graceMs).unref();
       // Training saves what it has done; the others give up what they are at.
       await Promise.all([sampler.close(), talker.close()]);
       await stopped;
       await trainer.close();
+      await answered;
       database.close();
       unlock();
       end();
@@ -218,6 +230,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   try {
     const bound = await listen(server, port);
     const baseUrl = `http://127.0.0.1:${bound}`;
+    withdrawSuccessor(dataFolder);
     writeAddress(dataFolder, { base_url: baseUrl, api_key: key, pid: process.pid, instance_id: instanceId });
     engine.wake();
     return { baseUrl, apiKey: key, stop, ended };

@@ -4,11 +4,8 @@ import type { Upstream } from '../engine/upstream.ts';
 import type { RateLimit } from '../server/rate-limit.ts';
 import { keyringOf } from './files.ts';
 
-/**
- * When a program looks for the service: as a screen or a single command starts, after it was lost, or after it said that
- * another program replaces it.
- */
-export type Moment = 'start' | 'command' | 'lost' | 'replaced';
+/** When a program looks for the service: as a screen or a single command starts, or after it was lost. */
+export type Moment = 'start' | 'command' | 'lost';
 
 /** Settings that only the start of a service can change. */
 export interface ServiceSettings {
@@ -61,10 +58,9 @@ export type Decision =
 export function decide(running: RunningSettings, wanted: WantedSettings, moment: Moment): Decision {
   const sameVersion = running.version === wanted.version;
   if (sameVersion && running.fingerprint === wanted.fingerprint) return { use: true, note: undefined };
-  const starts = moment === 'start' || moment === 'command';
   // A command that names no upstream server asks for none to be taken away from an open screen.
   const differs = !sameVersion || moment === 'start' || wanted.upstream !== undefined;
-  if (starts && running.background && differs) return { use: false };
+  if (moment !== 'lost' && running.background && differs) return { use: false };
   if (moment === 'command' && sameVersion && wanted.upstream === undefined) return { use: true, note: undefined };
   return { use: true, note: noteOf(running, wanted) };
 }

@@ -41,6 +41,8 @@ export interface AppOptions {
 export interface Control {
   /** How a program finds out that a service is its own, and of its version and settings. */
   readonly health: () => object;
+  /** Whether it is ending: what comes then is to be asked of the next one. */
+  readonly isStopping: () => boolean;
   /** Ends the service. Screens that show it wait for a successor where one is announced. */
   readonly stop: (successor: boolean) => void;
   /** Lasts until the caller or the service ends, and keeps the service awake until then. */
@@ -129,6 +131,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     if (!['127.0.0.1', 'localhost', '[::1]'].includes(host) || context.req.header('origin')) {
       throw apiError('permission_denied', 'The local service answers programs of this machine only, not pages.');
     }
+    if (control.isStopping()) throw apiError('service_unavailable', 'The local service is stopping. Ask again.');
     await next();
   });
 

@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { version } from '../../../src/commands/version.ts';
 import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
-import { DataFolderError, isFolderLocked, lockFolder } from '../../../src/local/daemon/files.ts';
+import { announceSuccessor, DataFolderError, isFolderLocked, lockFolder } from '../../../src/local/daemon/files.ts';
 import { type Farewell, holdLease } from '../../../src/local/daemon/lease.ts';
 import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { eventually } from '../../eventually.ts';
@@ -79,9 +79,10 @@ describe('starting', () => {
     await expect(failed).rejects.not.toThrow('yesterday');
   });
 
-  it('waits for the service that takes the place of another', async () => {
+  it('waits for a service that is announced to take the place of the one that was lost', async () => {
     const dataFolder = freshFolder();
-    const waiting = ensureLocalService({ dataFolder, entry, version, moment: 'replaced' });
+    announceSuccessor(dataFolder);
+    const waiting = ensureLocalService({ dataFolder, entry, version, moment: 'lost' });
     const successor = await here(dataFolder, { version: '9.9.9', ...background });
     expect(await waiting).toMatchObject({ baseUrl: successor.baseUrl, pid: process.pid });
   });
@@ -248,5 +249,36 @@ describe('a service that does not answer', () => {
     hanging.close();
     await once(hanging, 'close');
     expect(await isSilent(at)).toBe(false);
+  });
+});
+
+describe('requests as the service stops', () => {
+  it('are answered where they were under way, and sent away where they come later', async () => {
+    const service = await here(freshFolder());
+    const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
+    // Its body comes only after the service has begun to stop.
+    const body = new TransformStream<Uint8Array, Uint8Array>();
+    const slow = fetch(`${service.baseUrl}/api/v1/secrets`, {
+      method: 'POST',
+      headers,
+      body: body.readable,
+      duplex: 'half',
+    } as RequestInit);
+    const writer = body.writable.getWriter();
+    await writer.write(Buffer.from('{"name": "LATE", '));
+    // The head of another one is complete only when it is too late.
+    const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /api/v1/benchmarks HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+    await eventually(async () => expect(await leasesOf(service)).toBe(0));
+    const stopped = service.stop();
+    socket.write('\r\n');
+    const [said] = (await once(socket, 'data')) as [Buffer];
+    expect(String(said)).toMatch(/^HTTP\/1\.1 503 .*service-should-retry: true/is);
+    await writer.write(Buffer.from('"value": "v"}'));
+    await writer.close();
+    expect((await slow).status).toBe(200);
+    await stopped;
+    socket.destroy();
   });
 });
