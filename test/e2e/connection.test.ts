@@ -1,11 +1,11 @@
 /** The local service ends, hangs or is replaced while the program is open: nothing needs a restart. */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findService, type LocalAddress } from '../../src/local/daemon/client.ts';
 import { lockFolder } from '../../src/local/daemon/files.ts';
 import { eventually } from '../eventually.ts';
-import { freshHome, openSession, program, run, type Session } from './session.ts';
+import { freshHome, newerProgram, openSession, run, type Session } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 let dataFolder: string;
@@ -71,13 +71,7 @@ describe('the local service', () => {
   it('is replaced by a newer program, whose service the open screen uses and names', async () => {
     const first = await held();
     const newer = join(home.home, 'newer');
-    cpSync(dirname(program), newer, { recursive: true });
-    const files = readdirSync(newer, { recursive: true, encoding: 'utf8' });
-    for (const name of files.filter(path => path.endsWith('.js'))) {
-      const path = join(newer, name);
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"0.1.0"', '"0.2.0"'));
-    }
-    const other = openSession(home.env, { program: join(newer, 'main.js') });
+    const other = openSession(home.env, { program: newerProgram(newer, '0.2.0') });
     await other.waitFor('▸ t-words');
     const second = await held(first);
     expect(second.version).toBe('0.2.0');

@@ -1,11 +1,12 @@
 /** The built program in a real pseudo-terminal, read through an emulator. Nothing sleeps: waiting ends with the screen. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import { version } from '../../src/commands/version.ts';
 import { bytesOf } from '../screen.ts';
 import { svgOf } from './svg.ts';
 
@@ -24,6 +25,24 @@ export function freshHome(): { home: string; env: Record<string, string>; remove
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   };
   return { home, env, remove };
+}
+
+/** The program as it would be in its next version, which it calls itself: a copy in `folder`. */
+export function newerProgram(folder: string, next: string): string {
+  const built = dirname(program);
+  cpSync(built, folder, { recursive: true });
+  const own = new RegExp(`(["'\`])${version.replaceAll('.', '\\.')}\\1`, 'g');
+  let changed = 0;
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js')) continue;
+    const path = join(folder, name);
+    const text = readFileSync(path, 'utf8');
+    if (!own.test(text)) continue;
+    writeFileSync(path, text.replaceAll(own, `"${next}"`));
+    changed += 1;
+  }
+  if (changed === 0) throw new Error(`${built} does not say that it is version ${version}`);
+  return join(folder, 'main.js');
 }
 
 /** Runs the program without a terminal and gives what it said. */

@@ -2,13 +2,13 @@
  * One session that outlives its local service four times, while a run is on screen, a chat streams and an upload is under
  * way: nothing is started again by hand, and nothing is lost.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService, type LocalAddress } from '../../src/local/daemon/client.ts';
 import { eventually } from '../eventually.ts';
-import { freshHome, openSession, program, run, type Session } from './session.ts';
+import { freshHome, newerProgram, openSession, run, type Session } from './session.ts';
 
 /** While this file is there, no service starts. */
 const gate = (): string => join(home.home, 'gate');
@@ -188,14 +188,7 @@ describe('a session', () => {
   it('survives an upgrade by another screen', async () => {
     question = await talk('third');
     const first = await held();
-    const newer = join(home.home, 'newer');
-    cpSync(dirname(program), newer, { recursive: true });
-    const files = readdirSync(newer, { recursive: true, encoding: 'utf8' });
-    for (const name of files.filter(path => path.endsWith('.js'))) {
-      const path = join(newer, name);
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"0.1.0"', '"0.2.0"'));
-    }
-    const other = openSession(home.env, { program: join(newer, 'main.js') });
+    const other = openSession(home.env, { program: newerProgram(join(home.home, 'newer'), '0.2.0') });
     await other.waitFor('t-words');
     expect((await held(first)).version).toBe('0.2.0');
     await goesOn();
