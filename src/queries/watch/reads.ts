@@ -1,4 +1,5 @@
 /** How each kind of resource is read to know how it is doing: the queries of its own views, so that answers are shared. */
+import { isRunning } from '../../contract/status.ts';
 import type { Asking } from '../asking.ts';
 import { readinessQuery } from '../benchmarks.ts';
 import { deploymentQuery } from '../deployments.ts';
@@ -19,6 +20,8 @@ export interface Read {
   readonly fetch: (workbench: Workbench) => Promise<unknown>;
   /** When it is to be read again; epoch milliseconds, undefined where it is not. */
   readonly dueAt: (workbench: Workbench, attention: Attention) => number | undefined;
+  /** Whether the last answer says that it still runs. */
+  readonly saysRunning: (workbench: Workbench) => boolean;
   /** Reads it once without a cache. */
   readonly look: (asking: Asking) => Promise<Observation | undefined>;
 }
@@ -38,6 +41,10 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
     key: query.key,
     fetch: workbench => workbench.cache.fetchQuery({ ...queryOptions(workbench, query), staleTime: 0 }),
     dueAt: (workbench, attention) => dueAt(workbench, query, attention),
+    saysRunning: ({ cache }) => {
+      const data = cache.getQueryData<Data>(query.key);
+      return data !== undefined && isRunning(query.observes?.(data).status);
+    },
     look: async asking => query.observes?.(await query.read(asking)),
   };
 }

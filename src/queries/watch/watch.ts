@@ -97,14 +97,14 @@ class Outcome {
 }
 
 /**
- * What is over changes no more: it is read until one answer is of after its end. One that arrives just behind the end was
- * asked for before it, and says how far it was then.
+ * What is over changes no more: it is read where it was not read since it ended. An answer that arrives just after the end
+ * may have been asked for before it: then it says that it runs, and how far it was.
  */
 function isWanted(workbench: Workbench, thing: Named, read: Read, attention: Attention): boolean {
   const known = workbench.statuses.get(thing);
   if (!hasEnded(known?.status)) return isDue(workbench, read, attention);
   const last = lastAttempt(workbench, read);
-  return last === 0 || (known?.endedAt !== undefined && last < known.endedAt + workbench.poll.focusedMs);
+  return last === 0 || last < (known?.endedAt ?? 0) || read.saysRunning(workbench);
 }
 
 /** Reads the status by the first query that the service offers. */
