@@ -150,7 +150,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await session.waitFor(/▸ (t-words )?baseli(ne|…) +✓ completed/);
       session.signal('SIGTERM');
       await session.ended;
-      await open([...go('watch'), { see: 'baseline' }, 'p', { see: 'No longer pinned' }]);
+      await open([...go('watch'), { see: 'baseli' }, 'p', { see: 'No longer pinned' }]);
     });
 
     it('exports the list, and says where to', async () => {
