@@ -15,7 +15,7 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
 }
 // In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
 module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
-// Up to Node 23 SQLite is called experimental, which is no news to the user. Others are told as Node tells them.
+// Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as Node prints them.
 process.removeAllListeners('warning');
 process.on('warning', warning => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);

@@ -1,4 +1,4 @@
-/** The licences of the packages that a bundle holds parts of, as their terms demand of whoever passes them on. */
+/** The licences of the packages that a bundle holds parts of, as their terms demand in copies. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -38,7 +38,7 @@ function onFault(fault: Fault): void {
 
 async function breadth(): Promise<void> {
   const keys = Number(values.keys);
-  let told = 0;
+  let reported = 0;
   const counts = await runBreadth({
     seed: values.seed,
     keys,
@@ -46,8 +46,8 @@ async function breadth(): Promise<void> {
     workers: Number(values.workers),
     onFault,
     onProgress: so => {
-      if (so.keys - told < keys / 20) return;
-      told = so.keys;
+      if (so.keys - reported < keys / 20) return;
+      reported = so.keys;
       process.stderr.write(`${so.keys} keys, ${so.mutated} mutated answers, ${so.faults} faults\n`);
     },
   });

@@ -4,7 +4,7 @@ import { errorCode } from '../text/error-code.ts';
 import { own } from '../text/own.ts';
 import { makePrivateFolder } from './paths.ts';
 
-/** A file that could not be written. The message says what became of the file and what to do. */
+/** A file that could not be written. The message says in what state the file is and what to do. */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly path: string;
@@ -30,7 +30,7 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * Replaces a file whole or not at all: the text goes to a temporary file beside it (mode 0600), to disk, and under
+ * Replaces a file whole or not at all: the text goes to a temporary file in the same folder (mode 0600), to disk, and under
  * the name by rename. A symbolic link stays one; its target is replaced. Missing folders are made, 0700.
  * @throws FileError; the former content is then untouched.
  */

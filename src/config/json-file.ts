@@ -18,7 +18,7 @@ export interface JsonFile<T> {
   write(value: T): Promise<void>;
 }
 
-/** `check` gives the value that the parsed JSON stands for, or undefined where it is none. */
+/** `check` turns the parsed JSON into a value, or gives undefined where it is invalid. */
 export function jsonFile<T>(path: string, check: (json: unknown) => T | undefined): JsonFile<T> {
   let lastWrite: Promise<void> = Promise.resolve();
   return {

@@ -9,7 +9,7 @@ import { readSettings, settingsPath } from './settings-file.ts';
 
 export interface ConfigFlags extends ProfileFlags, PreferenceFlags {}
 
-/** All that the program is told from outside. */
+/** Everything the settings are read from. */
 export interface Config {
   readonly profile: Profile;
   readonly preferences: Preferences;

@@ -15,7 +15,7 @@ export function byDefault<T>(value: T): Sourced<T> {
   return { value, origin: { kind: 'default' } };
 }
 
-/** The origin as it stands in a sentence: `--base-url`, `BENCHTOP_BASE_URL`, `profiles.prod.baseUrl in …`. */
+/** The origin as words in a sentence: `--base-url`, `BENCHTOP_BASE_URL`, `profiles.prod.baseUrl in …`. */
 export function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'flag':

@@ -2,7 +2,7 @@ import { ConfigError, type Origin } from './origin.ts';
 
 /**
  * Refuses a file that group or others may read or write. Windows has no such modes and is not asked.
- * @throws ConfigError naming the file and the command that mends it.
+ * @throws ConfigError naming the file and the command that fixes it.
  */
 export function refuseShared(path: string, mode: number, why: string, origin?: Origin): void {
   if (process.platform === 'win32' || (mode & 0o077) === 0) return;

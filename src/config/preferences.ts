@@ -6,7 +6,7 @@ import { noticeKinds, type Settings, themes } from './schema.ts';
 
 /** `terminal` takes the terminal's own 16 colours, `plain` none. */
 export type Theme = (typeof themes)[number];
-/** How the end of a watched thing is told. */
+/** How the end of a watched run is announced. */
 export type NoticeKind = (typeof noticeKinds)[number];
 
 export interface Preferences {

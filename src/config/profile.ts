@@ -1,7 +1,7 @@
 /**
  * The effective profile: which service, with which credentials, under which restrictions. Each setting is that of the
  * command line, else of the environment, else of the profile's entry in `config.json`, else the default. Naming a
- * profile with `--profile` is to ask for its entry: then that stands above the environment, whose addresses are not
+ * profile with `--profile` is to ask for its entry: then that overrides the environment, whose addresses are not
  * used at all.
  *
  * A credential is only sent to the addresses it was set for: the environment's key not to another profile's service,
@@ -189,7 +189,7 @@ class CredentialSearch {
       const meant = this.#addressesOf(place, name, source.origin);
       if (address === undefined || meant.length === 0 || meant.some(other => sameOrigin(other, address))) return source;
       this.#warn(
-        `${describeOrigin(source.origin)} is not sent to ${new URL(address).host}: it is set for another address. Set a key beside that address.`,
+        `${describeOrigin(source.origin)} is not sent to ${new URL(address).host}: it is set for another address. Set a key in the same place as that address.`,
       );
     }
     return undefined;

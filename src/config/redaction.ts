@@ -19,7 +19,7 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 ];
 
 /**
- * A function that replaces secrets in any text: those in `secrets` at the time of the call (also as they stand in a
+ * A function that replaces secrets in any text: those in `secrets` at the time of the call (also as they look in a
  * URL or in JSON), `sk-…` keys, bearer tokens, API key headers, signatures of signed addresses, passwords in URLs.
  */
 export function redactor(secrets: Iterable<string>): (text: string) => string {

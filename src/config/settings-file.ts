@@ -16,7 +16,7 @@ export interface SettingsFile {
   readonly warnings: readonly string[];
 }
 
-/** Settings that hold a secret or are run: nobody else may read or write a file with one of them. */
+/** Settings that hold a secret or are run: other users may not read or write a file with one of them. */
 const sensitive = /(?:apiKey|inferenceToken|upstreamKey)(?:Command)?$/;
 
 export function settingsPath(paths: Paths): string {

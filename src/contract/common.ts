@@ -36,7 +36,7 @@ export const writtenText = field(
 
 /**
  * Reads an object whose fields were renamed between generations of the service: where the document's name is missing,
- * the first other name that is present stands in for it.
+ * the first other name that is present is read in its place.
  */
 export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
   return z.pipe(

@@ -1,4 +1,4 @@
-/** How the ids of the service's things begin: the document's own examples, and what other services call the same. */
+/** How the ids of resources begin: the document's own examples, and what other services call the same. */
 export const idPatterns = {
   benchmark: /^(bench|bm)[_-]/,
   run: /^evr[_-]/,

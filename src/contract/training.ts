@@ -58,7 +58,7 @@ export type Checkpoint = z.output<typeof checkpoint>;
 export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: number });
 export type TrainerReward = z.output<typeof trainerReward>;
 
-/** The sample counts tell a mean over fewer samples than expected from a whole one. */
+/** The sample counts show whether a mean is of fewer samples than expected. */
 export const heldOutReward = z.looseObject({
   step: z.number(),
   held_out_reward: number,

@@ -1,4 +1,4 @@
-/** The codes that errors carry beside their words. Works for errors of another realm (`node:vm`) as well. */
+/** The codes of errors (`ENOENT`). Works for errors of another realm (`node:vm`) as well. */
 
 /** The code of a system or Node error, e.g. `ENOENT`; undefined where there is none. */
 export function errorCode(error: unknown): string | undefined {

@@ -100,7 +100,7 @@ function csvRecord(cells: readonly unknown[]): string {
 
 function csvCell(value: unknown): string {
   const text = cellText(value);
-  // Spreadsheets run text that begins like this as a formula; the apostrophe tells them that it is text.
+  // Spreadsheets run text that begins like this as a formula; the apostrophe makes it text.
   const inert = typeof value === 'string' && /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }

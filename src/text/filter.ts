@@ -173,7 +173,7 @@ let guard: { readonly run: (timeout: number) => void; task: () => void } | undef
 let guarding = false;
 
 /**
- * Runs `task` and tells whether it came to its end in `timeout` milliseconds. Only V8 itself can interrupt a running
+ * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 itself can interrupt a running
  * regular expression, and node:vm is the door to that.
  */
 function withinTime(task: () => void, timeout: number): boolean {

@@ -37,7 +37,7 @@ function subjectOf(text: string, exact: boolean): string {
 }
 
 /**
- * Tells of many texts whether every word of `query` occurs in them as a subsequence; smart case: capitals in the query must
+ * Finds in many texts whether every word of `query` occurs as a subsequence; smart case: capitals in the query must
  * match.
  */
 export function fuzzyFilter(query: string): (text: string) => boolean {

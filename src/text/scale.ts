@@ -5,7 +5,7 @@ const mantissas = { usual: [1, 2, 5, 10], quarters: [1, 2, 2.5, 5, 10] } as cons
 /** Steps such as 0.1 + 0.2 are meant to be equal in spite of how they are computed. */
 const tolerance = 1e-9;
 
-/** Decimals that tell the multiples of a round step apart. */
+/** Decimals needed to distinguish the multiples of a round step. */
 export function decimalsOf(step: number): number {
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + tolerance));
   const digits = step * 10 ** decimals;

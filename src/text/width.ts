@@ -136,7 +136,7 @@ export function segments(text: string): Segment[] {
 }
 
 export interface TruncateOptions {
-  /** What stands for the part left out; `…` by default, `...` or `~` where glyphs are ASCII. */
+  /** Marks the part left out; `…` by default, `...` or `~` where glyphs are ASCII. */
   readonly ellipsis?: string;
   /** Which part is left out; `end` by default. `middle` suits ids and paths. */
   readonly position?: 'end' | 'middle' | 'start';

@@ -5,7 +5,7 @@ const space = 0x20;
 
 /**
  * `text` as lines of at most `width` cells. Breaks at spaces (which the break swallows) and around wide characters;
- * a longer word gets a line of its own and is broken hard, but never inside a grapheme, so a wide one stands alone
+ * a longer word gets a line of its own and is broken hard, but never inside a grapheme, so a wide one is alone
  * in a column of one cell. The text's own line ends and indentation are kept. Linear in the length of the text.
  */
 export function wrap(text: string, width: number): string[] {

@@ -157,7 +157,7 @@ async function oneCell(): Promise<void> {
     const { bytes } = await terminal.keyUntil('r', String(runs));
     changes.push(bytes + (await terminal.watch(300)).bytes);
   }
-  // The list and the inspector beside it both show the number.
+  // Both the list and the inspector show the number.
   row('one changed cell of a live list, shown twice', quantile(changes, 0.5) / 2, 60, 'bytes');
   await terminal.close();
 }

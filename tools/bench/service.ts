@@ -59,7 +59,7 @@ class Load {
     });
   }
 
-  /** Asks in turn until it is told to stop. */
+  /** Sends requests one after another until it is stopped. */
   async client(index: number, runId: string, stop: AbortSignal): Promise<void> {
     const { next } = createPrng(index);
     await wait(next() * 500);
@@ -89,7 +89,7 @@ class Load {
   }
 }
 
-/** Megabytes of memory that a process has in use, where the system tells (Linux). */
+/** Megabytes of memory that a process has in use, where the system reports it (Linux). */
 function residentMb(pid: number): string {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -35,7 +35,7 @@ const restMs = 3_000;
 /** Milliseconds of the thread that one input may take: all that is on screen may be drawn some times for it. */
 const slowMs = 5_000;
 
-/** What an exception, a rejection or React's console says while a session runs; nobody else hears it. */
+/** What an exception, a rejection or React's console says while a session runs; nothing else listens. */
 function listen(onFault: (what: string) => void): () => void {
   const say = (kind: string) => (error: unknown) =>
     onFault(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

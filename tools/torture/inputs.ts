@@ -47,7 +47,7 @@ const oddSizes = [
   [500, 20],
 ] as const;
 
-/** Function keys, reports of focus, answers to questions nobody asked, cut sequences. */
+/** Function keys, reports of focus, answers to questions that were not asked, cut sequences. */
 const strange = [
   '\u001bOP',
   '\u001b[15~',

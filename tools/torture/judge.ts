@@ -1,7 +1,7 @@
 /** What is wrong with a screen, whatever it shows. Pure. */
 import { smallest } from '../../src/ui/app/layout.ts';
 
-/** One thing that should not have happened, with what is needed to see it again. */
+/** One error, with what is needed to reproduce it. */
 export interface Fault {
   readonly seed: string;
   readonly what: string;

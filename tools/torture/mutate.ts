@@ -20,7 +20,7 @@ interface Place {
   readonly path: string;
 }
 
-/** JSON that no value of JavaScript is written as; it stands in the text in place of a mark. */
+/** JSON that no value of JavaScript is written as; it replaces a mark in the text. */
 class Raw {
   readonly #texts: string[] = [];
 

@@ -52,7 +52,7 @@ export function meanOf(values: readonly number[]): number | undefined {
   return values.reduce((mean, value) => mean + value / values.length, 0);
 }
 
-/** Whether a number on a screen, cut to three digits, stands for this one. */
+/** Whether a number on a screen, cut to three digits, is this one. */
 export function standsFor(shown: string, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value)) return shown === 'none' || shown === '';
   const number = Number(shown.replace('−', '-'));
@@ -103,7 +103,7 @@ export function rowFaults(sent: SentRows | undefined, shown: ShownRows): string[
   return faults;
 }
 
-/** The texts of a column, by where its title stands; numbers stand at its right end. */
+/** The texts of a column, by the position of its title; numbers are right-aligned. */
 export function columnOf(text: string, title: string, width: number): string[] {
   const lines = text.split('\n');
   const head = lines.findIndex(line => line.includes(title));

@@ -1,5 +1,5 @@
 /**
- * Stands between the program and a real local service, and makes the answers worse: in their JSON, in their HTTP, in
+ * Between the program and a real local service; corrupts the answers: in their JSON, in their HTTP, in
  * their TCP. What happens to an answer hangs on the seed, on what was asked and on how often, and on nothing else, so that
  * a seed gives the same answers in whatever order they are asked for.
  */

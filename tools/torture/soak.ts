@@ -42,7 +42,7 @@ const intervals: readonly (readonly [what: string, path: RegExp, ms: number])[] 
   ['lists', /^\/api\/v1\/(?:benchmarks|deploy|(?:eval|train)\/bench_[^/]+\/runs)(?:\?|$)/, shortest(10_000)],
   ['anything', /^/, shortest(2_000)],
 ];
-/** Reads beside the polls: when something starts, and when it ends. */
+/** Reads besides the polls: when something starts, and when it ends. */
 const readsOfRun = 4;
 
 export interface Sample {

@@ -21,7 +21,7 @@ export const controls: readonly string[] = [
   '\u001b[999999999;999999999H',
 ];
 
-/** Reorder, hide in, or overflow what stands around them. */
+/** Reorder, hide in, or overflow the text around them. */
 export const deceivers: readonly string[] = [
   'user\u202Etxt.exe',
   '\u2066\u2067\u2068left open',

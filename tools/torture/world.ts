@@ -1,5 +1,5 @@
 /**
- * A real local service in this process, in which things have happened: runs, training, a deployment, uploads, secrets. Made
+ * A real local service in this process, with data in it: runs, training, a deployment, uploads, secrets. Made
  * once; every session begins with a copy of it.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -237,7 +237,7 @@ function holderWords(dataFolder: string): string {
 }
 
 export interface StopOptions {
-  /** Tells open screens to wait for the service that is started next, instead of starting their own. */
+  /** Makes open screens wait for the service that is started next, instead of starting their own. */
   readonly successor?: boolean;
 }
 

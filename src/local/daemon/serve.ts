@@ -150,7 +150,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const key = apiKey ?? apiKeyOf(dataFolder);
   const stores = openStores(dataFolder, keyringOf(dataFolder));
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
-  // Nobody who chats waits for an evaluation, and nobody at all for training.
+  // A chat does not wait for an evaluation, and nothing waits for training.
   const talker = new WorkerThread({ name: 'chat' });
   const sampler = new WorkerThread({ name: 'rollouts' });
   const trainer = new WorkerThread({ name: 'training', lowPriority: true });

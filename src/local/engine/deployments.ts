@@ -65,7 +65,7 @@ export class Deployer {
       stage = 'deploy';
       if (merged) await this.#deploy({ ...deployment, ...merged });
     } catch (error) {
-      // Where the service ends, the deployment begins anew at the next start.
+      // Where the service ends, the deployment starts over at the next start.
       if (this.#stop.aborted) return false;
       const code = failureCodeOf(error);
       const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;

@@ -1,6 +1,6 @@
 /**
- * The work of the local service beside its answers, in lanes that do not wait for each other. All that is to be done is in
- * the database, so that work goes on where a killed process stopped.
+ * The background work of the local service, in lanes that do not wait for each other. All that is to be done is in
+ * the database, so that work resumes where a killed process stopped.
  */
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { UploadFolder } from '../store/upload-folder.ts';

@@ -1,6 +1,6 @@
 /**
  * Runs evaluations, a batch of rollouts at a time, the runs in turn. All it needs to know is in the database, so that it
- * goes on where a killed process stopped.
+ * resumes where a killed process stopped.
  */
 import type { ManifestTask } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';

@@ -1,4 +1,4 @@
-/** Work that is done one piece after another, beside other lanes, until nothing is left. */
+/** Work that is done one piece after another, in parallel with other lanes, until nothing is left. */
 
 /** After a piece that could not be done for a reason outside of it (a full disk), the lane tries again. */
 const againMs = 5_000;

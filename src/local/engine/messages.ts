@@ -60,7 +60,7 @@ export type ToWorker =
   /** Chat stops at once; training after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
-/** What became of a rollout. Without a reward it failed, and `error` says why. */
+/** The outcome of a rollout. Without a reward it failed, and `error` says why. */
 export interface RolloutResult {
   readonly task_id: string;
   readonly answer: Generated | null;
@@ -80,7 +80,7 @@ export type TrainingNews =
       readonly rollouts: readonly RolloutResult[];
     }
   | ({ readonly kind: 'held-out'; readonly step: number } & HeldOut)
-  /** Told to end, and at it: what is done is being saved. */
+  /** Stopping: what is done is being saved. */
   | { readonly kind: 'stopping' }
   /** The files of a checkpoint are written and on the disk. */
   | { readonly kind: 'checkpoint'; readonly step: number; readonly weights_hash: string; readonly state_hash: string };
@@ -90,6 +90,6 @@ export type FromWorker =
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
   | { readonly kind: 'news'; readonly id: number; readonly news: TrainingNews }
-  /** Training ended: after its last step, or before, because it was told to. */
+  /** Training ended: after its last step, or before, because it was stopped. */
   | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code?: string };

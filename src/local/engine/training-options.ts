@@ -1,4 +1,4 @@
-/** What a training run may be told: names, bounds, defaults and what they mean. */
+/** Options of a training run: names, bounds, defaults and meaning. */
 import { buildBaseModel } from '../model/base-models.ts';
 import type { ManifestTask } from '../samples/manifest.ts';
 

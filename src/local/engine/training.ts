@@ -1,6 +1,6 @@
 /**
  * Runs training, one run at a time: the machine has few cores. Metrics, rollouts and checkpoints are committed as they
- * come; after a kill a run goes on from its last whole checkpoint.
+ * come; after a kill a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
 import type { ManifestTask } from '../samples/manifest.ts';
@@ -79,7 +79,7 @@ export class TrainingRunner {
       const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
       const finished = await worker.train(order, end.signal, onNews);
       if (finished) training.move(runId, ['running'], 'succeeded');
-      // Told to end: because it was cancelled, or because the service ends and goes on with it at its next start.
+      // Stopped: because it was cancelled, or because the service ends and resumes it at its next start.
       training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
     } catch (error) {
       if (this.#stop.aborted) return false;

@@ -12,7 +12,7 @@ interface OpenRollout {
   readonly words: Generator<SampledToken, Generated>;
 }
 
-/** Grades an answer. One that nobody could grade has no reward, and no reward of 0. */
+/** Grades an answer. One that could not be graded has no reward, which is not a reward of 0. */
 export function gradeAnswer(
   order: Pick<RolloutOrder, 'task_id' | 'grader'>,
   answer: Generated,

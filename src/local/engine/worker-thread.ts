@@ -11,13 +11,13 @@ import type {
   TrainingOrder,
 } from './messages.ts';
 
-/** The worker stands beside this file in the sources, and beside the program once it is built. */
+/** The worker is next to this file in the sources, and next to the program in `dist`. */
 function workerUrl(): URL {
   if (import.meta.url.endsWith('.ts')) return new URL('./worker.ts', import.meta.url);
   return new URL(import.meta.url.includes('/chunks/') ? '../worker.js' : './worker.js', import.meta.url);
 }
 
-/** The worker could not do what it was told to. */
+/** The worker could not carry out an order. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
   readonly code: string;
@@ -110,7 +110,7 @@ export class WorkerThread {
   }
 
   /**
-   * Trains a model; `onNews` is told of every step as it is done. Gives whether it came to its last step: once the
+   * Trains a model; `onNews` is called after every step. Gives whether it came to its last step: once the
    * signal aborts, it ends after the step under way, with a checkpoint.
    *
    * @throws WorkerFailed

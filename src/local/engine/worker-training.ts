@@ -16,7 +16,7 @@ import { gradeAnswer } from './worker-rollouts.ts';
 const heldOutSamples = 4;
 
 /**
- * Trains, and tells of every step. `shallStop` is asked between steps. Gives whether it came to the last step.
+ * Trains, and emits every step. `shallStop` is asked between steps. Gives whether it came to the last step.
  *
  * @throws WeightFileError where what it begins with cannot be read
  * @throws TrainingDiverged
@@ -24,21 +24,21 @@ const heldOutSamples = 4;
  */
 export async function train(
   order: TrainingOrder,
-  tell: (news: TrainingNews) => void,
+  emit: (news: TrainingNews) => void,
   shallStop: () => Promise<boolean>,
 ): Promise<boolean> {
   const { options, from, heldOut } = order;
   const trainer = trainerOf(order);
   const evaluate = (step: number): void => {
     if (heldOut.length === 0) return;
-    tell({ kind: 'held-out', step, ...heldOutReward(trainer.model, heldOut, options.seed) });
+    emit({ kind: 'held-out', step, ...heldOutReward(trainer.model, heldOut, options.seed) });
   };
   if (!from) evaluate(0);
   let saved = from?.step ?? 0;
   for (let step = saved + 1; step <= options.num_steps; step += 1) {
     if (await shallStop()) {
-      tell({ kind: 'stopping' });
-      if (saved < step - 1) save(order, trainer, step - 1, tell);
+      emit({ kind: 'stopping' });
+      if (saved < step - 1) save(order, trainer, step - 1, emit);
       return false;
     }
     const rollouts: RolloutResult[] = [];
@@ -50,10 +50,10 @@ export async function train(
       rollouts.push(result);
       return result.reward;
     });
-    tell({ kind: 'step', step, reward, rollouts });
+    emit({ kind: 'step', step, reward, rollouts });
     if (step % options.held_out_every === 0 || step === options.num_steps) {
       evaluate(step);
-      save(order, trainer, step, tell);
+      save(order, trainer, step, emit);
       saved = step;
     }
   }
@@ -69,12 +69,12 @@ function trainerOf({ model, from, options }: TrainingOrder): Trainer {
   return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed }, optimizer);
 }
 
-function save(order: TrainingOrder, trainer: Trainer, step: number, tell: (news: TrainingNews) => void): void {
+function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news: TrainingNews) => void): void {
   const folder = new WeightFolder(order.dataFolder);
   const { slug, network } = trainer.model;
   const weights = packCheckpoint({ base_model_slug: slug, step, weights: network.weights });
   const state = packOptimizer(slug, trainer.optimizer);
-  tell({
+  emit({
     kind: 'checkpoint',
     step,
     weights_hash: writeWhole(folder.checkpoint(order.runId, step), weights),

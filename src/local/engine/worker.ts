@@ -15,7 +15,7 @@ const niceness = 10;
 const cancelled = new Set<number>();
 const open = new Set<number>();
 
-const tell = (message: FromWorker): void => parentPort?.postMessage(message);
+const emit = (message: FromWorker): void => parentPort?.postMessage(message);
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' }): Promise<void> {
@@ -23,10 +23,10 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
   for (let said = 1; ; said += 1) {
     const word = words.next();
     if (word.done) {
-      tell({ kind: 'answer', id, answer: word.value });
+      emit({ kind: 'answer', id, answer: word.value });
       return;
     }
-    tell({ kind: 'token', id, ...word.value });
+    emit({ kind: 'token', id, ...word.value });
     if (said % wordsPerTurn === 0) await turn();
     if (cancelled.has(id)) return;
   }
@@ -44,7 +44,7 @@ function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   });
   let word = words.next();
   while (!word.done) word = words.next();
-  tell({ kind: 'answer', id, answer: word.value });
+  emit({ kind: 'answer', id, answer: word.value });
 }
 
 async function handle(message: ToWorker): Promise<void> {
@@ -57,7 +57,7 @@ async function handle(message: ToWorker): Promise<void> {
   try {
     switch (message.kind) {
       case 'rollouts':
-        tell({ kind: 'rollouts', id, results: runRollouts(loadModel(message.model), message.rollouts) });
+        emit({ kind: 'rollouts', id, results: runRollouts(loadModel(message.model), message.rollouts) });
         break;
       case 'chat':
         await chat(message);
@@ -68,18 +68,18 @@ async function handle(message: ToWorker): Promise<void> {
       case 'train': {
         const finished = await train(
           message.order,
-          news => tell({ kind: 'news', id, news }),
+          news => emit({ kind: 'news', id, news }),
           async () => {
             await turn();
             return cancelled.has(id);
           },
         );
-        tell({ kind: 'trained', id, finished });
+        emit({ kind: 'trained', id, finished });
       }
     }
   } catch (error) {
     const code = errorCode(error);
-    tell({
+    emit({
       kind: 'failed',
       id,
       message: error instanceof Error ? error.message : String(error),

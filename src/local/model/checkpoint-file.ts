@@ -1,4 +1,4 @@
-/** What training keeps of a step: the weights, and what the trainer needs beside them to go on. */
+/** What training keeps of a step: the weights, and what else the trainer needs to resume. */
 import * as z from 'zod/mini';
 import { CorruptFileError, pack, unpack } from './container.ts';
 

@@ -30,7 +30,7 @@ export class Ngram {
   readonly counts: NgramCounts;
   readonly weights: NgramWeights;
   readonly #size: number;
-  /** Probability of each word, and its logarithm, wherever it stands. */
+  /** Probability of each word in any position, and its logarithm. */
   readonly #unigrams: Float64Array;
   readonly #logUnigrams: Float64Array;
   readonly #afterOne: ReadonlyMap<number, Followers>;

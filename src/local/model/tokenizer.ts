@@ -1,4 +1,4 @@
-/** Text as words: lower-case words, single digits, single signs. Digits stand alone, so that numbers can be composed. */
+/** Text as words: lower-case words, single digits, single signs. Each digit is a word, so that numbers can be composed. */
 
 export const endToken = '<end>';
 export const unknownToken = '<unknown>';

@@ -207,7 +207,7 @@ function pick(probabilities: Float64Array, next: () => number): number {
 }
 
 /**
- * The tasks of step `step` (from 1): every epoch goes through all of them in an order of its own, so that it can be told of
+ * The tasks of step `step` (from 1): every epoch goes through all of them in an order of its own, so that it can be derived from
  * any step without the ones before.
  */
 export function batchOf<Task>(tasks: readonly Task[], size: number, step: number, seed: number): Task[] {

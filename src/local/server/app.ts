@@ -153,7 +153,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     });
   };
 
-  /** The organization that calls. @throws ApiError where nobody may, or too much has been asked */
+  /** The organization that calls. @throws ApiError where the key is refused or the rate limit is reached */
   const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');

@@ -25,7 +25,7 @@ export interface ServiceContext extends Stores {
   readonly user: string;
 }
 
-/** What a handler is told of a request. */
+/** What a handler gets of a request. */
 export interface Call<Query = unknown, Body = unknown> {
   readonly organizationId: string;
   readonly params: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import type { ServiceContext } from './context.ts';
 import { ApiError } from './errors.ts';
 import { check } from './validate.ts';
 
-/** Longest answer; more is asked for by nobody who waits for it. */
+/** Longest answer, in tokens. */
 const longestAnswer = 4096;
 /** Seconds after which a deployment on its way may be asked again. */
 const notReadyRetryAfter = '2';

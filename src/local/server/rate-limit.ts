@@ -30,7 +30,7 @@ export class RateLimiter {
     const known = this.#buckets.get(key);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond) : burst;
     const taken = tokens >= 1;
-    // The bucket used last stands last; the one that has rested longest is full by now, and the first to go.
+    // Ordered by last use: the first has been unused for longest, is full again, and can be dropped.
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);

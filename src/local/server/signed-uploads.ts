@@ -42,7 +42,7 @@ export class SignedUploads {
     return { bench_id: benchId, urls, expires_at: new Date(expires).toISOString() };
   }
 
-  /** Answers a request to an address. `ingested` tells whether the benchmark takes no more files. */
+  /** Answers a request to an address. `ingested` says whether the benchmark takes no more files. */
   async receive(context: Context, ingested: (benchId: string) => boolean): Promise<Response> {
     const benchId = context.req.param('bench_id') ?? '';
     const { path = '', size = '', type = '', expires = '', signature = '' } = context.req.query();

@@ -6,7 +6,7 @@ import { type ApiError, apiError } from './errors.ts';
 /** zod/mini ships without words of its own. */
 z.config(english());
 
-/** One thing that is wrong with a request, and where. */
+/** One error in a request, and where. */
 export interface Issue {
   /** As `tasks[3].name`. */
   readonly path: string;

@@ -134,7 +134,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Ids of all benchmarks, to tell the uploads that belong to none. */
+  /** Ids of all benchmarks, to find the uploads that belong to none. */
   allIds(): string[] {
     return this.#database.all<{ bench_id: string }>('select bench_id from benchmarks').map(row => row.bench_id);
   }

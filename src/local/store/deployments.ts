@@ -205,7 +205,7 @@ export class DeploymentStore {
     return this.#database.run('delete from deployments where deployment_id = ?', deploymentId) > 0;
   }
 
-  /** Every deployment's id, to tell the files that belong to none. */
+  /** Every deployment's id, to find the files that belong to none. */
   allIds(): string[] {
     return this.#database
       .all<{ deployment_id: string }>('select deployment_id from deployments')

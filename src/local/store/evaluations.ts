@@ -17,7 +17,7 @@ export interface NewEvalRun {
   readonly total_rollouts: number;
 }
 
-/** What became of a rollout: a reward, or an error. A rollout that failed has no reward, which is not the reward 0. */
+/** The outcome of a rollout: a reward, or an error. A rollout that failed has no reward, which is not the reward 0. */
 export interface FinishedRollout {
   readonly task_id: string;
   readonly reward: number | null;

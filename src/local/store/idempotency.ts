@@ -10,7 +10,7 @@ const keptMs = 7 * 24 * 60 * 60 * 1000;
 const pruneEvery = 500;
 let sincePruned = pruneEvery;
 
-/** Drops the answers that nobody will ask for again. */
+/** Drops expired answers. */
 function prune(database: Database): void {
   sincePruned += 1;
   if (sincePruned < pruneEvery) return;

@@ -21,7 +21,7 @@ export interface ListDefinition {
   readonly id: string;
   /** What is read of a row; everything where it is not given. */
   readonly columns?: string;
-  /** What may be sorted by, with the expression that stands for it and is never null. The first is the default. */
+  /** What may be sorted by, with its SQL expression, which is never null. The first is the default. */
   readonly sorts: Readonly<Record<string, string>>;
   readonly searches: readonly string[];
 }

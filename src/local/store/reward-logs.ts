@@ -18,7 +18,7 @@ export class TrajectoryTerminal extends Error {
   override readonly name = 'TrajectoryTerminal';
 }
 
-/** The `reward_id` stands for another reward already: nothing was recorded. */
+/** The `reward_id` is that of another reward: nothing was recorded. */
 export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }

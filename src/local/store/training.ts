@@ -253,7 +253,7 @@ export class TrainingStore {
     });
   }
 
-  /** Every checkpoint that there is, to tell the files that belong to none. */
+  /** Every checkpoint that there is, to find the files that belong to none. */
   allCheckpoints(): Pick<CheckpointRow, 'training_run_id' | 'step_index'>[] {
     return this.#database.all('select training_run_id, step_index from checkpoints');
   }

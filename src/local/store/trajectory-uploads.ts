@@ -20,7 +20,7 @@ export interface UploadFailure {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** What became of one. `skipped`: it is there already. */
+/** The outcome of one. `skipped`: it is there already. */
 export interface UploadOutcome {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'failed';

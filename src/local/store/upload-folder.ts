@@ -1,6 +1,6 @@
 /**
  * Files of benchmarks that are being uploaded. A file is known by the hash of its path, so that no path leads out of the
- * folder; it is written beside its place while its bytes are counted, and renamed once it is whole.
+ * folder; it is written to the same folder while its bytes are counted, and renamed once it is whole.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -70,7 +70,7 @@ export class UploadFolder {
     return existsSync(join(this.#folder(benchId), declarations));
   }
 
-  /** Notes what is going to be uploaded, so that ingest can tell what did not come. */
+  /** Notes what is going to be uploaded, so that ingest can name what did not come. */
   declare(benchId: string, files: readonly DeclaredFile[]): void {
     const folder = this.#folder(benchId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -147,7 +147,7 @@ export class UploadFolder {
   }
 
   /**
-   * At start: removes pieces that no process writes any more, and uploads that nobody ingested for a day. Such an upload
+   * At start: removes pieces that no process writes any more, and uploads not ingested for a day. Such an upload
    * goes as a whole, so that no part of it is ever taken for all of it.
    */
   sweep(benchIds: readonly string[]): void {
@@ -174,7 +174,7 @@ function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of the declarations; none where it was cut off, in which case nobody was given an address for it. */
+/** A line of the declarations; none where it was cut off, in which case no address was given out for it. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as DeclaredFile];

@@ -1,6 +1,6 @@
 /**
- * Files of weights. A file is whole or not there: it is written beside its place, brought to the disk, and renamed. Whoever
- * needs it knows its hash, so that no other is read in its place.
+ * Files of weights. A file is complete or not there: it is written to the same folder, flushed to the disk, and renamed. Its
+ * reader knows its hash, so that no other file is read in its place.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';

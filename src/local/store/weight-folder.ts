@@ -19,7 +19,7 @@ export class WeightFolder {
     return join(this.run(runId), `${step}.weights`);
   }
 
-  /** What the trainer needs beside the weights to go on after a step. */
+  /** What the trainer needs besides the weights to resume after a step. */
   trainerState(runId: string, step: number): string {
     return join(this.run(runId), `${step}.state`);
   }

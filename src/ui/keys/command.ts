@@ -22,7 +22,7 @@ export interface Command {
    * once. Before and after any other command the screen is drawn.
    */
   readonly repeats?: boolean;
-  /** False where the palette should not offer it (moving a cursor by name helps nobody). */
+  /** False where the palette should not offer it (nobody moves a cursor by name). */
   readonly palette?: boolean;
   /** Changes something on the service; taken away by read-only mode. */
   readonly writes?: boolean;

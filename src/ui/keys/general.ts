@@ -46,23 +46,23 @@ export const scrollCommands = {
 } as const satisfies CommandTable;
 
 export const thingCommands = {
-  yank: { id: 'thing.yank', title: 'copy the id, or those of all marked', keys: ['y'], group: 'This' },
-  yankJson: { id: 'thing.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
-  pin: { id: 'thing.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
-  pager: { id: 'thing.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
-  editor: { id: 'thing.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
-  export: { id: 'thing.export', title: 'export to a file', keys: ['x'], group: 'This' },
-  refresh: { id: 'thing.refresh', title: 'ask the service now', keys: ['r'], group: 'This' },
+  yank: { id: 'item.yank', title: 'copy the id, or those of all marked', keys: ['y'], group: 'This' },
+  yankJson: { id: 'item.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
+  pin: { id: 'item.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
+  pager: { id: 'item.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
+  editor: { id: 'item.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
+  export: { id: 'item.export', title: 'export to a file', keys: ['x'], group: 'This' },
+  refresh: { id: 'item.refresh', title: 'ask the service now', keys: ['r'], group: 'This' },
   actions: {
-    id: 'thing.actions',
+    id: 'item.actions',
     title: 'choose an action',
     keys: ['a'],
     group: 'This',
     hint: 'actions',
     palette: false,
   },
-  previous: { id: 'thing.previous', title: 'previous sibling', keys: ['['], group: 'This' },
-  next: { id: 'thing.next', title: 'next sibling', keys: [']'], group: 'This' },
+  previous: { id: 'item.previous', title: 'previous sibling', keys: ['['], group: 'This' },
+  next: { id: 'item.next', title: 'next sibling', keys: [']'], group: 'This' },
 } as const satisfies CommandTable;
 
 export const globalCommands = {

@@ -292,7 +292,7 @@ export class Router {
     const before = this.#offered;
     const after = this.#offers();
     if (before && sameOffers(before, after)) {
-      // The array keeps its identity, which tells React that nothing is new; its bindings run the latest closures.
+      // The array keeps its identity, so React sees no change; its bindings run the latest closures.
       before.splice(0, before.length, ...after);
       return;
     }

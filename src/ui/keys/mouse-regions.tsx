@@ -51,7 +51,7 @@ const RegionsContext = createContext<Regions | undefined>(undefined);
 
 export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
-  /** While a window stands above the screen. */
+  /** While a window covers the screen. */
   readonly blocked: boolean;
   /** Called with what a handler threw; where it is missing, it is thrown. */
   readonly onFailure?: (error: unknown) => void;

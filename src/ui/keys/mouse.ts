@@ -87,7 +87,7 @@ const doubleClickSpan = 400;
 
 /**
  * Counts presses: the second one in the same cell with the same button within 400 ms is a double click, after which
- * counting starts anew. `now` is a clock in milliseconds that never goes back.
+ * counting starts again. `now` is a clock in milliseconds that never goes back.
  */
 export function createClicks(now: () => number): Clicks {
   let last: { readonly event: MouseEvent; readonly at: number } | undefined;

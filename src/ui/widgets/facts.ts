@@ -18,7 +18,7 @@ export function given(facts: readonly Fact[]): readonly Fact[] {
 
 const most = 12;
 
-/** Lines of `width` cells: the labels in a column of their own, long values wrapped beside them. */
+/** Lines of `width` cells: the labels in a column of their own, long values wrapped next to them. */
 export function factLines(facts: readonly Fact[], width: number, { styles }: Theme): string[] {
   const shown = given(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));

@@ -17,7 +17,7 @@ export interface MenuProps {
   readonly items: readonly MenuItem[];
   /** Lines for the items; all of them, where it is missing. */
   readonly limit?: number;
-  /** Is told the index of the item. */
+  /** Called with the index of the item. */
   readonly onChoose: (index: number) => void;
   /** Keys that lead to an item directly. */
   readonly bindings?: readonly Binding[];
@@ -54,7 +54,7 @@ export function Menu({ items, limit = items.length, onChoose, bindings = [] }: M
         ...bindings,
       ]}
     >
-      {/* Where its cursor is cannot be told to it but at its beginning. */}
+      {/* SelectInput is uncontrolled: remount it to move its cursor. */}
       <SelectInput
         key={at}
         indicatorComponent={Indicator}

@@ -67,8 +67,8 @@ const sizes = [
 ] as const;
 
 /** What opens a window besides what writes; the same window in every view is looked at in one. */
-const openers = new Set(['thing.actions', 'chat.model', 'chat.settings', 'chat.history']);
-const openersAnywhere = new Set(['thing.export', 'list.columns', 'app.palette', 'app.help', 'app.connect']);
+const openers = new Set(['item.actions', 'chat.model', 'chat.settings', 'chat.history']);
+const openersAnywhere = new Set(['item.export', 'list.columns', 'app.palette', 'app.help', 'app.connect']);
 const opens = ({ id, writes = false }: Command, view: string): boolean =>
   writes || openers.has(id) || (view === 'benchmarks' && openersAnywhere.has(id));
 

@@ -28,7 +28,7 @@ export interface FormProps {
   readonly busy: boolean;
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
   readonly onCancel: () => void;
-  /** Told of every change, for a preview of what would be sent. */
+  /** Called on every change, for a preview of the request. */
   readonly onChange?: (values: Readonly<Record<string, string>>) => void;
   readonly bindings?: readonly Binding[];
   /** Lines that the form takes; the field with the keys is always among those shown. */

@@ -29,7 +29,7 @@ export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sor
 }
 
 /**
- * One row. Only the marker and the first cell tell the row under the cursor from the others, so that a move of the cursor
+ * One row. Only the marker and the first cell differ for the row under the cursor, so that a move of the cursor
  * changes few cells of the screen.
  */
 export function rowText<Row>(

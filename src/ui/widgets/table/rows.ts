@@ -63,7 +63,7 @@ class SearchedTexts<Row> {
     return text;
   }
 
-  /** Goes on to another list, in which most rows are where they were, or have moved by a few places. */
+  /** Takes a new list, in which most rows are where they were, or have moved by a few places. */
   use(rows: readonly Row[]): void {
     if (rows === this.#rows) return;
     const [oldRows, oldTexts] = [this.#rows, this.#texts];

@@ -86,7 +86,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
 
   switch (action.kind) {
     case 'move': {
-      // The window stands still until the cursor meets its edge.
+      // The window does not move until the cursor meets its edge.
       const target = Math.max(0, Math.min(arranged.ids.length - 1, cursor + action.by));
       return moveTo(target, target - offset);
     }

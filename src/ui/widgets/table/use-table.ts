@@ -18,7 +18,7 @@ export interface TableOptions<Row> {
   readonly sorted?: boolean;
   /** Reads the rows that have not been read, where there are more; settles when it has ended, in whatever way. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
-  /** Stops reading the rest, while that goes on. */
+  /** Stops reading the rest, while it is being read. */
   readonly stop?: (() => void) | undefined;
   /** What was remembered of an earlier time. */
   readonly initial?: TableState | undefined;

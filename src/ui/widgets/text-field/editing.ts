@@ -1,5 +1,5 @@
 /**
- * A text being typed. Pure; positions count graphemes, so a cursor never stands inside what the reader takes for one
+ * A text being typed. Pure; positions count graphemes, so a cursor is never inside what the reader takes for one
  * character.
  */
 import { own } from '../../../text/own.ts';
@@ -10,7 +10,7 @@ import type { FieldHandlers } from '../../keys/key-router.ts';
 
 export interface EditState {
   readonly characters: readonly string[];
-  /** The cursor stands before this character. */
+  /** The cursor is before this character. */
   readonly cursor: number;
 }
 

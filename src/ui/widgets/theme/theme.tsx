@@ -1,5 +1,5 @@
 /**
- * What things look like, by what they mean. The default theme uses the terminal's own sixteen colours, so it follows the
+ * Styles by meaning. The default theme uses the terminal's own sixteen colours, so it follows the
  * user's palette; meaning is never carried by colour alone.
  */
 import { createContext, type ReactNode, useContext } from 'react';
@@ -48,7 +48,7 @@ export function lookOf<Kind extends string>(
   return name && styles[name];
 }
 
-/** Colours by which curves and series are told apart, in the order in which they are given out. */
+/** Colours of curves and series, in the order of their use. */
 type Series = readonly Sgr[];
 
 interface Palette {
