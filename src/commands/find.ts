@@ -1,9 +1,10 @@
 /** Rows of resources by what a user types: an id, or a name. */
 import { fruitlessPages, pageSize } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
+import { resourceNamed, resources } from '../resources/catalogue.ts';
+import type { Resource, Scope } from '../resources/define.ts';
 import { followCursors } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './failure.ts';
-import { type Resource, resourceNamed, resources, type Scope } from './resources.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -18,7 +19,7 @@ export async function* pagesOf(
   scope: Scope,
   { service, memory, signal }: CommandContext,
 ): AsyncGenerator<ResourcePage, void> {
-  const source = resource.source(scope);
+  const source = resource.list(scope);
   const follow = followCursors(undefined);
   const seen = new Set<string>();
   let dropped = 0;
@@ -65,10 +66,10 @@ export async function findOne(
   context: CommandContext,
   scope: Scope = {},
 ): Promise<object> {
-  const { names, one, idPattern, label } = resource;
+  const { names, get, idPattern, label } = resource;
   const { service, signal, memory } = context;
   const byId = async (id: string): Promise<object | undefined> => {
-    const query = one?.(id);
+    const query = get?.(id);
     const row = await query?.read({ service, signal, memory });
     if (query && row) rememberRows(memory, query, [row]);
     return row;
@@ -77,10 +78,10 @@ export async function findOne(
     throw new CommandError(`There is no ${names[1]} ${word}.`, exitCodes.notFound);
   };
   if (idPattern?.test(word)) return (await byId(word)) ?? missing();
-  const source = resource.source(scope);
+  const source = resource.list(scope);
   const found: never[] = [];
   for await (const { rows } of pagesOf(resource, scope, context)) {
-    for (const row of rows as never[]) if (source.id(row) === word || label(row) === word) found.push(row);
+    for (const row of rows as never[]) if (source.id(row) === word || label?.(row) === word) found.push(row);
   }
   const [row] = found;
   if (row === undefined) return (await byId(word)) ?? missing();
@@ -94,5 +95,10 @@ export async function findOne(
 /** The id for an id or a name; what looks like an id is taken as it is. @throws CommandError as `findOne` does */
 export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
   if (resource.idPattern?.test(word)) return word;
-  return resource.source({}).id((await findOne(resource, word, context)) as never);
+  return resource.list({}).id((await findOne(resource, word, context)) as never);
+}
+
+/** Names for a help text, in two lines where they are many. */
+export function namesInLines(names: readonly string[]): string {
+  return names.join(', ').replace(/(.{40,60}), /, '$1,\n  ');
 }

@@ -2,16 +2,17 @@
 import { parseArgs } from 'node:util';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import type { Fact } from '../present/fact.ts';
+import { transcriptText } from '../present/transcript-lines.ts';
 import { lookAt } from '../queries/watch/reads.ts';
+import { resourceOfId, resources } from '../resources/catalogue.ts';
+import type { Resource } from '../resources/define.ts';
 import { reward } from '../text/numbers.ts';
-import { transcriptText } from '../ui/views/trajectories/transcript-lines.ts';
-import type { Fact } from '../ui/widgets/facts.ts';
 import { CommandError, exitCodes } from './failure.ts';
-import { findOne, resourceOrThrow } from './find.ts';
+import { findOne, namesInLines, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { factText, recordText } from './output.ts';
-import { namesInLines, type Resource, resourceOfId, resources } from './resources.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -31,10 +32,10 @@ benchtop get WHAT ID|NAME [options]
 const usualWidth = 100;
 
 /** How far what runs is. */
-async function progressFacts({ kind, source }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
+async function progressFacts({ kind, list }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
   if (kind !== 'run' && kind !== 'training') return [];
   const { service, memory, signal } = context;
-  const id = source({}).id(row as never);
+  const id = list({}).id(row as never);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a run that has ended may hold its mean, which is among its facts then.
   const known = 'reward_mean' in row && row.reward_mean != null;

@@ -5,8 +5,8 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { ThingKind } from '../queries/remembered/store.ts';
 import type { Service } from '../queries/workbench.tsx';
+import { slugOf } from '../resources/slug.ts';
 import { own } from '../text/own.ts';
-import { slugOf } from '../ui/views/deployments/slug.ts';
 
 export type Ask = (question: string, usual?: string) => Promise<string>;
 

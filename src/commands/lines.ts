@@ -6,20 +6,23 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { hasEnded } from '../contract/status.ts';
+import { type Column, cellText } from '../present/column.ts';
+import { type Fact, given } from '../present/fact.ts';
 import { faultOf, faultWords } from '../queries/fault.ts';
 import type { ListSource } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
+import type { PinnedThing } from '../queries/remembered/store.ts';
+import { runnableKinds } from '../queries/statuses/store.ts';
 import { lookAt } from '../queries/watch/reads.ts';
 import type { Service } from '../queries/workbench.tsx';
+import { refOf, resources } from '../resources/catalogue.ts';
+import type { Resource } from '../resources/define.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { type Fact, given } from '../ui/widgets/facts.ts';
-import { type Column, cellText } from '../ui/widgets/table/column.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { actionOf, verbs } from './line-actions.ts';
-import { type Resource, resources, thingOf } from './resources.ts';
 import { Session } from './session.ts';
 import { wordsOf } from './watch.ts';
 
@@ -92,19 +95,19 @@ class Lines {
     const resource = listed.find(({ names }) => names.includes(first));
     if (first === '') return true;
     if (first === 'quit' || first === 'exit' || first === 'q') return false;
-    if (resource) await this.#list(resource);
+    if (verbs.includes(first)) await this.#act(first, Number(words));
+    else if (resource) await this.#list(resource);
     else if (first === 'find') this.#search(words);
     else if (/^\d+$/.test(first)) this.#tell(Number(first));
     else if (first === 'follow') await this.#follow(Number(words));
     else if (first === 'chat') await this.#chat(words);
     else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
-    else if (verbs.includes(first)) await this.#act(first, Number(words));
     else this.say(`There is no ${first}. Say help to hear what there is.`);
     return true;
   }
 
   async #list(resource: Resource): Promise<void> {
-    const source: ListSource<never> = resource.source({});
+    const source: ListSource<never> = resource.list({});
     const service = await this.#service();
     const { remembered } = this.#session.workbench;
     const page = await source.readPage({
@@ -157,7 +160,7 @@ class Lines {
 
   async #follow(number: number): Promise<void> {
     const row = this.#row(number);
-    const thing = row && this.#shown && thingOf(this.#shown.resource, row);
+    const thing = row && this.#shown && followable(this.#shown.resource, row);
     if (!thing) {
       if (row) this.say('Only runs, training runs and deployments can be followed.');
       return;
@@ -211,6 +214,12 @@ class Lines {
       messages.push({ role: 'assistant', content });
     }
   }
+}
+
+/** As what a row is followed, where it is something that runs. */
+function followable(resource: Resource, row: object): PinnedThing | undefined {
+  const ref = refOf(resource, row);
+  return ref && runnableKinds.has(ref.kind) ? ref : undefined;
 }
 
 /** A row in words: what its columns show, but for what is empty. */

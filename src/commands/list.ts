@@ -1,15 +1,16 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
 import { parseArgs } from 'node:util';
+import type { Column } from '../present/column.ts';
+import { createArrange } from '../present/rows.ts';
+import { sortRows } from '../present/sort.ts';
+import { resourceNamed, resources } from '../resources/catalogue.ts';
+import type { Resource, Scope, ScopeName } from '../resources/define.ts';
 import { safeJson } from '../text/sanitise.ts';
-import type { Column } from '../ui/widgets/table/column.ts';
-import { createArrange } from '../ui/widgets/table/rows.ts';
-import { sortRows } from '../ui/widgets/table/sort.ts';
 import { CommandError, exitCodes } from './failure.ts';
-import { idOf, pagesOf, resourceOrThrow } from './find.ts';
+import { idOf, namesInLines, pagesOf, resourceOrThrow } from './find.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { type ListFormat, listFormats, rowsText } from './output.ts';
-import { namesInLines, type Resource, resourceNamed, resources, type Scope, type ScopeName } from './resources.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const usualLimit = 100;
@@ -132,7 +133,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
 
   return withService(configFlags(values), io, async context => {
     const scope = await scopeOf(values, context);
-    const source = resource.source(scope);
+    const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
     let notes: readonly string[] = [];
     const rows: never[] = [];

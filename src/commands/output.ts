@@ -1,19 +1,12 @@
 /** Results as text: tables for people, JSON and its like for programs. */
 
+import { type Column, cellText, columnGap, exportColumns, type FittedColumn, fitColumns } from '../present/column.ts';
+import { type Fact, given } from '../present/fact.ts';
 import { exportFormats, exportRows } from '../text/export.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { type Fact, given } from '../ui/widgets/facts.ts';
-import {
-  type Column,
-  cellText,
-  columnGap,
-  exportColumns,
-  type FittedColumn,
-  fitColumns,
-} from '../ui/widgets/table/column.ts';
 import { CommandError, exitCodes } from './failure.ts';
 
 export const listFormats = ['table', ...exportFormats] as const;

@@ -11,6 +11,7 @@ import type { PinnedThing } from '../queries/remembered/store.ts';
 import type { Known } from '../queries/statuses/store.ts';
 import { everyTrainingRun } from '../queries/training.ts';
 import { lookAt } from '../queries/watch/reads.ts';
+import { resourceOfId } from '../resources/catalogue.ts';
 import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -18,7 +19,6 @@ import { clock } from '../text/time.ts';
 import { CommandError, describeFailure, exitCodeOf, exitCodes, messageOf } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { type CommandIo, processIo } from './io.ts';
-import { resourceOfId } from './resources.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 export const help = `benchtop watch [ID…] [options]

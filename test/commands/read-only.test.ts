@@ -6,10 +6,10 @@ import { run as api } from '../../src/commands/api.ts';
 import { exitCodes } from '../../src/commands/failure.ts';
 import { verbs } from '../../src/commands/line-actions.ts';
 import { run as lines } from '../../src/commands/lines.ts';
-import { resources } from '../../src/commands/resources.ts';
 import { run as upload } from '../../src/commands/upload.ts';
 import { type Endpoint, isWrite } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
+import { resources } from '../../src/resources/catalogue.ts';
 import { serviceDouble } from '../service/double.ts';
 import { cliOn, testFolder } from './cli.ts';
 

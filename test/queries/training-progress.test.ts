@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { observeTraining, type ProgressedRun, trainingRunsOf, withProgress } from '../../src/queries/training.ts';
-import { trainingColumns } from '../../src/ui/views/training/columns.ts';
+import { trainingColumns } from '../../src/resources/training.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const run = (id: string, status: string): TrainingRun => ({

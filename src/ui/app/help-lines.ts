@@ -1,7 +1,7 @@
 /** Help as lines, made from the very commands that the keys are looked up in. Pure. */
 
+import type { Command } from '../../present/command.ts';
 import { displayWidth, padEnd } from '../../text/width.ts';
-import type { Command } from '../keys/command.ts';
 import {
   columnCommands,
   confirmCommands,

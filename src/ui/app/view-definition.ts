@@ -1,6 +1,6 @@
 /** What a view tells the program about itself. A new view is one folder and one line in the registry. */
 import type { ComponentType } from 'react';
-import type { Command } from '../keys/command.ts';
+import type { Command } from '../../present/command.ts';
 import type { Location } from '../navigation/location.ts';
 
 /** What is passed to every view. */

@@ -1,5 +1,5 @@
 /** The commands that mean the same everywhere, with the keys of the design. Views add tables of their own. */
-import type { CommandTable } from './command.ts';
+import type { CommandTable } from '../../present/command.ts';
 
 const move = { group: 'Move', palette: false, repeats: true } as const;
 

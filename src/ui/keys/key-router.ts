@@ -5,8 +5,10 @@
  * Bindings are read when a key arrives, not when a scope was drawn, and they dispatch: so several keys of one read each
  * see what the one before has done.
  */
+
+import type { Command } from '../../present/command.ts';
 import { own } from '../../text/own.ts';
-import type { Command, KeyOverrides } from './command.ts';
+import type { KeyOverrides } from './command.ts';
 import { type KeyPress, pressOf } from './key.ts';
 
 /** What a command does here. */

@@ -1,20 +1,9 @@
 /** Names and values as the lines of an inspector. Pure. */
+import { type Fact, given } from '../../present/fact.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import { padEnd } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
-import type { Style, Theme } from './theme/theme.tsx';
-
-export interface Fact {
-  readonly label: string;
-  /** Need not be safe for a terminal. Facts without a value are left out. */
-  readonly value: string | number | undefined | null;
-  readonly style?: Style | undefined;
-}
-
-/** The facts that have a value. */
-export function given(facts: readonly Fact[]): readonly Fact[] {
-  return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
-}
+import type { Theme } from './theme/theme.tsx';
 
 const most = 12;
 
@@ -23,8 +12,8 @@ export function factLines(facts: readonly Fact[], width: number, { styles }: The
   const shown = given(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
   const room = Math.max(8, width - column - 2);
-  return shown.flatMap(({ label, value, style = plain => plain }) => {
+  return shown.flatMap(({ label, value }) => {
     const lines = wrap(sanitise(String(value), { multiline: true }), room);
-    return lines.map((line, index) => `${styles.muted(padEnd(index === 0 ? label : '', column))}  ${style(line)}`);
+    return lines.map((line, index) => `${styles.muted(padEnd(index === 0 ? label : '', column))}  ${line}`);
   });
 }

@@ -2,7 +2,7 @@ import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { useLayoutEffect, useReducer, useState } from 'react';
 import { describe, expect, it } from 'vitest';
-import type { Command } from '../../../src/ui/keys/command.ts';
+import type { Command } from '../../../src/present/command.ts';
 import type { KeyPress } from '../../../src/ui/keys/key.ts';
 import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
 import { type Binding, KeyRouter, KeyScope, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';

@@ -1,16 +1,16 @@
 /** What a window shows before it sends is what then arrives at the service: method, path and body, as the profile names them. */
 import { expect, it, onTestFinished } from 'vitest';
+import type { Command } from '../../../src/present/command.ts';
 import { addJob } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
+import { deploymentCommands } from '../../../src/resources/deployments.ts';
+import { runCommands } from '../../../src/resources/runs.ts';
+import { secretCommands } from '../../../src/resources/secrets.ts';
+import { trainingCommands } from '../../../src/resources/training.ts';
+import { trajectoryCommands } from '../../../src/resources/trajectories.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
-import type { Command } from '../../../src/ui/keys/command.ts';
-import { benchmarkCommands } from '../../../src/ui/views/benchmarks/commands.ts';
-import { deploymentCommands } from '../../../src/ui/views/deployments/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
-import { runCommands } from '../../../src/ui/views/runs/commands.ts';
-import { secretCommands } from '../../../src/ui/views/secrets/commands.ts';
-import { trainingCommands } from '../../../src/ui/views/training/commands.ts';
-import { trajectoryCommands } from '../../../src/ui/views/trajectories/commands.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
 import { folderOf, uploadOf } from '../../queries/uploads/world.ts';

@@ -3,13 +3,13 @@
  * the registry; the service itself is one that would write, so that only the screens stand in between.
  */
 import { describe, expect, it } from 'vitest';
+import type { Command } from '../../../src/present/command.ts';
 import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { findView, type ViewDefinition } from '../../../src/ui/app/view-definition.ts';
-import type { Command } from '../../../src/ui/keys/command.ts';
 import { keyLabel } from '../../../src/ui/keys/key.ts';
 import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { registry } from '../../../src/ui/views/registry.ts';

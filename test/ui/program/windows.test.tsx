@@ -11,7 +11,7 @@ import {
   onTestFinished,
   vi,
 } from 'vitest';
-import type { Command } from '../../../src/ui/keys/command.ts';
+import type { Command } from '../../../src/present/command.ts';
 import { keyLabel } from '../../../src/ui/keys/key.ts';
 import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
 import { registry } from '../../../src/ui/views/registry.ts';

@@ -1,11 +1,11 @@
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';
+import { type Cell, type Column, fitColumns } from '../../../src/present/column.ts';
+import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
+import { sortRows } from '../../../src/present/sort.ts';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
-import { type Cell, type Column, fitColumns } from '../../../src/ui/widgets/table/column.ts';
 import { rowText } from '../../../src/ui/widgets/table/row-text.ts';
-import { type Arrangement, createArrange } from '../../../src/ui/widgets/table/rows.ts';
-import { sortRows } from '../../../src/ui/widgets/table/sort.ts';
 import {
   initialTableState,
   type TableAction,

@@ -1,11 +1,9 @@
 /** The images of a benchmark: one for each task, and why one could not be built. */
 import { useMemo } from 'react';
 import { imageList } from '../../../queries/benchmarks.ts';
+import { benchmarkCommands, imageColumns, imageFacts } from '../../../resources/benchmarks.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { imageColumns } from './columns.ts';
-import { benchmarkCommands } from './commands.ts';
-import { imageFacts } from './facts.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
 export function ImagesView({ location }: ViewProps) {

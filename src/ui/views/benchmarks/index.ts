@@ -1,8 +1,8 @@
 import { idPatterns } from '../../../contract/ids.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { benchmarkCommands } from './commands.ts';
 import { BenchmarksView } from './list.tsx';
 
 export const benchmarksView: ViewDefinition = {

@@ -2,6 +2,7 @@
 import { Box } from 'ink';
 import { benchmarkList, readinessQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { benchmarkColumns, benchmarkCommands, benchmarkFacts } from '../../../resources/benchmarks.ts';
 import { lateWindow } from '../../app/late.tsx';
 import type { Pane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -10,9 +11,6 @@ import { useAdvise } from '../shared/advice.ts';
 import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { benchmarkColumns } from './columns.ts';
-import { benchmarkCommands } from './commands.ts';
-import { benchmarkFacts } from './facts.ts';
 import { readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 

@@ -1,9 +1,9 @@
 /** What keeps a benchmark from being launched, in words. Pure. */
 import type { Readiness } from '../../../contract/benchmarks.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../shared/advice.ts';
-import { benchmarkCommands } from './commands.ts';
 
 /** A line for the verdict and one for each blocker, with what lifts it. */
 export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {

@@ -1,12 +1,12 @@
 /** The training runs of one benchmark. */
 import { useMemo } from 'react';
 import { trainingRunsOf, withProgress } from '../../../queries/training.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { trainingColumns, trainingFacts } from '../../../resources/training.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
+import { trainingPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { trainingColumns } from '../training/columns.ts';
-import { trainingFacts, trainingPlace } from '../training/facts.ts';
 import { useTrainingActions } from '../training/use-training-actions.tsx';
-import { benchmarkCommands } from './commands.ts';
 
 export function BenchmarkTrainingView({ location }: ViewProps) {
   const benchId = location.params['bench_id'] ?? '';

@@ -2,10 +2,10 @@
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { useKnown } from '../../../queries/use-known.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { lateWindow } from '../../app/late.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { benchmarkCommands } from './commands.ts';
 
 const BuildWindow = lateWindow(async () => (await import('./build.tsx')).BuildWindow);
 const CreateSecretWindow = lateWindow(async () => (await import('../secrets/create.tsx')).CreateSecretWindow);

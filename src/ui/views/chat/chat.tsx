@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { useEffect, useReducer, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
+import type { Fact } from '../../../present/fact.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
@@ -18,7 +19,7 @@ import { useCopy } from '../../app/use-copy.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
-import { type Fact, factLines } from '../../widgets/facts.ts';
+import { factLines } from '../../widgets/facts.ts';
 import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';

@@ -1,5 +1,6 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
+import { agoOf } from '../../../present/times.ts';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import type { ChatSettings } from '../../../queries/talk.ts';
@@ -11,7 +12,6 @@ import { KeyScope } from '../../keys/router.tsx';
 import { Form, formHeight } from '../../widgets/form/form.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { agoOf } from '../shared/ages.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { ChoiceWindow } from '../shared/windows.tsx';
 

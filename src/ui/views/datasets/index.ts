@@ -1,7 +1,7 @@
 import { datasetKeys } from '../../../queries/datasets.ts';
+import { datasetCommands } from '../../../resources/datasets.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { datasetCommands } from './commands.ts';
 
 export const datasetsView: ViewDefinition = {
   name: 'datasets',

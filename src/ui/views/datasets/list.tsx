@@ -1,10 +1,8 @@
 /** The datasets of the organization: collections of trajectories. */
 import { datasetList } from '../../../queries/datasets.ts';
+import { datasetColumns, datasetCommands, datasetFacts } from '../../../resources/datasets.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { datasetColumns } from './columns.ts';
-import { datasetCommands } from './commands.ts';
-import { datasetFacts } from './facts.ts';
 import { UploadTrajectoriesWindow } from './upload.tsx';
 
 export function DatasetsView() {

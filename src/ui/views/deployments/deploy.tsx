@@ -9,13 +9,13 @@ import {
 import { deploymentKeys, observeDeployment } from '../../../queries/deployments.ts';
 import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { slugOf } from '../../../resources/slug.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
+import { deploymentPlace } from '../shared/places.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
-import { deploymentPlace } from './facts.ts';
-import { slugOf } from './slug.ts';
 
 export interface DeployWindowProps {
   /** What the checkpoint is of, in words; a slug is made of it. */

@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentQuery } from '../../../queries/deployments.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { deploymentFacts } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration, parseTime } from '../../../text/time.ts';
 import { Panes, usePane } from '../../app/panes.tsx';
@@ -15,7 +16,6 @@ import { statusStyle, statusText } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { useThingBindings } from '../shared/use-thing-bindings.tsx';
-import { deploymentFacts } from './facts.ts';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;

@@ -1,8 +1,8 @@
 import { idPatterns } from '../../../contract/ids.ts';
 import { deploymentKeys } from '../../../queries/deployments.ts';
+import { deploymentCommands } from '../../../resources/deployments.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { deploymentCommands } from './commands.ts';
 
 export const deploymentsView: ViewDefinition = {
   name: 'deployments',

@@ -1,16 +1,15 @@
 /** The deployments of the organization. */
 import { deploymentList, deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { deploymentColumns, deploymentCommands, deploymentFacts } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
+import { deploymentPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { deploymentColumns } from './columns.ts';
-import { deploymentCommands } from './commands.ts';
 import { DeployWindow } from './deploy.tsx';
-import { deploymentFacts, deploymentPlace } from './facts.ts';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 /** Deployments by status, where the service counts them: `3: 2 DEPLOYED, 1 FAILED, 1 active`. */

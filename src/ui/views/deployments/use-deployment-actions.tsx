@@ -3,11 +3,11 @@
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentKeys } from '../../../queries/deployments.ts';
+import { deploymentCommands } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { deploymentCommands } from './commands.ts';
 
 const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
 

@@ -1,8 +1,7 @@
 /** The models that the service can train and evaluate. */
 import { modelList } from '../../../queries/models.ts';
+import { modelColumns, modelFacts } from '../../../resources/models.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { modelColumns } from './columns.ts';
-import { modelFacts } from './facts.ts';
 
 export function ModelsView() {
   return (

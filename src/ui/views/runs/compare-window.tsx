@@ -1,9 +1,9 @@
 /** Chooses the run that another one is compared with. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
+import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { reward } from '../../../text/numbers.ts';
-import { agoOf, instant } from '../shared/ages.ts';
 import { ChoiceWindow } from '../shared/windows.tsx';
 
 export interface CompareWindowProps {

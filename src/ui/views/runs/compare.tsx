@@ -1,12 +1,12 @@
 /** Two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
+import type { Column } from '../../../present/column.ts';
 import { type ComparedTask, comparison } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { usePane } from '../../app/panes.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
-import type { Column } from '../../widgets/table/column.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';

@@ -1,57 +1,19 @@
 /** The lines above the trajectories of a run: its status, how far it is, and its mean with what it is the mean of. Pure. */
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import { counted, reward } from '../../../text/numbers.ts';
+import type { RewardSummary } from '../../../resources/reward-summary.ts';
+import { meanWords, outcomeOf } from '../../../resources/runs.ts';
+import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
 import { truncate } from '../../../text/width.ts';
 import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
-import type { RewardSummary } from './reward-summary.ts';
 
 const mostBins = 10;
 /** Height of a pane from which the distribution has a line for each bin. */
 const tall = 25;
-
-/** What a run has come to so far, or in the end. */
-export interface RunOutcome {
-  readonly mean: number | undefined;
-  /** Rewards that the mean is of; undefined where only the mean is known. */
-  readonly graded: number | undefined;
-  /** The mean of the rewards that are listed, where the service's own is another. */
-  readonly listed: number | undefined;
-  readonly ended: boolean;
-}
-
-/**
- * The mean of a run. While it runs, it is that of the rewards that are shown; in the end the service says what the mean
- * is. Where there are no rewards, the progress says what it is so far.
- */
-export function outcomeOf(
-  run: EvalRun,
-  progress: EvalProgress | undefined,
-  rewards: RewardSummary | undefined,
-): RunOutcome {
-  const live = progress?.live;
-  const ended = hasEnded(run.status);
-  const final = ended ? (run.reward_mean ?? live?.final_reward_mean) : undefined;
-  if (rewards !== undefined && rewards.values.length > 0) {
-    const mean = final ?? rewards.mean;
-    const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
-    return { mean, graded: rewards.values.length, listed, ended };
-  }
-  const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
-  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, ended };
-}
-
-/** `mean 0.143 of 8 graded`; what is not the end yet says so. */
-export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
-  const { mean, graded, listed, ended } = outcome;
-  const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
-  const of = graded === undefined || mean === undefined ? '' : `of ${graded} graded${other}`;
-  return [ended ? 'mean' : 'mean so far', reward(mean), of];
-}
 
 /** Name, status with progress, and the mean with what is missing from it. */
 export function summaryLines(

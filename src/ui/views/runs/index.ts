@@ -1,8 +1,8 @@
 import { idPatterns } from '../../../contract/ids.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
+import { runCommands } from '../../../resources/runs.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { runCommands } from './commands.ts';
 
 export const runsView: ViewDefinition = {
   name: 'runs',

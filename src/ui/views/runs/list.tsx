@@ -1,9 +1,9 @@
 /** The evaluation runs of every benchmark. */
 import { everyRun } from '../../../queries/evaluations.ts';
-import { benchmarkCommands } from '../benchmarks/commands.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { runColumns, runFacts } from '../../../resources/runs.ts';
+import { runPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { runColumns } from './columns.ts';
-import { runFacts, runPlace } from './facts.ts';
 import { useRunActions } from './use-run-actions.tsx';
 
 export function RunsView() {

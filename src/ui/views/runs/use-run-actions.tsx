@@ -3,13 +3,13 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { evaluationKeys } from '../../../queries/evaluations.ts';
+import { runCommands } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { runCommands } from './commands.ts';
+import { comparePlace } from '../shared/places.ts';
 import { CompareWindow } from './compare-window.tsx';
-import { comparePlace } from './facts.ts';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
 

@@ -1,8 +1,7 @@
 /** The runtimes that tasks of the organization run in. */
 import { runtimeList } from '../../../queries/benchmarks.ts';
+import { runtimeColumns, runtimeFacts } from '../../../resources/benchmarks.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { runtimeColumns } from './columns.ts';
-import { runtimeFacts } from './facts.ts';
 
 export function RuntimesView() {
   return (

@@ -1,7 +1,7 @@
 import { secretKeys } from '../../../queries/secrets.ts';
+import { secretCommands } from '../../../resources/secrets.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { secretCommands } from './commands.ts';
 
 export const secretsView: ViewDefinition = {
   name: 'secrets',

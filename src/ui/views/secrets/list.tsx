@@ -1,14 +1,12 @@
 /** The secrets of the organization: what is known of them, never their values. */
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { secretKeys, secretList } from '../../../queries/secrets.ts';
+import { secretColumns, secretCommands, secretFacts } from '../../../resources/secrets.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { secretColumns } from './columns.ts';
-import { secretCommands } from './commands.ts';
 import { CreateSecretWindow } from './create.tsx';
-import { secretFacts } from './facts.ts';
 
 export function SecretsView() {
   const shell = useShell();

@@ -1,6 +1,6 @@
 /** What a key would do about something, by the key that it really has; nothing where the command may not be used. */
 import { useCallback } from 'react';
-import type { Command } from '../../keys/command.ts';
+import type { Command } from '../../../present/command.ts';
 import { keyLabel } from '../../keys/key.ts';
 import { useRouter } from '../../keys/router.tsx';
 

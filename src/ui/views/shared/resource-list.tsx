@@ -1,6 +1,9 @@
 /** The list of a resource with its inspector: written once, told by each resource what its rows are. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
+import type { Fact } from '../../../present/fact.ts';
+import type { Sort } from '../../../present/sort.ts';
 import type { Fault } from '../../../queries/fault.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/list.ts';
@@ -17,10 +20,8 @@ import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Location } from '../../navigation/location.ts';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
-import { type Fact, factLines } from '../../widgets/facts.ts';
-import { type Column, type ColumnChoice, exportColumns } from '../../widgets/table/column.ts';
+import { factLines } from '../../widgets/facts.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
-import type { Sort } from '../../widgets/table/sort.ts';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';

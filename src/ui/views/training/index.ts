@@ -1,8 +1,9 @@
 import { idPatterns } from '../../../contract/ids.ts';
 import { trainingKeys } from '../../../queries/training.ts';
+import { checkpointCommands, trainingCommands } from '../../../resources/training.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { chartCommands, checkpointCommands, trainingCommands } from './commands.ts';
+import { chartCommands } from './chart-commands.ts';
 
 export const trainingView: ViewDefinition = {
   name: 'training',

@@ -1,9 +1,9 @@
 /** The training runs of every benchmark. */
 import { everyTrainingRun, withProgress } from '../../../queries/training.ts';
-import { benchmarkCommands } from '../benchmarks/commands.ts';
+import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { trainingColumns, trainingFacts } from '../../../resources/training.ts';
+import { trainingPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { trainingColumns } from './columns.ts';
-import { trainingFacts, trainingPlace } from './facts.ts';
 import { useTrainingActions } from './use-training-actions.tsx';
 
 const source = withProgress(everyTrainingRun);

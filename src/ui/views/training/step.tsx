@@ -1,13 +1,13 @@
 /** The rollouts of one step of a training run, the worst first. */
 import { useMemo } from 'react';
+import type { Column } from '../../../present/column.ts';
+import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
-import type { Column } from '../../widgets/table/column.ts';
-import { ageOf } from '../shared/ages.ts';
+import { trajectoryPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { trajectoryPlace } from '../trajectories/facts.ts';
 
 const columns: readonly Column<StepRollout>[] = [
   {

@@ -14,9 +14,9 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
+import { trainingPlace } from '../shared/places.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
-import { trainingPlace } from './facts.ts';
 import { type OptionSpec, optionSpecs, optionsOf } from './options.ts';
 
 export interface TrainWindowProps {

@@ -2,8 +2,16 @@
 import { useMemo } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import { ageOf } from '../../../present/times.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import {
+  checkpointColumns,
+  checkpointCommands,
+  checkpointFacts,
+  trainingCommands,
+  trainingFacts,
+} from '../../../resources/training.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
@@ -11,14 +19,10 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { ageOf } from '../shared/ages.ts';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { checkpointColumns } from './columns.ts';
-import { checkpointCommands, trainingCommands } from './commands.ts';
 import { completedSteps, heldOutNote } from './curves.ts';
-import { checkpointFacts, trainingFacts } from './facts.ts';
 import { statusLine, usePace } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';

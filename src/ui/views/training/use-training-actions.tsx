@@ -4,12 +4,12 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingKeys } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { type checkpointCommands, trainingCommands } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { type checkpointCommands, trainingCommands } from './commands.ts';
 import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
 import { TrainWindow } from './train.tsx';
 

@@ -1,8 +1,9 @@
 import { idPatterns } from '../../../contract/ids.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { trajectoryCommands } from '../../../resources/trajectories.ts';
 import { lateView } from '../../app/late.tsx';
 import type { ViewDefinition } from '../../app/view-definition.ts';
-import { readerCommands, trajectoryCommands } from './commands.ts';
+import { readerCommands } from './reader-commands.ts';
 
 export const trajectoriesView: ViewDefinition = {
   name: 'trajectories',

@@ -1,10 +1,10 @@
 /** The trajectories of the organization, or of a dataset. */
 import { useMemo } from 'react';
 import { trajectoryList } from '../../../queries/trajectories.ts';
+import { trajectoryColumns, trajectoryFacts } from '../../../resources/trajectories.ts';
 import type { ViewProps } from '../../app/view-definition.ts';
+import { trajectoryPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { trajectoryColumns } from './columns.ts';
-import { trajectoryFacts, trajectoryPlace } from './facts.ts';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 export function TrajectoriesView({ location }: ViewProps) {

@@ -1,8 +1,11 @@
 /** The reader of a trajectory: steps at the left, what was said at the right, its facts in the inspector. */
 import { Box, Text } from 'ink';
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
+import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from '../../../present/transcript.ts';
+import { layOut, type OpenFolds, searchedLines, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { trajectoryFacts } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
@@ -20,10 +23,7 @@ import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { useThingBindings } from '../shared/use-thing-bindings.tsx';
 import { Waiting } from '../shared/waiting.tsx';
-import { readerCommands } from './commands.ts';
-import { trajectoryFacts } from './facts.ts';
-import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from './transcript.ts';
-import { layOut, type OpenFolds, searchedLines, transcriptText } from './transcript-lines.ts';
+import { readerCommands } from './reader-commands.ts';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the width of the pane from which it is shown. */

@@ -1,9 +1,9 @@
 /** The actions of a trajectory, wherever it is shown. */
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { trajectoryCommands } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { trajectoryCommands } from './commands.ts';
 import { CompleteWindow, LogRewardWindow } from './reward.tsx';
 
 export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) => readonly Binding[] {

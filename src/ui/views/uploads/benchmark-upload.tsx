@@ -1,5 +1,6 @@
 /** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
 import { useMemo } from 'react';
+import type { Column } from '../../../present/column.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import type { FileState } from '../../../queries/uploads/file-table.ts';
@@ -15,7 +16,6 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { ViewProps } from '../../app/view-definition.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';

@@ -1,5 +1,5 @@
 /** What can be done with an upload. */
-import type { CommandTable } from '../../keys/command.ts';
+import type { CommandTable } from '../../../present/command.ts';
 
 const group = 'Upload';
 

@@ -1,5 +1,6 @@
 /** The upload of trajectories: the outcome of each, and the failed ones for a file of their own. */
 import { useEffect, useMemo } from 'react';
+import type { Column } from '../../../present/column.ts';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
@@ -15,7 +16,6 @@ import type { Binding } from '../../keys/router.tsx';
 import type { Location } from '../../navigation/location.ts';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import type { Column } from '../../widgets/table/column.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';

@@ -1,8 +1,9 @@
 /** How a watched thing reads as a row: status, progress, how it does, how long it has been at it. */
+
+import type { Column } from '../../../present/column.ts';
+import { timeColumn } from '../../../present/times.ts';
 import type { WatchedThing } from '../../../queries/watch/watch.ts';
 import { count, reward } from '../../../text/numbers.ts';
-import type { Column } from '../../widgets/table/column.ts';
-import { timeColumn } from '../shared/time-column.ts';
 
 /** The status as it was last read. */
 export function statusWords({ status, gone, fault }: WatchedThing): string {

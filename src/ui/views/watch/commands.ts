@@ -1,5 +1,5 @@
 /** What can be done with a line of Watch. */
-import type { CommandTable } from '../../keys/command.ts';
+import type { CommandTable } from '../../../present/command.ts';
 
 export const watchCommands = {
   dismiss: {

@@ -1,5 +1,6 @@
 /** Everything pinned or running, and what has ended since the program was started: a line each. */
 import { useMemo } from 'react';
+import { ageOf } from '../../../present/times.ts';
 import { useWatched } from '../../../queries/watch/use-watched.ts';
 import { type WatchedThing, watchList } from '../../../queries/watch/watch.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
@@ -9,7 +10,6 @@ import { usePane } from '../../app/panes.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { sparkline } from '../../widgets/bars.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { ageOf } from '../shared/ages.ts';
 import { placeOf } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { statusWords, watchColumns } from './columns.ts';

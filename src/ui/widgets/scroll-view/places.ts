@@ -3,18 +3,7 @@
  * folded in another way. Pure.
  */
 import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
-
-/** Index of the last item whose place is no later than `place`; -1 before the first. */
-export function lastAt(count: number, placeAt: (index: number) => number, place: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (placeAt(middle) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+import { lastAt } from '../../../text/last-at.ts';
 
 /** A line of the text as it is searched: whole, and whether it is shown or not. */
 export interface SearchedLine {

@@ -2,7 +2,8 @@
  * Scrolling and searching in a text, however long it is. What is kept are places in the text and not numbers of lines, so
  * that the reader stays where they are when the text is wrapped or folded in another way. Pure.
  */
-import { type Found, lastAt } from './places.ts';
+import { lastAt } from '../../../text/last-at.ts';
+import type { Found } from './places.ts';
 
 export interface ScrollState {
   /** The place that is looked at, and the row of the screen that it is in. */

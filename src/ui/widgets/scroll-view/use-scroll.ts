@@ -1,6 +1,6 @@
 /** The state of a scrolled text and its keys. */
 import { useMemo, useReducer, useRef } from 'react';
-import type { Command } from '../../keys/command.ts';
+import type { Command } from '../../../present/command.ts';
 import { scrollCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';

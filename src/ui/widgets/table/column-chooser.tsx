@@ -2,13 +2,13 @@
 
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
+import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { own } from '../../../text/own.ts';
 import { padEnd } from '../../../text/width.ts';
 import { columnCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
 import { useTheme } from '../theme/theme.tsx';
 import { Window, windowMargin } from '../window.tsx';
-import type { Column, ColumnChoice } from './column.ts';
 
 export interface ColumnChooserProps<Row> {
   readonly columns: readonly Column<Row>[];

@@ -1,11 +1,12 @@
 /** A row of a table as one line for the terminal. Pure. */
+
+import { type Column, cellText, columnGap, type FittedColumn } from '../../../present/column.ts';
+import type { Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { statusStyle, statusText } from '../status.ts';
 import type { Theme } from '../theme/theme.tsx';
-import { type Column, cellText, columnGap, type FittedColumn } from './column.ts';
-import type { Sort } from './sort.ts';
 
 /** Cells before the first column: the cursor's marker and the mark. */
 export const gutter = 2;

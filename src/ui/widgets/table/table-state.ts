@@ -3,9 +3,9 @@
  * sorted and marked. Pure. The cursor is held by the row's id and its line, so a refresh that brings new rows moves
  * neither the cursor nor the row under it.
  */
-import type { ColumnChoice } from './column.ts';
-import { type ArrangedRows, type Arrangement, indexOfId } from './rows.ts';
-import type { Sort } from './sort.ts';
+import type { ColumnChoice } from '../../../present/column.ts';
+import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
+import type { Sort } from '../../../present/sort.ts';
 
 export interface TableState extends Arrangement {
   /** Id of the row under the cursor; undefined while the user has not moved: the first row, whichever it is. */

@@ -1,12 +1,12 @@
 /** A table on screen: its header, the rows in its window, and a line with the count and the filter. */
 import { Box, Text } from 'ink';
 import { memo, useEffect, useMemo } from 'react';
+import { type Column, fitColumns } from '../../../present/column.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
-import { type Column, fitColumns } from './column.ts';
 import { gutter, headerText, rowText } from './row-text.ts';
 import type { Table } from './use-table.ts';
 

@@ -1,11 +1,11 @@
 /** A table's state, its rows as they are shown, and its keys. */
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
+import type { Column } from '../../../present/column.ts';
+import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
-import type { Column } from './column.ts';
-import { type ArrangedRows, type Arrangement, createArrange } from './rows.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
 export interface TableOptions<Row> {

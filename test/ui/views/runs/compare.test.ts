@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare-lines.ts';
-import { comparePlace } from '../../../../src/ui/views/runs/facts.ts';
+import { comparePlace } from '../../../../src/ui/views/shared/places.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const rewarded = (task_id: string | null, reward: number | null, trajectory_id = `traj_${task_id}`) => ({

@@ -2,9 +2,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../../../../src/contract/evaluations.ts';
-import { runFacts } from '../../../../src/ui/views/runs/facts.ts';
-import { distributionLines, outcomeOf, summaryLines } from '../../../../src/ui/views/runs/head.ts';
-import { summariseRewards } from '../../../../src/ui/views/runs/reward-summary.ts';
+import { summariseRewards } from '../../../../src/resources/reward-summary.ts';
+import { outcomeOf, runFacts } from '../../../../src/resources/runs.ts';
+import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');

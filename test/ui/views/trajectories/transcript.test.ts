@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
-import { readableJson } from '../../../../src/ui/views/trajectories/readable-json.ts';
-import { type FoldKind, nextError, transcriptOf } from '../../../../src/ui/views/trajectories/transcript.ts';
-import { layOut, searchedLines, transcriptText } from '../../../../src/ui/views/trajectories/transcript-lines.ts';
+import { readableJson } from '../../../../src/present/readable-json.ts';
+import { type FoldKind, nextError, transcriptOf } from '../../../../src/present/transcript.ts';
+import { layOut, searchedLines, transcriptText } from '../../../../src/present/transcript-lines.ts';
 
 const trajectory: Trajectory = {
   trajectory_id: 't',

@@ -2,8 +2,8 @@
  * What the rewards of a run say. A genuine 0 is a result, a missing reward is not 0, and a rollout that has no entry at
  * all was never scored: the three are counted apart. Pure.
  */
-import type { TrajectoryReward } from '../../../contract/evaluations.ts';
-import { mean } from '../../../text/statistics.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { mean } from '../text/statistics.ts';
 
 export interface RewardSummary {
   /** Rewards that are numbers. */

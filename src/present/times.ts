@@ -1,5 +1,6 @@
-/** Times as lists show them. */
-import { age, parseTime } from '../../../text/time.ts';
+/** Times as lists show them, and columns of them. */
+import { age, parseTime } from '../text/time.ts';
+import type { Column } from './column.ts';
 
 /** Epoch milliseconds of a time as the service writes it, for sorting. */
 export function instant(time: string | null | undefined): number | undefined {
@@ -16,4 +17,28 @@ export function ageOf(time: string | null | undefined, now = Date.now()): string
   if (time == null || time === '') return '';
   const at = parseTime(time);
   return at === undefined ? '?' : agoOf(at, now);
+}
+
+/** Shows how long ago it was, sorts by the instant, and goes into a file as the service wrote it. */
+export function timeColumn<Row>(
+  id: string,
+  title: string,
+  time: (row: Row) => string | null | undefined,
+  {
+    width = 8,
+    wide = false,
+    field,
+  }: { readonly width?: number; readonly wide?: boolean; readonly field?: string } = {},
+): Column<Row> {
+  return {
+    id,
+    title,
+    width,
+    align: 'right',
+    wide,
+    field,
+    value: row => instant(time(row)),
+    text: row => ageOf(time(row)),
+    exported: time,
+  };
 }

@@ -1,12 +1,7 @@
 /** What can be done while reading a trajectory. */
-import type { CommandTable } from '../../keys/command.ts';
+import type { CommandTable } from '../../../present/command.ts';
 
 const group = 'Trajectory';
-
-export const trajectoryCommands = {
-  reward: { id: 'trajectory.reward', title: 'log a reward to it', keys: ['R'], group, writes: true },
-  complete: { id: 'trajectory.complete', title: 'end it, with a reason', keys: ['E'], group, writes: true },
-} as const satisfies CommandTable;
 
 export const readerCommands = {
   nextStep: { id: 'trajectory.next-step', title: 'next step', keys: ['J'], group, repeats: true },

@@ -1,7 +1,10 @@
-/** How a model reads as a row. */
-import type { SupportedModel } from '../../../contract/models.ts';
-import { none } from '../../../text/numbers.ts';
-import type { Column } from '../../widgets/table/column.ts';
+/** The models that the service can train and evaluate. */
+import type { SupportedModel } from '../contract/models.ts';
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { modelList } from '../queries/models.ts';
+import { none } from '../text/numbers.ts';
+import { defineResource } from './define.ts';
 
 /** The document does not show the unit of a price: the number is shown as it came. */
 export const price = (value: number | null | undefined): string => (value == null ? none : String(value));
@@ -34,3 +37,22 @@ export const modelColumns: readonly Column<SupportedModel>[] = [
     text: row => price(row.pricing?.cached_input),
   },
 ];
+
+export function modelFacts(model: SupportedModel): readonly Fact[] {
+  return [
+    { label: 'model', value: model.model_slug },
+    { label: 'name', value: model.model_name },
+    { label: 'input', value: price(model.pricing?.input) },
+    { label: 'output', value: price(model.pricing?.output) },
+    { label: 'cached', value: price(model.pricing?.cached_input) },
+  ];
+}
+
+export const models = defineResource<SupportedModel>({
+  names: ['models', 'model', 'm'],
+  order: 70,
+  list: () => modelList,
+  columns: modelColumns,
+  facts: modelFacts,
+  label: row => row.model_name,
+});

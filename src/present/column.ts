@@ -1,7 +1,7 @@
 /** Columns of a table as data, and how wide each is drawn. Pure. */
 
-import type { ExportColumn } from '../../../text/export.ts';
-import { own } from '../../../text/own.ts';
+import type { ExportColumn } from '../text/export.ts';
+import { own } from '../text/own.ts';
 
 export type Cell = string | number | undefined;
 

@@ -1,8 +1,8 @@
 /** A transcript laid out in lines for a width, with what is folded away. Pure. */
-import type { Trajectory } from '../../../contract/trajectories.ts';
-import * as numbers from '../../../text/numbers.ts';
-import { wrap } from '../../../text/wrap.ts';
-import { lastAt } from '../../widgets/scroll-view/places.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { lastAt } from '../text/last-at.ts';
+import * as numbers from '../text/numbers.ts';
+import { wrap } from '../text/wrap.ts';
 import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf } from './transcript.ts';
 
 export interface TranscriptLine {

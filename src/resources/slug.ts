@@ -1,5 +1,5 @@
 /** Slugs under which models serve. Pure. */
-import { modelSlug } from '../../../contract/deployments.ts';
+import { modelSlug } from '../contract/deployments.ts';
 
 /** A slug like a name: what is not allowed in one becomes a dash. */
 export function slugOf(name: string): string {

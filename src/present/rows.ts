@@ -1,6 +1,6 @@
 /** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
-import { type Filter, filterTexts, parseFilter, pick } from '../../../text/filter.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
 import { isSameSort, type Sort, sortOrder } from './sort.ts';
 

@@ -3,10 +3,10 @@
  * character has a place that depends on the trajectory alone, and not on the width or on what is folded. Pure, and linear in
  * the length of the text, so that megabytes open at once.
  */
-import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../../../contract/trajectories.ts';
-import * as numbers from '../../../text/numbers.ts';
-import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
-import { expandTabs } from '../../../text/width.ts';
+import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../contract/trajectories.ts';
+import * as numbers from '../text/numbers.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { expandTabs } from '../text/width.ts';
 import { readableJson } from './readable-json.ts';
 
 export type LineKind =

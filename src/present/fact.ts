@@ -1,0 +1,25 @@
+/** A record as names and values: what an inspector, `benchtop get` and the line mode say of it. Pure. */
+import type { RunFailure } from '../contract/common.ts';
+
+export interface Fact {
+  readonly label: string;
+  /** Need not be safe for a terminal. Facts without a value are left out. */
+  readonly value: string | number | undefined | null;
+}
+
+/** The facts that have a value. */
+export function given(facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+}
+
+/** A failure in full: its context is often the only part that helps. */
+export function failureFacts(failure: RunFailure | null | undefined): readonly Fact[] {
+  if (!failure) return [];
+  const context = failure.context && Object.keys(failure.context).length > 0 ? failure.context : undefined;
+  return [
+    { label: 'failed', value: failure.message },
+    { label: 'type', value: failure.type },
+    { label: 'code', value: failure.code },
+    { label: 'context', value: context && JSON.stringify(context) },
+  ];
+}

@@ -1,0 +1,195 @@
+/** Benchmarks, the images of their tasks, and the runtimes that these run in. */
+import type { Benchmark, BenchmarkImage, BenchmarkRuntime } from '../contract/benchmarks.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import type { Fact } from '../present/fact.ts';
+import { ageOf, timeColumn } from '../present/times.ts';
+import { benchmarkList, benchmarkQuery, imageList, runtimeList } from '../queries/benchmarks.ts';
+import { count } from '../text/numbers.ts';
+import { defineResource } from './define.ts';
+
+export const benchmarkColumns: readonly Column<Benchmark>[] = [
+  {
+    id: 'label',
+    title: 'BENCHMARK',
+    field: 'label',
+    width: { min: 12, max: 60, grow: 3 },
+    value: row => row.label ?? row.bench_id,
+  },
+  {
+    id: 'family',
+    title: 'FAMILY',
+    field: 'family',
+    width: { min: 6, max: 16, grow: 1 },
+    value: row => row.family ?? undefined,
+  },
+  {
+    id: 'runs',
+    title: 'RUNS',
+    field: 'eval_run_count',
+    width: 6,
+    align: 'right',
+    value: row => row.eval_run_count ?? 0,
+    text: row => count(row.eval_run_count ?? 0),
+  },
+  timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
+  timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
+  {
+    id: 'visibility',
+    title: 'VISIBILITY',
+    field: 'visibility',
+    width: 10,
+    wide: true,
+    value: row => row.visibility ?? 'private',
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
+];
+
+export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
+  return [
+    { label: 'name', value: benchmark.label },
+    { label: 'id', value: benchmark.bench_id },
+    { label: 'family', value: benchmark.family },
+    { label: 'visibility', value: benchmark.visibility },
+    { label: 'runs', value: benchmark.eval_run_count ?? 0 },
+    { label: 'created', value: ageOf(benchmark.created_at) },
+    { label: 'updated', value: ageOf(benchmark.updated_at) },
+    { label: 'about', value: benchmark.description },
+  ];
+}
+
+export const benchmarkCommands = {
+  evaluate: {
+    id: 'benchmark.evaluate',
+    title: 'evaluate a model on it',
+    keys: ['e'],
+    group: 'Benchmark',
+    hint: 'evaluate',
+    writes: true,
+  },
+  train: {
+    id: 'benchmark.train',
+    title: 'train a model on it',
+    keys: ['t'],
+    group: 'Benchmark',
+    hint: 'train',
+    writes: true,
+  },
+  secret: {
+    id: 'benchmark.secret',
+    title: 'create the secret that it misses',
+    keys: ['n'],
+    group: 'Benchmark',
+    writes: true,
+  },
+  images: { id: 'benchmark.images', title: 'its images', keys: ['v'], group: 'Benchmark' },
+  trainings: { id: 'benchmark.trainings', title: 'its training runs', keys: ['T'], group: 'Benchmark' },
+  upload: {
+    id: 'benchmark.upload',
+    title: 'upload a benchmark (a folder)',
+    keys: ['u'],
+    group: 'Benchmark',
+    hint: 'upload',
+    writes: true,
+  },
+  build: { id: 'benchmark.build', title: 'build its images', keys: ['b'], group: 'Benchmark', writes: true },
+} as const satisfies CommandTable;
+
+export const benchmarks = defineResource<Benchmark>({
+  names: ['benchmarks', 'benchmark', 'bench', 'b'],
+  order: 10,
+  idPattern: /^(bench|bm)[_-]/,
+  kind: 'benchmark',
+  list: () => benchmarkList,
+  get: benchmarkQuery,
+  columns: benchmarkColumns,
+  facts: benchmarkFacts,
+  label: row => row.label,
+  commands: benchmarkCommands,
+});
+
+/** Why an image could not be built. */
+export const failureOf = (row: BenchmarkImage): string | undefined => {
+  const failure = row['failure'];
+  return typeof failure === 'string' ? failure : undefined;
+};
+
+export const imageColumns: readonly Column<BenchmarkImage>[] = [
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
+  { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
+  { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
+  { id: 'ref', title: 'IMAGE', width: { min: 10, max: 80, grow: 2 }, value: row => row.provider_ref ?? undefined },
+  { id: 'failure', title: 'FAILURE', width: { min: 8, max: 80, grow: 1 }, wide: true, value: failureOf },
+];
+
+export function imageFacts(row: BenchmarkImage): readonly Fact[] {
+  return [
+    { label: 'task', value: row.task_id },
+    { label: 'status', value: row.build_status ?? 'unknown' },
+    { label: 'failed', value: failureOf(row) },
+    { label: 'provider', value: row.provider },
+    { label: 'image', value: row.provider_ref },
+    { label: 'dockerfile', value: row.dockerfile_uri },
+  ];
+}
+
+export const images = defineResource<BenchmarkImage>({
+  names: ['images', 'image'],
+  order: 11,
+  scopes: ['benchmark'],
+  needs: 'benchmark',
+  list: ({ benchmark = '' }) => imageList(benchmark),
+  columns: imageColumns,
+  facts: imageFacts,
+});
+
+export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
+  {
+    id: 'image',
+    title: 'RUNTIME',
+    field: 'image_ref',
+    width: { min: 14, max: 50, grow: 2 },
+    value: row => row.image_ref ?? row.runtime_id,
+  },
+  {
+    id: 'status',
+    title: 'STATUS',
+    field: 'build_status',
+    width: 12,
+    value: row => row.build_status ?? 'unknown',
+    status: true,
+  },
+  { id: 'provider', title: 'PROVIDER', field: 'provider', width: 10, value: row => row.provider ?? undefined },
+  timeColumn('created', 'CREATED', row => row.created_at, { field: 'created_at' }),
+  {
+    id: 'hash',
+    title: 'CONTENT',
+    field: 'content_hash',
+    width: { min: 12, max: 64, grow: 1 },
+    wide: true,
+    value: row => row.content_hash ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.runtime_id },
+];
+
+export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
+  return [
+    { label: 'image', value: row.image_ref },
+    { label: 'id', value: row.runtime_id },
+    { label: 'status', value: row.build_status ?? 'unknown' },
+    { label: 'provider', value: row.provider },
+    { label: 'content', value: row.content_hash },
+    { label: 'blueprint', value: row.blueprint_id },
+    { label: 'dockerfile', value: row.dockerfile_uri },
+    { label: 'created', value: ageOf(row.created_at) },
+  ];
+}
+
+export const runtimes = defineResource<BenchmarkRuntime>({
+  names: ['runtimes', 'runtime', 'rt'],
+  order: 80,
+  list: () => runtimeList,
+  columns: runtimeColumns,
+  facts: runtimeFacts,
+  label: row => row.image_ref,
+});

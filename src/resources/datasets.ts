@@ -1,0 +1,61 @@
+/** Datasets: named collections of trajectories. */
+import type { Dataset } from '../contract/datasets.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import type { Fact } from '../present/fact.ts';
+import { ageOf, timeColumn } from '../present/times.ts';
+import { datasetList } from '../queries/datasets.ts';
+import { defineResource } from './define.ts';
+
+export const datasetColumns: readonly Column<Dataset>[] = [
+  {
+    id: 'name',
+    title: 'DATASET',
+    width: { min: 14, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.dataset_name ?? row.dataset_id,
+  },
+  { id: 'source', title: 'SOURCE', field: 'source', width: 11, value: row => row.source ?? undefined },
+  timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
+  {
+    id: 'dataset_name',
+    title: 'NAME',
+    field: 'dataset_name',
+    width: { min: 12, max: 40, grow: 1 },
+    wide: true,
+    value: row => row.dataset_name ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
+];
+
+export function datasetFacts(row: Dataset): readonly Fact[] {
+  return [
+    { label: 'dataset', value: row.display_name },
+    { label: 'name', value: row.dataset_name },
+    { label: 'id', value: row.dataset_id },
+    { label: 'source', value: row.source },
+    { label: 'stored', value: row.gcs_prefix },
+    { label: 'created', value: ageOf(row.created_at) },
+    { label: 'updated', value: ageOf(row.updated_at) },
+  ];
+}
+
+export const datasetCommands = {
+  upload: {
+    id: 'dataset.upload',
+    title: 'upload trajectories (a JSONL file)',
+    keys: ['u'],
+    group: 'Dataset',
+    hint: 'upload',
+    writes: true,
+  },
+} as const satisfies CommandTable;
+
+export const datasets = defineResource<Dataset>({
+  names: ['datasets', 'dataset', 'ds'],
+  order: 60,
+  list: () => datasetList,
+  columns: datasetColumns,
+  facts: datasetFacts,
+  label: row => row.dataset_name,
+  commands: datasetCommands,
+});

@@ -1,0 +1,91 @@
+/** Deployments: checkpoints that are served. */
+import type { Deployment } from '../contract/deployments.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import { type Fact, failureFacts } from '../present/fact.ts';
+import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
+import { defineResource } from './define.ts';
+
+export const deploymentColumns: readonly Column<Deployment>[] = [
+  {
+    id: 'slug',
+    title: 'DEPLOYMENT',
+    field: 'model_slug',
+    width: { min: 12, max: 40, grow: 2 },
+    value: row => row.model_slug ?? row.deployment_id,
+  },
+  { id: 'status', title: 'STATUS', field: 'status', width: 12, value: row => row.status ?? 'unknown', status: true },
+  { id: 'active', title: 'ACTIVE', width: 6, value: row => (row.is_active ? 'yes' : '') },
+  { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
+  {
+    id: 'step',
+    title: 'STEP',
+    field: 'checkpoint_step',
+    width: 5,
+    align: 'right',
+    value: row => row.checkpoint_step ?? undefined,
+  },
+  {
+    id: 'base',
+    title: 'BASE MODEL',
+    field: 'base_model_slug',
+    width: { min: 10, max: 36, grow: 1 },
+    wide: true,
+    value: row => row.base_model_slug ?? undefined,
+  },
+  timeColumn('updated', 'CHANGED', row => row.updated_at ?? row.created_at),
+  { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.deployment_id },
+];
+
+export function deploymentFacts(deployment: Deployment): readonly Fact[] {
+  const { is_active } = deployment;
+  return [
+    { label: 'slug', value: deployment.model_slug },
+    { label: 'id', value: deployment.deployment_id },
+    { label: 'status', value: deployment.status ?? 'unknown' },
+    { label: 'seen', value: agoOf(rememberedAt(deployment)) },
+    ...failureFacts(deployment.failure),
+    { label: 'role', value: deployment.role },
+    { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, answers for its slug' : 'no' },
+    { label: 'base model', value: deployment.base_model_slug },
+    { label: 'step', value: deployment.checkpoint_step },
+    { label: 'model', value: deployment.model_id },
+    { label: 'endpoint', value: deployment.playground_endpoint_url },
+    { label: 'speed', value: deployment.output_speed },
+    { label: 'concurrency', value: deployment.expected_concurrency },
+    { label: 'merge job', value: deployment.merge_xid },
+    { label: 'deploy job', value: deployment.deploy_xid },
+    { label: 'slug id', value: deployment.model_slug_id },
+    { label: 'by', value: deployment.created_by },
+    { label: 'requested', value: ageOf(deployment.created_at) },
+    { label: 'deployed', value: ageOf(deployment.completed_at) },
+    { label: 'changed', value: ageOf(deployment.updated_at) },
+  ];
+}
+
+const group = 'Deployment';
+
+export const deploymentCommands = {
+  deploy: { id: 'deployment.deploy', title: 'deploy a checkpoint', keys: ['D'], group, hint: 'deploy', writes: true },
+  chat: { id: 'deployment.chat', title: 'chat with it', keys: ['t'], group, hint: 'chat' },
+  promote: { id: 'deployment.promote', title: 'let it answer for its slug', keys: ['e'], group, writes: true },
+  unpromote: { id: 'deployment.unpromote', title: 'let it answer no more', keys: ['u'], group, writes: true },
+  undeploy: { id: 'deployment.undeploy', title: 'undeploy', keys: ['d'], group, writes: true, destructive: true },
+} as const satisfies CommandTable;
+
+export const deployments = defineResource<Deployment>({
+  names: ['deployments', 'deployment', 'deploy', 'dep', 'd'],
+  order: 50,
+  idPattern: /^dep[_-]/,
+  kind: 'deployment',
+  scopes: ['status'],
+  list: ({ status }) => (status === undefined ? deploymentList : deploymentsWithStatus(status)),
+  get: deploymentQuery,
+  columns: deploymentColumns,
+  facts: deploymentFacts,
+  label: row => row.model_slug,
+  commands: deploymentCommands,
+});

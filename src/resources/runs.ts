@@ -1,0 +1,114 @@
+/** Evaluation runs. */
+import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import { type Fact, failureFacts } from '../present/fact.ts';
+import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { evalRunQuery, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
+import { reward } from '../text/numbers.ts';
+import { defineResource } from './define.ts';
+import type { RewardSummary } from './reward-summary.ts';
+
+export const runColumns: readonly Column<EvalRun>[] = [
+  { id: 'name', title: 'RUN', width: { min: 12, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
+  { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? 'unknown', status: true },
+  {
+    id: 'mean',
+    title: 'MEAN',
+    width: 7,
+    align: 'right',
+    value: row => row.reward_mean ?? undefined,
+    text: row => reward(row.reward_mean),
+  },
+  { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
+  { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },
+  timeColumn('created', 'STARTED', row => row.created_at),
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    value: row => row.bench_id ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
+];
+
+/** What a run has come to so far, or in the end. */
+export interface RunOutcome {
+  readonly mean: number | undefined;
+  /** Rewards that the mean is of; undefined where only the mean is known. */
+  readonly graded: number | undefined;
+  /** The mean of the rewards that are listed, where the service's own is another. */
+  readonly listed: number | undefined;
+  readonly ended: boolean;
+}
+
+/**
+ * The mean of a run. While it runs, it is that of the rewards that are shown; in the end the service says what the mean
+ * is. Where there are no rewards, the progress says what it is so far.
+ */
+export function outcomeOf(
+  run: EvalRun,
+  progress: EvalProgress | undefined,
+  rewards: RewardSummary | undefined,
+): RunOutcome {
+  const live = progress?.live;
+  const ended = hasEnded(run.status);
+  const final = ended ? (run.reward_mean ?? live?.final_reward_mean) : undefined;
+  if (rewards !== undefined && rewards.values.length > 0) {
+    const mean = final ?? rewards.mean;
+    const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
+    return { mean, graded: rewards.values.length, listed, ended };
+  }
+  const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
+  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, ended };
+}
+
+/** `mean 0.143 of 8 graded`; what is not the end yet says so. */
+export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
+  const { mean, graded, listed, ended } = outcome;
+  const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
+  const of = graded === undefined || mean === undefined ? '' : `of ${graded} graded${other}`;
+  return [ended ? 'mean' : 'mean so far', reward(mean), of];
+}
+
+/** With the outcome where more is known of it than the record says. */
+export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
+  const [meanLabel, ...mean] = outcome ? meanWords(outcome) : ['mean', reward(run.reward_mean)];
+  return [
+    { label: 'name', value: run.display_name },
+    { label: 'id', value: run.eval_run_id },
+    { label: 'status', value: run.status ?? 'unknown' },
+    { label: meanLabel, value: mean.filter(Boolean).join(' ') },
+    { label: 'model', value: run.base_model_slug },
+    { label: 'checkpoint', value: run.parent_checkpoint_id },
+    { label: 'training', value: run.training_run_id },
+    { label: 'step', value: run.step },
+    { label: 'benchmark', value: run.bench_id },
+    { label: 'started', value: ageOf(run.created_at) },
+    { label: 'seen', value: agoOf(rememberedAt(run)) },
+    ...failureFacts(run.failure),
+  ];
+}
+
+export const runCommands = {
+  compare: { id: 'run.compare', title: 'compare two runs, task by task', keys: ['='], group: 'Run', hint: 'compare' },
+  cancel: { id: 'run.cancel', title: 'cancel the run', keys: ['c'], group: 'Run', writes: true },
+  delete: { id: 'run.delete', title: 'delete the run', keys: ['d'], group: 'Run', writes: true, destructive: true },
+} as const satisfies CommandTable;
+
+export const runs = defineResource<EvalRun>({
+  names: ['runs', 'run', 'r', 'eval', 'evals', 'evaluations'],
+  order: 20,
+  idPattern: /^evr[_-]/,
+  kind: 'run',
+  scopes: ['benchmark'],
+  list: ({ benchmark }) => (benchmark === undefined ? everyRun : runsOfBenchmark(benchmark)),
+  get: evalRunQuery,
+  columns: runColumns,
+  facts: row => runFacts(row),
+  label: row => row.display_name,
+  commands: runCommands,
+});

@@ -1,0 +1,65 @@
+/** Secrets: what is known of them, never their values. */
+import type { Secret } from '../contract/secrets.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import type { Fact } from '../present/fact.ts';
+import { ageOf, timeColumn } from '../present/times.ts';
+import { secretList } from '../queries/secrets.ts';
+import { bytes } from '../text/numbers.ts';
+import { defineResource } from './define.ts';
+
+export const secretColumns: readonly Column<Secret>[] = [
+  {
+    id: 'name',
+    title: 'SECRET',
+    field: 'name',
+    width: { min: 12, max: 50, grow: 2 },
+    value: row => row.name ?? row.secret_id,
+  },
+  {
+    id: 'size',
+    title: 'SIZE',
+    field: 'byte_length',
+    width: 8,
+    align: 'right',
+    value: row => row.byte_length ?? undefined,
+    text: row => bytes(row.byte_length),
+  },
+  timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
+  {
+    id: 'description',
+    title: 'DESCRIPTION',
+    field: 'description',
+    width: { min: 10, max: 60, grow: 2 },
+    value: row => row.description ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.secret_id },
+];
+
+export function secretFacts(row: Secret): readonly Fact[] {
+  return [
+    { label: 'name', value: row.name },
+    { label: 'id', value: row.secret_id },
+    { label: 'size', value: bytes(row.byte_length) },
+    { label: 'about', value: row.description },
+    { label: 'created', value: ageOf(row.created_at) },
+    { label: 'updated', value: ageOf(row.updated_at) },
+    { label: 'value', value: 'cannot be read' },
+  ];
+}
+
+export const secretCommands = {
+  create: { id: 'secret.create', title: 'create a secret', keys: ['n'], group: 'Secret', hint: 'new', writes: true },
+  replace: { id: 'secret.replace', title: 'give it a new value', keys: ['e'], group: 'Secret', writes: true },
+  revoke: { id: 'secret.revoke', title: 'revoke it', keys: ['d'], group: 'Secret', writes: true, destructive: true },
+} as const satisfies CommandTable;
+
+export const secrets = defineResource<Secret>({
+  names: ['secrets', 'secret', 'sec'],
+  order: 90,
+  list: () => secretList,
+  columns: secretColumns,
+  facts: secretFacts,
+  label: row => row.name,
+  commands: secretCommands,
+});

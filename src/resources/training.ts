@@ -1,0 +1,175 @@
+/** Training runs and the checkpoints that they commit. */
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import { type Fact, failureFacts } from '../present/fact.ts';
+import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
+import {
+  checkpointList,
+  everyTrainingRun,
+  type ProgressedRun,
+  trainingRunQuery,
+  trainingRunsOf,
+} from '../queries/training.ts';
+import { defineResource } from './define.ts';
+
+/** The step budget of a run, where its options say so. */
+export function stepsOf({ options }: TrainingRun): number | undefined {
+  const steps = options?.['num_steps'];
+  return typeof steps === 'number' ? steps : undefined;
+}
+
+/** `35/600`, or only the budget where it is not known how many are done. */
+function stepsText(run: ProgressedRun): string {
+  const [done, total] = [run.completed_steps, stepsOf(run)];
+  if (done == null) return total === undefined ? '' : String(total);
+  return total === undefined ? String(done) : `${done}/${total}`;
+}
+
+export const trainingColumns: readonly Column<ProgressedRun>[] = [
+  {
+    id: 'name',
+    title: 'TRAINING RUN',
+    width: { min: 12, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.training_run_id,
+  },
+  { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
+  {
+    id: 'steps',
+    title: 'STEPS',
+    width: 9,
+    align: 'right',
+    value: row => row.completed_steps ?? stepsOf(row),
+    text: stepsText,
+  },
+  { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
+  timeColumn('created', 'STARTED', row => row.created_at),
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    value: row => row.bench_id ?? undefined,
+  },
+  { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
+  {
+    id: 'seen',
+    title: 'SEEN',
+    width: 8,
+    align: 'right',
+    wide: true,
+    value: rememberedAt,
+    text: row => agoOf(rememberedAt(row)),
+    exported: row => {
+      const at = rememberedAt(row);
+      return at === undefined ? undefined : new Date(at).toISOString();
+    },
+  },
+];
+
+export function trainingFacts(run: TrainingRun): readonly Fact[] {
+  const options = Object.entries(run.options ?? {}).map(
+    ([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`,
+  );
+  return [
+    { label: 'name', value: run.display_name },
+    { label: 'id', value: run.training_run_id },
+    { label: 'status', value: run.status ?? 'unknown' },
+    { label: 'seen', value: agoOf(rememberedAt(run)) },
+    ...failureFacts(run.failure),
+    { label: 'model', value: run.base_model_slug },
+    { label: 'benchmark', value: run.bench_id },
+    { label: 'from', value: textOf(run['parent_checkpoint_id']) },
+    { label: 'started', value: ageOf(run.created_at) },
+    { label: 'by', value: run.created_by },
+    { label: 'pipeline', value: run.pipeline_run_id },
+    { label: 'options', value: options.join('\n') },
+  ];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const group = 'Training run';
+
+export const trainingCommands = {
+  evaluate: {
+    id: 'training.evaluate',
+    title: 'evaluate its last checkpoint',
+    keys: ['e'],
+    group,
+    hint: 'evaluate',
+    writes: true,
+  },
+  deploy: {
+    id: 'training.deploy',
+    title: 'deploy its last checkpoint',
+    keys: ['D'],
+    group,
+    hint: 'deploy',
+    writes: true,
+  },
+  continue: {
+    id: 'training.continue',
+    title: 'train on from its last checkpoint',
+    keys: ['t'],
+    group,
+    writes: true,
+  },
+  cancel: { id: 'training.cancel', title: 'cancel the run', keys: ['c'], group, writes: true },
+  delete: { id: 'training.delete', title: 'delete the run', keys: ['d'], group, writes: true, destructive: true },
+  rollouts: { id: 'training.rollouts', title: 'its rollouts', keys: ['v'], group, hint: 'rollouts' },
+} as const satisfies CommandTable;
+
+export const training = defineResource<TrainingRun>({
+  names: ['training', 'training-run', 'trainings', 'train', 'trn'],
+  order: 40,
+  idPattern: /^(trn|tr|train)[_-]/,
+  kind: 'training',
+  scopes: ['benchmark'],
+  list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
+  get: trainingRunQuery,
+  columns: trainingColumns,
+  facts: trainingFacts,
+  label: row => row.display_name,
+  commands: trainingCommands,
+});
+
+export const checkpointColumns: readonly Column<Checkpoint>[] = [
+  {
+    id: 'step',
+    title: 'CHECKPOINT',
+    width: { min: 10, max: 20, grow: 1 },
+    value: row => row.step_index ?? undefined,
+    text: row => `step ${row.step_index ?? '?'}`,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 2 }, value: row => row.checkpoint_id },
+  timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
+];
+
+export function checkpointFacts(row: Checkpoint): readonly Fact[] {
+  return [
+    { label: 'checkpoint', value: row.checkpoint_id },
+    { label: 'step', value: row.step_index },
+    { label: 'committed', value: ageOf(row.created_at) },
+  ];
+}
+
+export const checkpointCommands = {
+  evaluate: { ...trainingCommands.evaluate, id: 'checkpoint.evaluate', title: 'evaluate the checkpoint' },
+  deploy: { ...trainingCommands.deploy, id: 'checkpoint.deploy', title: 'deploy the checkpoint' },
+  continue: { ...trainingCommands.continue, id: 'checkpoint.continue', title: 'train on from the checkpoint' },
+} as const satisfies CommandTable;
+
+export const checkpoints = defineResource<Checkpoint>({
+  names: ['checkpoints', 'checkpoint'],
+  order: 41,
+  scopes: ['training'],
+  needs: 'training',
+  list: ({ training: run = '' }) => checkpointList(run, true),
+  columns: checkpointColumns,
+  facts: checkpointFacts,
+});

@@ -1,0 +1,108 @@
+/** Trajectories: what was said and done in a rollout, and its reward. */
+import type { Trajectory } from '../contract/trajectories.ts';
+import type { Column } from '../present/column.ts';
+import type { CommandTable } from '../present/command.ts';
+import type { Fact } from '../present/fact.ts';
+import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
+import { trajectoryList, trajectoryQuery } from '../queries/trajectories.ts';
+import { reward } from '../text/numbers.ts';
+import { defineResource } from './define.ts';
+
+export const trajectoryColumns: readonly Column<Trajectory>[] = [
+  {
+    id: 'task',
+    title: 'TASK',
+    field: 'task_id',
+    width: { min: 12, max: 40, grow: 2 },
+    value: row => row.task_id ?? row.trajectory_id,
+  },
+  {
+    id: 'reward',
+    title: 'REWARD',
+    field: 'reward',
+    width: 8,
+    align: 'right',
+    // A trajectory that failed has no reward, which is not the reward 0.
+    value: row => row.reward ?? undefined,
+    text: row => reward(row.reward),
+  },
+  { id: 'status', title: 'STATUS', field: 'status', width: 12, value: row => row.status ?? 'unknown', status: true },
+  {
+    id: 'steps',
+    title: 'STEPS',
+    field: 'num_steps',
+    width: 6,
+    align: 'right',
+    value: row => row.num_steps ?? undefined,
+  },
+  {
+    id: 'error',
+    title: 'ERROR',
+    field: 'error',
+    width: { min: 6, max: 60, grow: 2 },
+    value: row => row.error ?? undefined,
+  },
+  {
+    id: 'model',
+    title: 'MODEL',
+    field: 'model_id',
+    width: { min: 10, max: 36, grow: 1 },
+    wide: true,
+    value: row => row.model_id ?? undefined,
+  },
+  {
+    id: 'dataset',
+    title: 'DATASET',
+    field: 'dataset_name',
+    width: { min: 8, max: 24, grow: 1 },
+    wide: true,
+    value: row => row.dataset_name ?? undefined,
+  },
+  timeColumn('created', 'CREATED', row => row.created_at, { wide: true, field: 'created_at' }),
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
+];
+
+export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
+  return [
+    { label: 'task', value: trajectory.task_id },
+    { label: 'id', value: trajectory.trajectory_id },
+    { label: 'status', value: trajectory.status },
+    { label: 'reward', value: reward(trajectory.reward) },
+    { label: 'steps', value: trajectory.num_steps },
+    { label: 'error', value: trajectory.error },
+    { label: 'model', value: trajectory.model_id },
+    { label: 'dataset', value: trajectory.dataset_name },
+    { label: 'source', value: trajectory.source },
+    { label: 'trace', value: trajectory.trace_id },
+    { label: 'created', value: ageOf(trajectory.created_at) },
+    { label: 'seen', value: agoOf(rememberedAt(trajectory)) },
+    { label: 'stored', value: trajectory.gcs_blob_uri },
+  ];
+}
+
+const group = 'Trajectory';
+
+export const trajectoryCommands = {
+  reward: { id: 'trajectory.reward', title: 'log a reward to it', keys: ['R'], group, writes: true },
+  complete: { id: 'trajectory.complete', title: 'end it, with a reason', keys: ['E'], group, writes: true },
+} as const satisfies CommandTable;
+
+export const trajectories = defineResource<Trajectory>({
+  names: ['trajectories', 'trajectory', 'traj', 't'],
+  order: 30,
+  idPattern: /^(traj|trj)[_-]/,
+  kind: 'trajectory',
+  scopes: ['run', 'training', 'dataset'],
+  list: ({ run, training, dataset }) =>
+    trajectoryList({
+      ...(run === undefined ? {} : { eval_run_id: run }),
+      ...(training === undefined ? {} : { training_run_id: training }),
+      ...(dataset === undefined ? {} : { dataset_name: dataset }),
+    }),
+  get: trajectoryQuery,
+  columns: trajectoryColumns,
+  facts: trajectoryFacts,
+  label: row => row.task_id,
+  commands: trajectoryCommands,
+});

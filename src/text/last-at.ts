@@ -1,0 +1,13 @@
+/** Binary search. */
+
+/** Index of the last item whose place is no later than `place`; -1 before the first. */
+export function lastAt(count: number, placeAt: (index: number) => number, place: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (placeAt(middle) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
