@@ -120,11 +120,10 @@ async function uploadTrajectories(
   const { phase, counts, fault } = job.state;
   if (json) await io.print(recordText(job.outcomes));
   else {
-    for (const { line, status, message } of job.outcomes) {
-      if (status === 'failed') io.note(`line ${line}: ${message ?? 'not taken'}`);
+    for (const { line, status, failed, message } of job.outcomes) {
+      if (failed) io.note(`line ${line}: ${message ?? status}`);
     }
-    const count = (status: string): number => counts.get(status) ?? 0;
-    await io.print(`${count('uploaded')} stored, ${count('skipped')} skipped, ${count('failed')} failed\n`);
+    await io.print(`${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`);
   }
   if (failures !== undefined && job.failures > 0) {
     io.note(`The lines that were not taken are in ${await job.saveFailures(failures)}`);

@@ -1,6 +1,20 @@
 /** Benchmarks: lists, uploads, readiness, images and runtimes. */
 import * as z from 'zod/mini';
-import { endpoint, flag, freeForm, listQuery, number, openEnum, page, renamed, rows, text } from './common.ts';
+import {
+  endpoint,
+  field,
+  flag,
+  freeForm,
+  listedAs,
+  listQuery,
+  number,
+  openEnum,
+  page,
+  renamed,
+  rows,
+  text,
+  writtenText,
+} from './common.ts';
 
 export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
 
@@ -33,16 +47,21 @@ export const benchmark = renamed(
 );
 export type Benchmark = z.output<typeof benchmark>;
 
-export const benchmarkImage = z.looseObject({
-  task_id: z.string(),
-  provider: text,
-  provider_ref: text,
-  dockerfile_uri: text,
-  build_status: z.nullish(openEnum(buildStatuses)),
-});
+/** `failure_message` says why a build failed; the local service once called it `failure`. */
+export const benchmarkImage = renamed(
+  { failure_message: ['failure'] },
+  z.looseObject({
+    task_id: z.string(),
+    provider: text,
+    provider_ref: text,
+    dockerfile_uri: text,
+    build_status: z.nullish(openEnum(buildStatuses)),
+    failure_message: text,
+  }),
+);
 export type BenchmarkImage = z.output<typeof benchmarkImage>;
 
-export const benchmarkImages = z.looseObject({ bench_id: text, images: rows(benchmarkImage) });
+export const benchmarkImages = listedAs('images', z.looseObject({ bench_id: text, images: rows(benchmarkImage) }));
 export type BenchmarkImages = z.output<typeof benchmarkImages>;
 
 export const readiness = z.looseObject({
@@ -78,8 +97,25 @@ export const createUploadResult = z.looseObject({
 });
 export type CreateUploadResult = z.output<typeof createUploadResult>;
 
-/** What ingest answers is not shown; a flag and the counts are read where they come. */
-export const ingestResult = z.looseObject({ bench_id: text, ok: flag, task_count: number, context: freeForm });
+/** A task that ingest did not take in, and why. */
+export const failedTask = z.looseObject({ task_id: text, label: text, error: writtenText });
+export type FailedTask = z.output<typeof failedTask>;
+
+/** What ingest answers is not shown by the document: this is what services say of it. */
+export const ingestResult = renamed(
+  { label: ['name'] },
+  z.looseObject({
+    bench_id: text,
+    ok: flag,
+    label: text,
+    family: text,
+    task_count: number,
+    failed_tasks: field(rows(failedTask)),
+    warnings: field(z.array(writtenText)),
+    context: freeForm,
+  }),
+);
+export type IngestResult = z.output<typeof ingestResult>;
 
 export const benchmarkEndpoints = {
   listBenchmarkRuntimes: endpoint({

@@ -7,6 +7,7 @@
 
 import * as z from 'zod/mini';
 import { own } from '../text/own.ts';
+import { type MaybeStatus, withStatus } from './status.ts';
 
 /** An enum that stays open: known values are typed, others pass as they came. */
 export type OpenEnum<Known extends string> = Known | (string & {});
@@ -28,11 +29,54 @@ export const freeForm = field(z.record(z.string(), z.unknown()));
 
 /** Reads a text; services that send a value instead have it written out as JSON, so that nothing is lost. */
 export const writtenText = field(
+  z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
+);
+
+function written(value: unknown): unknown {
+  return typeof value === 'string' || value == null ? value : JSON.stringify(value);
+}
+
+/**
+ * Reads what was said: a text, or a list of parts as chat programs send them, of which those of text are joined. Anything
+ * else is written out as JSON.
+ */
+export const spokenText = field(
   z.pipe(
     z.unknown(),
-    z.transform((value: unknown) => (typeof value === 'string' || value == null ? value : JSON.stringify(value))),
+    z.transform((value: unknown) => (isParts(value) ? value.map(textOfPart).join('\n') : written(value))),
   ) as unknown as z.ZodMiniType<string, unknown>,
 );
+
+type Part = string | { readonly type: string; readonly text?: unknown };
+
+function isParts(value: unknown): value is readonly Part[] {
+  const isPart = (part: unknown): boolean =>
+    typeof part === 'string' || (isFields(part) && typeof part['type'] === 'string');
+  return Array.isArray(value) && value.length > 0 && value.every(isPart);
+}
+
+function textOfPart(part: Part): string {
+  if (typeof part === 'string') return part;
+  return typeof part.text === 'string' ? part.text : JSON.stringify(part);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads an object whose list came bare, or under `items`, and not under the name that the document gives it. */
+export function listedAs<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
+  return z.pipe(
+    z.transform((input: unknown) => {
+      if (Array.isArray(input)) return { [name]: input };
+      const isNamed = !isFields(input) || own(input, name) != null;
+      return isNamed || !Object.hasOwn(input, 'items') ? input : { ...input, [name]: own(input, 'items') };
+    }),
+    schema as z.ZodMiniType<z.output<Schema>, unknown>,
+  );
+}
 
 /**
  * Reads an object whose fields were renamed between generations of the service: where the document's name is missing,
@@ -41,16 +85,23 @@ export const writtenText = field(
 export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
-      if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
-      const fields = input as Readonly<Record<string, unknown>>;
+      if (!isFields(input)) return input;
       const standIns = Object.entries(names).flatMap(([name, others]) => {
-        const present = [name, ...others].find(candidate => own(fields, candidate) != null);
-        return present === undefined || present === name ? [] : [[name, own(fields, present)]];
+        const present = [name, ...others].find(candidate => own(input, candidate) != null);
+        return present === undefined || present === name ? [] : [[name, own(input, present)]];
       });
-      return { ...fields, ...Object.fromEntries(standIns) };
+      return { ...input, ...Object.fromEntries(standIns) };
     }),
     schema as z.ZodMiniType<z.output<Schema>, unknown>,
   );
+}
+
+/** Reads a run, with the status that its other fields imply where it came without one. */
+export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schema) {
+  return z.pipe(
+    schema,
+    z.transform((run: z.output<Schema>) => withStatus(run)),
+  ) as unknown as z.ZodMiniType<z.output<Schema>, unknown>;
 }
 
 /** One page of a list. `dropped` counts the rows that could not be read; they never hide the others. */
@@ -73,7 +124,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
     z.transform((body): Page<z.output<Schema>> => {
       const rows = Array.isArray(body) ? body : body.items;
       const items = rows.flatMap(row => {
-        const read = item.safeParse(row);
+        const read = readWith(item, row);
         return read.success ? [read.data] : [];
       });
       const next_cursor = Array.isArray(body) ? null : (body.next_cursor ?? null);
@@ -81,6 +132,41 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       return { items, has_more, next_cursor, dropped: rows.length - items.length };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
+}
+
+/**
+ * Reads a value of the wire. Where services write a field in another type than the document, a number as text or a text as
+ * a number, it is read all the same: what is shown as text may be anything, and a number is one in digits too.
+ */
+export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
+  const read = schema.safeParse(value);
+  if (read.success || typeof value !== 'object' || value === null) return read;
+  let converted: object = value;
+  for (const issue of schema.safeParse(value, { reportInput: true }).error?.issues ?? []) {
+    const instead = issue.code === 'invalid_type' ? inType(issue.expected, issue.input) : undefined;
+    if (instead === undefined) return read;
+    converted = withValue(converted, issue.path, instead);
+  }
+  return schema.safeParse(converted);
+}
+
+/** The value in the type that is expected of it; undefined where it has none. */
+function inType(expected: string, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (expected === 'string') return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (expected === 'number') {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+    return Number.isFinite(number) ? number : undefined;
+  }
+  if (expected === 'object') return typeof value === 'string' ? { message: value } : undefined;
+  return expected === 'record' ? { value } : undefined;
+}
+
+function withValue(container: object, [name, ...rest]: readonly PropertyKey[], value: unknown): object {
+  if (name === undefined) return container;
+  const inner = rest.length === 0 ? value : withValue(Object(Reflect.get(container, name)), rest, value);
+  if (Array.isArray(container)) return container.with(Number(name), inner);
+  return Object.fromEntries([...Object.entries(container).filter(([key]) => key !== name), [name, inner]]);
 }
 
 const unreadable = new WeakMap<readonly unknown[], number>();
@@ -126,7 +212,7 @@ export type RunFailure = z.output<typeof runFailure>;
  */
 export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One operation of the service, as both the client and the local service know it. */
 export interface Endpoint<

@@ -3,6 +3,8 @@ import * as z from 'zod/mini';
 import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
 
 export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
+/** Of later generations, besides. */
+const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
 export const deploymentRoles = ['production', 'test'] as const;
 export const outputSpeeds = ['normal', 'turbo'] as const;
 export const concurrencies = ['low', 'medium', 'high'] as const;
@@ -11,7 +13,7 @@ export const deployment = z.looseObject({
   deployment_id: z.string(),
   model_slug: text,
   model_slug_id: text,
-  status: z.nullish(openEnum(deploymentStatuses)),
+  status: z.nullish(openEnum([...deploymentStatuses, ...laterStatuses])),
   role: z.nullish(openEnum(deploymentRoles)),
   is_active: flag,
   created_at: text,
@@ -19,6 +21,9 @@ export const deployment = z.looseObject({
   playground_endpoint_url: text,
   base_model_slug: text,
   checkpoint_step: number,
+  // Later generations name these as well.
+  checkpoint_id: text,
+  model_endpoint_id: text,
   output_speed: z.nullish(openEnum(outputSpeeds)),
   expected_concurrency: z.nullish(openEnum(concurrencies)),
   merge_xid: text,

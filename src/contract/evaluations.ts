@@ -1,6 +1,6 @@
 /** Evaluation runs: start, progress, rollout statistics, rewards, delete. */
 import * as z from 'zod/mini';
-import { endpoint, number, openEnum, renamed, rows, runFailure, text } from './common.ts';
+import { endpoint, freeForm, listedAs, number, openEnum, renamed, rows, runFailure, settled, text } from './common.ts';
 
 export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const displayNameLength = { minimum: 1, maximum: 256 } as const;
@@ -23,21 +23,28 @@ export const startEvalResult = z.looseObject({
 });
 export type StartEvalResult = z.output<typeof startEvalResult>;
 
-export const evalRun = renamed(
-  { base_model_slug: ['model_slug'], parent_checkpoint_id: ['checkpoint_id'] },
-  z.looseObject({
-    eval_run_id: z.string(),
-    bench_id: text,
-    display_name: text,
-    base_model_slug: text,
-    status: z.nullish(openEnum(evalRunStatuses)),
-    parent_checkpoint_id: text,
-    training_run_id: text,
-    step: number,
-    reward_mean: number,
-    created_at: text,
-    failure: z.nullish(runFailure),
-  }),
+export const evalRun = settled(
+  renamed(
+    { base_model_slug: ['model_slug'], parent_checkpoint_id: ['checkpoint_id'] },
+    z.looseObject({
+      eval_run_id: z.string(),
+      bench_id: text,
+      display_name: text,
+      base_model_slug: text,
+      status: z.nullish(openEnum(evalRunStatuses)),
+      parent_checkpoint_id: text,
+      training_run_id: text,
+      step: number,
+      reward_mean: number,
+      created_at: text,
+      failure: z.nullish(runFailure),
+      // Later generations say these as well. The status of old runs is null there.
+      options: freeForm,
+      agent_id: text,
+      updated_at: text,
+      completed_at: text,
+    }),
+  ),
 );
 export type EvalRun = z.output<typeof evalRun>;
 
@@ -75,7 +82,10 @@ export const rolloutSnapshot = z.looseObject({
 });
 export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
 
-export const rolloutStatistics = z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) });
+export const rolloutStatistics = listedAs(
+  'snapshots',
+  z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) }),
+);
 export type RolloutStatistics = z.output<typeof rolloutStatistics>;
 
 /**
@@ -85,7 +95,10 @@ export type RolloutStatistics = z.output<typeof rolloutStatistics>;
 export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;
 
-export const trajectoryRewards = z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) });
+export const trajectoryRewards = listedAs(
+  'trajectory_rewards',
+  z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) }),
+);
 export type TrajectoryRewards = z.output<typeof trajectoryRewards>;
 
 export const deleteEvalResult = z.looseObject({ bench_id: text, eval_run_id: text });

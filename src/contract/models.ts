@@ -1,15 +1,18 @@
 /** Models that can be trained. */
 import * as z from 'zod/mini';
-import { endpoint, number, rows, text } from './common.ts';
+import { endpoint, number, renamed, rows, text } from './common.ts';
 
 /** Units of the prices are not shown by the document; they are shown as they came. */
 export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
 
-export const supportedModel = z.looseObject({
-  model_slug: z.string(),
-  model_name: text,
-  pricing: z.nullish(pricing),
-});
+export const supportedModel = renamed(
+  { model_slug: ['base_model_slug'] },
+  z.looseObject({
+    model_slug: z.string(),
+    model_name: text,
+    pricing: z.nullish(pricing),
+  }),
+);
 export type SupportedModel = z.output<typeof supportedModel>;
 
 export const modelEndpoints = {

@@ -11,6 +11,7 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['succeeded', 'success'],
   ['ready', 'success'],
   ['deployed', 'success'],
+  ['ended', 'success'],
   ['uploaded', 'success'],
   ['sent', 'success'],
   ['failed', 'failure'],
@@ -25,7 +26,9 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['waiting', 'waiting'],
   ['cancel_signaled', 'stopping'],
   ['cancelling', 'stopping'],
+  ['canceling', 'stopping'],
   ['cancelled', 'stopped'],
+  ['canceled', 'stopped'],
   ['skipped', 'stopped'],
 ]);
 
@@ -44,4 +47,27 @@ export function hasEnded(status: string | null | undefined): boolean {
 /** Whether what has this status may still change by itself. What has none, e.g. a record of long ago, is not running. */
 export function isRunning(status: string | null | undefined): boolean {
   return status != null && !hasEnded(status);
+}
+
+/** A record that may have no status: services give none to what is older than their statuses. */
+export interface MaybeStatus {
+  readonly status?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+  readonly completed_at?: string | null | undefined;
+  readonly failure?: object | null | undefined;
+}
+
+/** What began so long ago and has no status is over; in milliseconds. */
+const oldMs = 7 * 24 * 60 * 60_000;
+
+/**
+ * A record of a run with its status. One that came without a status is over where it has failed, has a time of its end, or is
+ * old: it is `failed` or `ended` then. Otherwise nothing says how it is, and it stays without.
+ */
+export function withStatus<Row extends MaybeStatus>(row: Row, now = Date.now()): Row {
+  const { status, created_at, completed_at, failure } = row;
+  if (status != null) return row;
+  if (failure != null) return { ...row, status: 'failed' };
+  const isOver = completed_at != null || now - Date.parse(created_at ?? '') > oldMs;
+  return isOver ? { ...row, status: 'ended' } : row;
 }

@@ -1,6 +1,18 @@
 /** Training runs: progress, and what a service may offer beyond: start, records, curves, checkpoints. */
 import * as z from 'zod/mini';
-import { endpoint, flag, freeForm, number, openEnum, renamed, rows, runFailure, text } from './common.ts';
+import {
+  endpoint,
+  flag,
+  freeForm,
+  listedAs,
+  number,
+  openEnum,
+  renamed,
+  rows,
+  runFailure,
+  settled,
+  text,
+} from './common.ts';
 import { displayNameLength, trajectoryReward } from './evaluations.ts';
 
 export const trainingStatuses = [
@@ -23,21 +35,28 @@ export const trainingProgress = z.looseObject({
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;
 
-export const trainingRun = renamed(
-  { base_model_slug: ['model_slug'] },
-  z.looseObject({
-    training_run_id: z.string(),
-    pipeline_run_id: text,
-    display_name: text,
-    status: z.nullish(openEnum(trainingStatuses)),
-    bench_id: text,
-    base_model_slug: text,
-    options: freeForm,
-    created_by: text,
-    created_at: text,
-    failure: z.nullish(runFailure),
-    has_training_execution: flag,
-  }),
+export const trainingRun = settled(
+  renamed(
+    { base_model_slug: ['model_slug'] },
+    z.looseObject({
+      training_run_id: z.string(),
+      pipeline_run_id: text,
+      display_name: text,
+      status: z.nullish(openEnum(trainingStatuses)),
+      bench_id: text,
+      base_model_slug: text,
+      options: freeForm,
+      created_by: text,
+      created_at: text,
+      failure: z.nullish(runFailure),
+      has_training_execution: flag,
+      // Later generations say these as well.
+      parent_checkpoint_id: text,
+      agent_id: text,
+      updated_at: text,
+      completed_at: text,
+    }),
+  ),
 );
 export type TrainingRun = z.output<typeof trainingRun>;
 
@@ -52,19 +71,31 @@ export const startTrainingBody = z.strictObject({
 });
 export type StartTrainingBody = z.input<typeof startTrainingBody>;
 
-export const checkpoint = z.looseObject({ checkpoint_id: z.string(), step_index: number, created_at: text });
+/** `is_deployable` is false where the service would refuse to deploy it; where it is missing nothing is known of that. */
+export const checkpoint = z.looseObject({
+  checkpoint_id: z.string(),
+  step_index: number,
+  created_at: text,
+  is_deployable: flag,
+  base_model_slug: text,
+});
 export type Checkpoint = z.output<typeof checkpoint>;
 
 export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: number });
 export type TrainerReward = z.output<typeof trainerReward>;
 
-/** The sample counts show whether a mean is of fewer samples than expected. */
+/**
+ * The sample counts show whether a mean is of fewer samples than expected. `loaded_trajectories` is what the mean is of,
+ * where a service says it.
+ */
 export const heldOutReward = z.looseObject({
   step: z.number(),
   held_out_reward: number,
   expected_samples: number,
   completed_samples: number,
   failed_samples: number,
+  cancelled_samples: number,
+  loaded_trajectories: number,
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
 
@@ -139,7 +170,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/trainer-reward-by-step',
     auth: 'apiKey',
-    response: z.looseObject({ trainer_rewards: rows(trainerReward) }),
+    response: listedAs('trainer_rewards', z.looseObject({ trainer_rewards: rows(trainerReward) })),
     capability: true,
   }),
   getHeldOutRewards: endpoint({
@@ -147,7 +178,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/held-out-reward-by-step',
     auth: 'apiKey',
-    response: z.looseObject({ held_out_rewards: rows(heldOutReward) }),
+    response: listedAs('held_out_rewards', z.looseObject({ held_out_rewards: rows(heldOutReward) })),
     capability: true,
   }),
   getStepTrajectoryRewards: endpoint({
@@ -155,7 +186,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/steps/{step}/trajectory-rewards',
     auth: 'apiKey',
-    response: z.looseObject({ trajectory_rewards: rows(trajectoryReward) }),
+    response: listedAs('trajectory_rewards', z.looseObject({ trajectory_rewards: rows(trajectoryReward) })),
     capability: true,
   }),
   getTrainingOptions: endpoint({

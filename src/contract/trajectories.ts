@@ -10,6 +10,7 @@ import {
   openEnum,
   page,
   rows,
+  spokenText,
   text,
   writtenText,
 } from './common.ts';
@@ -27,12 +28,13 @@ export const terminationReasons = [
   'STALE',
   'ERROR',
   'MISSING_SUBMIT',
+  'GOLDEN_PATCH',
 ] as const;
 
 export const message = z.looseObject({
   message_id: z.nullish(z.union([z.number(), z.string()])),
   role: text,
-  content: writtenText,
+  content: spokenText,
   /** JSON as text. */
   tool_calls: writtenText,
   tool_response: writtenText,
@@ -50,6 +52,13 @@ export const step = z.looseObject({
   messages: field(rows(message)),
 });
 export type TrajectoryStep = z.output<typeof step>;
+
+/** How the rollout of a trajectory went, as later generations say it. */
+export const rollout = z.looseObject({
+  status: text,
+  termination_reason: text,
+  harness_diagnostic: writtenText,
+});
 
 export const trajectory = z.looseObject({
   trajectory_id: z.string(),
@@ -74,6 +83,8 @@ export const trajectory = z.looseObject({
   task_id: text,
   eval_run_id: text,
   training_run_id: text,
+  rollout: field(rollout),
+  policy_step: number,
 });
 export type Trajectory = z.output<typeof trajectory>;
 
@@ -106,7 +117,7 @@ export type UploadedTrajectory = z.output<typeof uploadedTrajectory>;
 export const uploadTrajectoriesResult = z.looseObject({
   uploaded: number,
   skipped: number,
-  failures: z.nullish(z.array(failure)),
+  failures: field(rows(failure)),
   message: text,
   partial_success: flag,
   trajectories: z.nullish(rows(uploadedTrajectory)),

@@ -108,25 +108,24 @@ export const benchmarks = defineResource<Benchmark>({
   commands: benchmarkCommands,
 });
 
-/** Why an image could not be built. */
-export const failureOf = (row: BenchmarkImage): string | undefined => {
-  const failure = row['failure'];
-  return typeof failure === 'string' ? failure : undefined;
-};
-
 export const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
   { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
   { id: 'ref', title: 'IMAGE', width: { min: 10, max: 80, grow: 2 }, value: row => row.provider_ref ?? undefined },
-  { id: 'failure', title: 'FAILURE', width: { min: 8, max: 80, grow: 1 }, wide: true, value: failureOf },
+  {
+    id: 'failure',
+    title: 'FAILURE',
+    width: { min: 8, max: 80, grow: 1 },
+    value: row => row.failure_message ?? undefined,
+  },
 ];
 
 export function imageFacts(row: BenchmarkImage): readonly Fact[] {
   return [
     { label: 'task', value: row.task_id },
     { label: 'status', value: row.build_status ?? 'unknown' },
-    { label: 'failed', value: failureOf(row) },
+    { label: 'failed', value: row.failure_message },
     { label: 'provider', value: row.provider },
     { label: 'image', value: row.provider_ref },
     { label: 'dockerfile', value: row.dockerfile_uri },

@@ -1,6 +1,6 @@
 /** Calls endpoints of the contract: checked input, the right credential, retries, a checked answer. */
 import type * as z from 'zod/mini';
-import { type Endpoint, isWrite } from '../contract/common.ts';
+import { type Endpoint, isWrite, readWith } from '../contract/common.ts';
 import { Agents } from './agents.ts';
 import { requestIdOf } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
@@ -79,7 +79,7 @@ export class Caller implements CallContext {
         });
         // An empty answer says as much as the ids of the request do.
         const body = text.trim() === '' ? call.params : parseJson(text);
-        const read = endpoint.response.safeParse(body);
+        const read = readWith(endpoint.response, body);
         if (!read.success) throw misunderstood({ ...answer, text, body }, facts, read.error.issues);
         return read.data;
       });

@@ -10,6 +10,7 @@ import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
 import { supportedModel } from '../../src/contract/models.ts';
 import { secret } from '../../src/contract/secrets.ts';
+import { hasEnded, type MaybeStatus, withStatus } from '../../src/contract/status.ts';
 import * as training from '../../src/contract/training.ts';
 import * as trajectories from '../../src/contract/trajectories.ts';
 
@@ -334,6 +335,9 @@ describe('both names of a pair are read', () => {
       { base_model_slug: 'm', parent_checkpoint_id: 'c' },
     ],
     [training.trainingRun, { training_run_id: 't', model_slug: 'm' }, { base_model_slug: 'm' }],
+    [supportedModel, { base_model_slug: 'm', pricing: { cached_input: null } }, { model_slug: 'm' }],
+    [benchmarks.benchmarkImage, { task_id: 't', failure: 'no space' }, { failure_message: 'no space' }],
+    [benchmarks.ingestResult, { bench_id: 'b', name: 'n', failed_tasks: [], warnings: null }, { label: 'n' }],
   ])('%#', (schema, given, expected) => {
     expect(schema.parse(given)).toEqual({ ...given, ...expected });
   });
@@ -358,7 +362,7 @@ describe('lists', () => {
   });
 
   it('a row that cannot be read hides no other, and is counted', () => {
-    const body = { items: [row, null, { bench_id: 7 }, 'x', { bench_id: 'b2' }], has_more: false };
+    const body = { items: [row, null, { bench_id: null }, 'x', { bench_id: 'b2' }], has_more: false };
     expect(list.parse(body)).toMatchObject({ items: [row, { bench_id: 'b2' }], dropped: 3 });
     expect(rows(benchmarks.benchmark).parse(body.items)).toEqual([row, { bench_id: 'b2' }]);
   });
@@ -366,6 +370,81 @@ describe('lists', () => {
   it.each([null, 'x', 7, {}, { items: 'x' }, { items: {} }])('%j is no list', body => {
     expect(list.safeParse(body).success).toBe(false);
   });
+});
+
+describe('another type than the document’s', () => {
+  const { items, dropped } = page(evaluations.evalRun).parse([
+    { eval_run_id: 7, step: '12', reward_mean: '0.5', display_name: true, failure: 'out of memory', options: 'none' },
+    { eval_run_id: 'b', reward_mean: 'much' },
+  ]);
+
+  it('is read as the type that is meant', () => {
+    expect(items).toEqual([
+      {
+        eval_run_id: '7',
+        step: 12,
+        reward_mean: 0.5,
+        display_name: 'true',
+        failure: { message: 'out of memory' },
+        options: { value: 'none' },
+        status: 'failed',
+      },
+    ]);
+  });
+
+  it('drops what is no such value, and counts it', () => {
+    expect(dropped).toBe(1);
+  });
+});
+
+describe('a run without a status', () => {
+  const now = Date.parse('2026-03-04T05:06:07Z');
+  const later = '2026-03-04T05:00:00Z';
+
+  it.each([
+    [{ completed_at: later }, 'ended'],
+    [{ failure: {} }, 'failed'],
+    [{ created_at: '2026-01-01T00:00:00Z' }, 'ended'],
+    [{ created_at: later }, undefined],
+    [{}, undefined],
+    [{ status: 'hibernating', completed_at: later }, 'hibernating'],
+  ])('%j', (run, status) => {
+    expect(withStatus<MaybeStatus>(run, now).status).toBe(status);
+  });
+
+  it('is over wherever it is read', () => {
+    expect(evaluations.evalRun.parse({ eval_run_id: 'e', status: null, completed_at: later }).status).toBe('ended');
+    expect(hasEnded('ended')).toBe(true);
+  });
+});
+
+describe('lists in any wrapping', () => {
+  const point = { step: 1, trainer_reward: 0.5 };
+  const image = { task_id: 't' };
+
+  it.each([
+    [training.trainingEndpoints.getTrainerRewards.response, 'trainer_rewards', point],
+    [training.trainingEndpoints.getHeldOutRewards.response, 'held_out_rewards', point],
+    [training.trainingEndpoints.getStepTrajectoryRewards.response, 'trajectory_rewards', { reward: 1 }],
+    [evaluations.trajectoryRewards, 'trajectory_rewards', { reward: 1 }],
+    [evaluations.rolloutStatistics, 'snapshots', { samples: [1] }],
+    [benchmarks.benchmarkImages, 'images', image],
+  ] as readonly [z.ZodMiniType, string, object][])('%#', (schema, name, row) => {
+    for (const body of [[row], { items: [row] }, { [name]: [row] }, { [name]: { items: [row] } }]) {
+      expect(schema.parse(body)).toMatchObject({ [name]: [row] });
+    }
+  });
+});
+
+it('content in parts is read as its text', () => {
+  const contentOf = (content: unknown) => trajectories.message.parse({ content }).content;
+  expect(contentOf([{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }])).toBe(
+    'one\ntwo\nthree',
+  );
+  expect(contentOf([{ type: 'image_url', image_url: { url: 'x' } }])).toBe(
+    '{"type":"image_url","image_url":{"url":"x"}}',
+  );
+  expect(contentOf([])).toBe('[]');
 });
 
 it('texts of a message that came as values are written out', () => {

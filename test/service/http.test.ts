@@ -331,7 +331,7 @@ describe('answers that are none', () => {
     const [first, ...others] = await service.evaluations.listRuns('b1');
     expect(first).toMatchObject(run);
     expect(others).toEqual([]);
-    const list = await hostileServer(json({ items: [{ bench_id: 'b1' }, { bench_id: 7 }], has_more: false }));
+    const list = await hostileServer(json({ items: [{ bench_id: 'b1' }, { bench_id: null }], has_more: false }));
     await expect(serviceAt(list.url).service.benchmarks.list()).resolves.toMatchObject({
       items: [{ bench_id: 'b1' }],
       dropped: 1,

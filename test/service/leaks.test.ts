@@ -97,7 +97,7 @@ const parrots: [string, Parrot][] = [
   ['cut', echo => resetAfter(`{"echo": "${echo}`, { 'x-request-id': apiKey })],
   ['silent', () => silent],
   ['not JSON', echo => text(echo)],
-  ['not of the contract', echo => json({ items: echo, choices: echo, secret: echo, eval_run_id: 7, ok: echo })],
+  ['not of the contract', echo => json({ items: echo, choices: echo, secret: echo, eval_run_id: null, ok: echo })],
   [
     'an error in a stream',
     streamed(echo => `data: ${JSON.stringify({ error: { message: echo, type: echo, context: { echo } } })}\n\n`),

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { UploadedTrajectory } from '../../contract/trajectories.ts';
+import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import type { Service } from '../../service/index.ts';
 import { type Fault, failsAll, faultOf } from '../fault.ts';
 import { Job, type JobState } from './job.ts';
@@ -14,19 +14,29 @@ import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 export interface Outcome {
   /** Line of the file, or place in the array; from 1. */
   readonly line: number;
+  /** As the service gave it; `failed` where it gave none. */
   readonly status: string;
+  /** Whatever is neither `uploaded` nor `skipped`, and whatever has a failure of its own. */
+  readonly failed: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
   readonly message: string | undefined;
 }
+
+export interface UploadCounts {
+  readonly stored: number;
+  readonly skipped: number;
+  readonly failed: number;
+}
+
+const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0 };
 
 export interface TrajectoryUploadState extends JobState {
   readonly phase: 'waiting' | 'uploading' | 'done' | 'failed' | 'cancelled';
   /** Bytes of the file, and how many of them have their outcome. */
   readonly size: number;
   readonly handled: number;
-  /** How many there are of each status. */
-  readonly counts: ReadonlyMap<string, number>;
+  readonly counts: UploadCounts;
   readonly fault: Fault | undefined;
 }
 
@@ -65,7 +75,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly dataset: string;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
-  #counts = new Map<string, number>();
   /** Where in the file those stand that failed. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
@@ -75,7 +84,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       phase: 'waiting',
       size: 0,
       handled: 0,
-      counts: new Map(),
+      counts: noCounts,
       fault: undefined,
     });
     this.path = path;
@@ -95,9 +104,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   protected override begin(): Partial<TrajectoryUploadState> {
     this.#outcomes = [];
     this.#shown = undefined;
-    this.#counts = new Map();
     this.#failed = [];
-    return { phase: 'uploading', handled: 0, counts: new Map(), fault: undefined };
+    return { phase: 'uploading', handled: 0, counts: noCounts, fault: undefined };
   }
 
   protected override end(cancelled: boolean, fault: Fault): Partial<TrajectoryUploadState> {
@@ -114,7 +122,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
         const answered = new Map((await this.#send(service, readable)).map(each => [each.line, each]));
-        this.#add(batch, item => answered.get(item.line) ?? outcome(item.line, 'failed', item.fault ?? 'not sent'));
+        this.#add(batch, item => answered.get(item.line) ?? failedOutcome(item.line, item.fault ?? 'not sent'));
       }
       this.set({ phase: 'done', handled: size });
     } finally {
@@ -123,14 +131,15 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome): void {
+    const counts = { ...this.state.counts };
     for (const item of batch) {
       const result = outcomeOf(item);
       this.#outcomes.push(result);
-      this.#counts.set(result.status, (this.#counts.get(result.status) ?? 0) + 1);
-      if (result.status === 'failed') this.#failed.push({ start: item.start, end: item.end });
+      counts[result.failed ? 'failed' : result.status === 'skipped' ? 'skipped' : 'stored'] += 1;
+      if (result.failed) this.#failed.push({ start: item.start, end: item.end });
     }
     this.#shown = undefined;
-    this.set({ handled: batch.at(-1)?.end ?? this.state.handled, counts: new Map(this.#counts) });
+    this.set({ handled: batch.at(-1)?.end ?? this.state.handled, counts });
   }
 
   /** @throws ServiceError where the other batches would fail in the same way */
@@ -145,8 +154,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         { dataset: this.dataset, trajectories },
         { signal: this.signal, idempotencyKey },
       );
-      const byIndex = new Map((answer.trajectories ?? []).map((item, index) => [item.request_index ?? index, item]));
-      return batch.map(({ line }, index) => outcomeOf(line, byIndex.get(index)));
+      return outcomesOf(batch, answer);
     } catch (error) {
       const fault = faultOf(error);
       if (this.signal.aborted || failsAll(error)) throw error;
@@ -154,7 +162,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       return batch.map(({ line }, index) => {
         const own = known.find(each => each['item_index'] === index)?.['message'];
-        return outcome(line, 'failed', typeof own === 'string' ? own : fault.message);
+        return failedOutcome(line, typeof own === 'string' ? own : fault.message);
       });
     }
   }
@@ -198,17 +206,37 @@ async function writeNew(path: string, content: AsyncIterable<Uint8Array | string
   }
 }
 
-function outcome(line: number, status: string, message: string): Outcome {
-  return { line, status, trajectoryId: undefined, traceId: undefined, message };
+function failedOutcome(line: number, message: string, status = 'failed'): Outcome {
+  return { line, status, failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
 
-function outcomeOf(line: number, item: UploadedTrajectory | undefined): Outcome {
-  if (!item) return outcome(line, 'unknown', 'The service said nothing of this one.');
-  return {
-    line,
-    status: item.status ?? (item.failure ? 'failed' : 'unknown'),
-    trajectoryId: item.trajectory_id ?? undefined,
-    traceId: item.trace_id ?? undefined,
-    message: item.failure?.message ?? undefined,
-  };
+/** What an answer says of each item of its batch. What it does not mention has not been stored, as far as is known. */
+function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): Outcome[] {
+  const { trajectories, failures } = answer;
+  const listed = new Map((trajectories ?? []).map((item, index) => [item.request_index ?? index, item]));
+  const failed = new Map((failures ?? []).map((failure, index) => [failure.item_index ?? index, failure]));
+  const all = trajectories || failures?.length ? undefined : statusOfAll(batch.length, answer);
+  return batch.map(({ line }, index) => {
+    const item = listed.get(index);
+    const said = item?.failure ?? failed.get(index);
+    // An object of nulls stands for none.
+    const failure = said?.code == null && said?.message == null ? undefined : said;
+    const status = item?.status ?? (failure ? 'failed' : all);
+    if (status === undefined)
+      return failedOutcome(line, 'The service did not say what it did with this one.', 'unknown');
+    return {
+      line,
+      status,
+      failed: failure !== undefined || (status !== 'uploaded' && status !== 'skipped'),
+      trajectoryId: item?.trajectory_id ?? undefined,
+      traceId: item?.trace_id ?? undefined,
+      message: failure?.message ?? failure?.code ?? undefined,
+    };
+  });
+}
+
+/** The status of every item, where the service only counts them and all have the same. */
+function statusOfAll(size: number, { uploaded, skipped }: UploadTrajectoriesResult): string | undefined {
+  if (uploaded === size) return 'uploaded';
+  return skipped === size ? 'skipped' : undefined;
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
-import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { TrajectoryUpload, type UploadCounts } from '../../../src/queries/uploads/trajectory-upload.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
+import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
 
 let local: TestService;
 let service: Service;
@@ -124,5 +125,65 @@ describe('a file', () => {
     await upload.run(async () => service);
     expect(upload.state.phase).toBe('failed');
     expect(upload.state.fault?.message).toContain('ENOENT');
+  });
+});
+
+describe('an outcome of a service that names them differently', () => {
+  const boom = { code: 'too_long', message: 'it is too long' };
+
+  /** What a file of three lines comes to, by what the service says of the batch. */
+  async function outcomesOf(answer: object) {
+    const server = await hostileServer(json(answer));
+    const path = join(folder, 'three.jsonl');
+    writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    await upload.run(async () => serviceAt(server.url).service);
+    return upload;
+  }
+
+  it.each<[string, object, UploadCounts, (string | undefined)[]]>([
+    [
+      'whatever is neither uploaded nor skipped has failed',
+      { trajectories: [{ status: 'error', failure: boom }, { status: 'skipped' }, { status: 'rejected' }] },
+      { stored: 0, skipped: 1, failed: 2 },
+      ['it is too long', undefined, undefined],
+    ],
+    [
+      'a failure counts, whatever the status',
+      { trajectories: [{ status: 'uploaded', failure: boom }, { status: 'uploaded' }, { failure: { code: 'odd' } }] },
+      { stored: 1, skipped: 0, failed: 2 },
+      ['it is too long', undefined, 'odd'],
+    ],
+    [
+      'a failure of the batch is that of its item',
+      { trajectories: [{ status: 'uploaded' }, { status: 'uploaded' }], failures: [{ ...boom, item_index: 2 }] },
+      { stored: 2, skipped: 0, failed: 1 },
+      [undefined, undefined, 'it is too long'],
+    ],
+    [
+      'one that is not mentioned has failed',
+      { uploaded: 2, trajectories: [{ status: 'uploaded' }, { request_index: 2, status: 'uploaded', failure: null }] },
+      { stored: 2, skipped: 0, failed: 1 },
+      [undefined, 'The service did not say what it did with this one.', undefined],
+    ],
+    [
+      'all of them are only counted',
+      { uploaded: 3, skipped: 0 },
+      { stored: 3, skipped: 0, failed: 0 },
+      [undefined, undefined, undefined],
+    ],
+  ])('%s', async (_, answer, counts, messages) => {
+    const upload = await outcomesOf(answer);
+    expect(upload.state.counts).toEqual(counts);
+    expect(upload.outcomes.map(({ message }) => message)).toEqual(messages);
+    expect(upload.failures).toBe(counts.failed);
+  });
+
+  it('is in the file of those to be sent again', async () => {
+    const upload = await outcomesOf({
+      trajectories: [{ status: 'error' }, { status: 'uploaded' }, { status: 'error' }],
+    });
+    const path = await upload.saveFailures(join(folder, 'again.jsonl'));
+    expect(readFileSync(path, 'utf8')).toBe(`${line('a')}\n${line('c')}\n`);
   });
 });

@@ -41,18 +41,15 @@ const phaseWords = {
 
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
   const { state } = job;
-  const count = (status: string): number => state.counts.get(status) ?? 0;
-  const failed = count('failed');
+  const { stored, skipped, failed } = state.counts;
   const share = state.size === 0 ? Number(state.phase === 'done') : state.handled / state.size;
   return [
     theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
     phaseWords[state.phase],
     `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(job.outcomes.length, 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
-    [
-      `${count('uploaded')} stored`,
-      `${count('skipped')} skipped`,
-      failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed',
-    ].join('  '),
+    [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
+      '  ',
+    ),
     ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
