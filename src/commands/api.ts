@@ -1,13 +1,12 @@
 /** `benchtop api`: any operation of the contract, by its name or its path. */
 
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
-import { muchData, slowAnswer } from '../service/options.ts';
+import { untypedCall } from '../service/index.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
@@ -171,9 +170,8 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
   return withService(configFlags(values), io, async ({ service, signal }) => {
-    const idempotencyKey = values['idempotency-key'] ?? (endpoint.idempotencyKey ? randomUUID() : undefined);
-    const extras = { ...slowAnswer, ...muchData, signal, token, idempotencyKey };
-    const answer = await service.call(endpoint.operation as Operation, { params, query, body }, extras);
+    const options = { signal, token, idempotencyKey: values['idempotency-key'] };
+    const answer = await untypedCall(service)(endpoint.operation as Operation, { params, query, body }, options);
     await io.print(recordText(answer, values.field));
     return exitCodes.done;
   });

@@ -102,13 +102,14 @@ function faultOf(about: string, error: unknown): Finding {
 
 /** Reads that need no id, by what the document does not show. */
 const optional: Partial<Record<Operation, (service: Service, signal: AbortSignal) => Promise<unknown>>> = {
-  listTrajectories: (service, signal) => service.trajectories.list({ limit: 1 }, { signal }),
-  listDatasets: (service, signal) => service.datasets.list({ limit: 1 }, { signal }),
-  listDeployments: (service, signal) => service.deployments.list({ limit: 1 }, { signal }),
-  listSecrets: (service, signal) => service.secrets.list({ limit: 1 }, { signal }),
-  listBenchmarkRuntimes: (service, signal) => service.benchmarks.listRuntimes({ limit: 1 }, { signal }),
-  getTrainingOptions: (service, signal) => service.training.options({ signal }),
-  getDeploymentSummary: (service, signal) => service.deployments.summary({ signal }),
+  listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
+  listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
+  listDeployments: (service, signal) => service.call('listDeployments', { query: { limit: 1 } }, { signal }),
+  listSecrets: (service, signal) => service.call('listSecrets', { query: { limit: 1 } }, { signal }),
+  listBenchmarkRuntimes: (service, signal) =>
+    service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
+  getTrainingOptions: (service, signal) => service.call('getTrainingOptions', {}, { signal }),
+  getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
 async function* serviceFindings(
@@ -121,7 +122,7 @@ async function* serviceFindings(
   const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
   try {
     const began = performance.now();
-    await service.benchmarks.list({ limit: 1 }, { signal: patience() });
+    await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
     const took = Math.round(performance.now() - began);
     yield {
       about,

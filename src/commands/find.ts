@@ -3,7 +3,7 @@ import { fruitlessPages, pageSize } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import { resourceNamed, resources } from '../resources/catalogue.ts';
 import type { Resource, Scope } from '../resources/define.ts';
-import { followCursors } from '../service/pagination.ts';
+import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -20,15 +20,13 @@ export async function* pagesOf(
   { service, memory, signal }: CommandContext,
 ): AsyncGenerator<ResourcePage, void> {
   const source = resource.list(scope);
-  const follow = followCursors(undefined);
   const seen = new Set<string>();
   let dropped = 0;
   let repeated = 0;
   let fruitless = 0;
-  let cursor: string | undefined;
-  do {
-    const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await source.readPage({ service, query, signal, memory });
+  const readPage = (cursor: string | undefined) =>
+    source.readPage({ service, query: { limit: pageSize, cursor }, signal, memory });
+  for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);
       return !seen.has(id) && seen.add(id);
@@ -37,7 +35,6 @@ export async function* pagesOf(
     dropped += page.dropped;
     repeated += page.items.length - rows.length;
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
-    cursor = fruitless < fruitlessPages ? follow(page) : undefined;
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with the id of another row left out`,
@@ -45,7 +42,8 @@ export async function* pagesOf(
       page.note ?? '',
     ];
     yield { rows, notes: notes.filter(Boolean) };
-  } while (cursor !== undefined);
+    if (fruitless === fruitlessPages) return;
+  }
 }
 
 /** @throws CommandError naming what there is */

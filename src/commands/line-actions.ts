@@ -18,34 +18,39 @@ const nameOf = (benchmark: Benchmark): string => benchmark.label ?? benchmark.be
 const evaluate: Act<Benchmark> = async (row, service, ask) => {
   const model_slug = await ask('Model');
   const display_name = await ask('Name of the run', `${nameOf(row)} baseline`);
-  const run = await service.evaluations.start(row.bench_id, { model_slug, display_name });
+  const run = await service.call('startEval', {
+    params: { bench_id: row.bench_id },
+    body: { model_slug, display_name },
+  });
   return `Started ${run.eval_run_id}. Say runs to hear of it.`;
 };
 
 const train: Act<Benchmark> = async (row, service, ask) => {
   const base_model_slug = await ask('Model');
   const display_name = await ask('Name of the run', `${nameOf(row)} training`);
-  const run = await service.training.start({ bench_id: row.bench_id, base_model_slug, display_name });
+  const run = await service.call('startTraining', { body: { bench_id: row.bench_id, base_model_slug, display_name } });
   return `Started ${run.training_run_id}. Say training to hear of it.`;
 };
 
 const cancelRun: Act<EvalRun> = async (row, service) => {
-  await service.evaluations.cancel(row.eval_run_id);
+  await service.call('cancelEval', { params: { eval_run_id: row.eval_run_id } });
   return 'Cancelled.';
 };
 
 const cancelTraining: Act<TrainingRun> = async (row, service) => {
-  await service.training.cancel(row.training_run_id);
+  await service.call('cancelTraining', { params: { training_run_id: row.training_run_id } });
   return 'Asked it to stop.';
 };
 
 const deploy: Act<TrainingRun> = async (row, service, ask) => {
-  const checkpoints = await service.training.checkpoints(row.training_run_id);
+  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: row.training_run_id } });
   const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
   if (!last) return 'The run has committed no checkpoint yet.';
   const model_slug = await ask('Slug it serves under', slugOf(row.display_name ?? row.training_run_id));
   const role = (await ask('Role, production or test', 'production')) === 'test' ? 'test' : 'production';
-  const { deployment_id } = await service.deployments.start({ checkpoint_id: last.checkpoint_id, model_slug, role });
+  const { deployment_id } = await service.call('startDeployment', {
+    body: { checkpoint_id: last.checkpoint_id, model_slug, role },
+  });
   return `Deploying ${deployment_id}. Say deployments to hear of it.`;
 };
 

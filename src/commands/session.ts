@@ -157,8 +157,9 @@ export class Session {
     const connection = connectTo(config, 'command');
     try {
       const service = await connection.service();
-      const asked = service.benchmarks.list(
-        { limit: 1 },
+      const asked = service.call(
+        'listBenchmarks',
+        { query: { limit: 1 } },
         { signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]) },
       );
       await unlessAborted(asked, signal);

@@ -155,6 +155,7 @@ export const benchmarkEndpoints = {
     path: '/api/v1/benchmarks/{bench_id}/images/build',
     auth: 'apiKey',
     response: benchmarkImages,
+    pace: 'slow',
   }),
   listBenchmarkImages: endpoint({
     operation: 'listBenchmarkImages',
@@ -172,6 +173,7 @@ export const benchmarkEndpoints = {
     body: z.record(z.string(), z.unknown()),
     response: ingestResult,
     capability: true,
+    pace: 'slow',
   }),
   getBenchmark: endpoint({
     operation: 'getBenchmark',

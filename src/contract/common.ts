@@ -219,24 +219,30 @@ export interface Endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType,
   Body extends z.ZodMiniType = z.ZodMiniType,
   Response extends z.ZodMiniType = z.ZodMiniType,
+  Path extends string = string,
 > {
   /** A name for messages and tests, e.g. `listBenchmarkRuntimes`. */
   readonly operation: string;
   readonly method: Method;
   /** Path under the base address; `{name}` marks a parameter. */
-  readonly path: string;
+  readonly path: Path;
   readonly auth: Auth;
   readonly query?: Query;
   readonly body?: Body;
   readonly response: Response;
   /** True where the document does not list the endpoint, so that a service may lack it. */
   readonly capability?: boolean;
-  /** True where an `Idempotency-Key` header is accepted, which makes a repeat harmless. */
-  readonly idempotencyKey?: boolean;
+  /**
+   * An `Idempotency-Key` header goes along, made up where the caller gives none. `honoured` makes a repeat harmless; with
+   * `unconfirmed` the document does not say that it does, so that the call is not retried.
+   */
+  readonly idempotencyKey?: 'honoured' | 'unconfirmed';
   /** True where a field of the body makes a repeat harmless. */
   readonly repeatable?: boolean;
   /** Fields of the body whose values no error, log or history may repeat. */
   readonly sensitive?: readonly string[];
+  /** `slow` does much before it answers; `bulk` sends or gets much, which takes long over a slow line without being silent. */
+  readonly pace?: 'slow' | 'bulk';
 }
 
 /**
@@ -247,11 +253,12 @@ export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): bo
   return method !== 'GET' && auth !== 'inferenceToken';
 }
 
-/** Declares an endpoint and keeps the types of its schemas. */
+/** Declares an endpoint and keeps the types of its schemas and its path. */
 export function endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType<undefined>,
   Body extends z.ZodMiniType = z.ZodMiniType<undefined>,
   Response extends z.ZodMiniType = z.ZodMiniType,
->(declaration: Endpoint<Query, Body, Response>): Endpoint<Query, Body, Response> {
+  Path extends string = string,
+>(declaration: Endpoint<Query, Body, Response, Path>): Endpoint<Query, Body, Response, Path> {
   return declaration;
 }

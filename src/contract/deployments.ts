@@ -62,6 +62,7 @@ export const deploymentEndpoints = {
     path: '/api/v1/deploy/{deployment_id}',
     auth: 'apiKey',
     response: z.looseObject({ deployment_id: text, row_deleted: flag }),
+    pace: 'slow',
   }),
   listDeployments: endpoint({
     operation: 'listDeployments',
@@ -80,6 +81,7 @@ export const deploymentEndpoints = {
     body: startDeploymentBody,
     response: deployment,
     capability: true,
+    idempotencyKey: 'unconfirmed',
   }),
   promoteDeployment: endpoint({
     operation: 'promoteDeployment',

@@ -111,7 +111,7 @@ export const evaluationEndpoints = {
     auth: 'apiKey',
     body: startEvalBody,
     response: startEvalResult,
-    idempotencyKey: true,
+    idempotencyKey: 'honoured',
   }),
   getRolloutStatistics: endpoint({
     operation: 'getRolloutStatistics',

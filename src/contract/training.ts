@@ -115,7 +115,7 @@ export const trainingEndpoints = {
     body: startTrainingBody,
     response: trainingRun,
     capability: true,
-    idempotencyKey: true,
+    idempotencyKey: 'honoured',
   }),
   listTrainingRuns: endpoint({
     operation: 'listTrainingRuns',

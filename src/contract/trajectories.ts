@@ -145,7 +145,8 @@ export const trajectoryEndpoints = {
     auth: 'apiKey',
     body: uploadTrajectoriesBody,
     response: uploadTrajectoriesResult,
-    idempotencyKey: true,
+    idempotencyKey: 'honoured',
+    pace: 'bulk',
   }),
   getTrajectory: endpoint({
     operation: 'getTrajectory',
@@ -154,6 +155,7 @@ export const trajectoryEndpoints = {
     auth: 'shownWithout',
     query: trajectoryQuery,
     response: trajectory,
+    pace: 'bulk',
   }),
   logReward: endpoint({
     operation: 'logReward',

@@ -35,7 +35,11 @@ export async function readAcross<Row extends OfBenchmark>(
   { read, mayHave = () => true, words }: AcrossOptions<Row>,
 ): Promise<NotedPage<Row>> {
   const { cursor } = query;
-  const list = await service.benchmarks.list({ limit: benchmarksAPage, ...(cursor ? { cursor } : {}) }, { signal });
+  const list = await service.call(
+    'listBenchmarks',
+    { query: { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) } },
+    { signal },
+  );
   const asked = list.items.filter(mayHave).map(({ bench_id }) => bench_id);
   const failed = new Map<string, Fault>();
   const items: Row[] = [];

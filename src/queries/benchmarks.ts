@@ -6,11 +6,12 @@ import type {
   BenchmarkRuntime,
   Readiness,
 } from '../contract/benchmarks.ts';
+import type { Page } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Capabilities } from '../service/capabilities.ts';
 import { NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { followCursors } from '../service/pagination.ts';
+import { readPages } from '../service/pagination.ts';
 import { type ListSource, pageSize, wholePage } from './list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -27,14 +28,14 @@ export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,
   id: row => row.bench_id,
   sorts: true,
-  readPage: ({ service, query, signal }) => service.benchmarks.list(query, { signal }),
+  readPage: ({ service, query, signal }) => service.call('listBenchmarks', { query }, { signal }),
 };
 
 export const runtimeList: ListSource<BenchmarkRuntime> = {
   key: benchmarkKeys.runtimes,
   id: row => row.runtime_id,
   sorts: true,
-  readPage: ({ service, query, signal }) => service.benchmarks.listRuntimes(query, { signal }),
+  readPage: ({ service, query, signal }) => service.call('listBenchmarkRuntimes', { query }, { signal }),
   activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
 };
 
@@ -50,26 +51,23 @@ async function findListed(service: Service, benchId: string, signal: AbortSignal
   const { capabilities } = service;
   const known = foundAt.get(capabilities) ?? new Map<string, string | undefined>();
   foundAt.set(capabilities, known);
-  const readPage = async (cursor: string | undefined) => {
-    const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await service.benchmarks.list(query, { signal });
-    return { page, found: page.items.find(({ bench_id }) => bench_id === benchId) };
+  let at: string | undefined;
+  const readPage = (cursor: string | undefined) => {
+    at = cursor;
+    return service.call('listBenchmarks', { query: { limit: pageSize, cursor } }, { signal });
   };
+  const among = ({ items }: Page<Benchmark>) => items.find(({ bench_id }) => bench_id === benchId);
   if (known.has(benchId)) {
-    const { found } = await readPage(known.get(benchId));
+    const found = among(await readPage(known.get(benchId)));
     if (found) return found;
     known.delete(benchId);
   }
-  const follow = followCursors(undefined);
-  let cursor: string | undefined;
-  do {
-    const { page, found } = await readPage(cursor);
-    if (found) {
-      known.set(benchId, cursor);
-      return found;
-    }
-    cursor = follow(page);
-  } while (cursor !== undefined);
+  for await (const page of readPages(readPage)) {
+    const found = among(page);
+    if (!found) continue;
+    known.set(benchId, at);
+    return found;
+  }
   throw new NotFoundError(`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
 }
 
@@ -81,7 +79,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
     read: async ({ service, signal }) => {
       if (service.capabilities.has('getBenchmark')) {
         try {
-          return await service.benchmarks.get(benchId, { signal });
+          return await service.call('getBenchmark', { params: { bench_id: benchId } }, { signal });
         } catch (error) {
           if (service.capabilities.has('getBenchmark')) throw error;
         }
@@ -97,7 +95,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
     about: { kind: 'benchmark', id: benchId },
     observes: ({ ready }) => ({ kind: 'benchmark', id: benchId, status: ready ? 'ready' : 'not ready' }),
-    read: ({ service, signal }) => service.benchmarks.readiness(benchId, { signal }),
+    read: ({ service, signal }) => service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal }),
   };
 }
 
@@ -105,7 +103,8 @@ export function imageList(benchId: string): ListSource<BenchmarkImage> {
   return {
     key: [...benchmarkKeys.images(benchId), 'list'],
     id: row => row.task_id,
-    readPage: async ({ service, signal }) => wholePage((await service.benchmarks.images(benchId, { signal })).images),
+    readPage: async ({ service, signal }) =>
+      wholePage((await service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal })).images),
     activity: rows => (rows.some(row => isBuilding(row.build_status)) ? 'building' : 'open'),
   };
 }
@@ -114,7 +113,7 @@ export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
   return {
     key: benchmarkKeys.images(benchId),
     activity: answer => (answer?.images.some(image => isBuilding(image.build_status)) ? 'building' : 'open'),
-    read: ({ service, signal }) => service.benchmarks.images(benchId, { signal }),
+    read: ({ service, signal }) => service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal }),
   };
 }
 

@@ -54,7 +54,11 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
     key: [...evaluationKeys.all, 'compared', firstRun, secondRun],
     id: row => row.task_id,
     readPage: async ({ service, signal }) => {
-      const answers = await Promise.all([firstRun, secondRun].map(run => service.evaluations.rewards(run, { signal })));
+      const answers = await Promise.all(
+        [firstRun, secondRun].map(run =>
+          service.call('getTrajectoryRewards', { params: { eval_run_id: run } }, { signal }),
+        ),
+      );
       const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
       const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;
       const note =

@@ -8,5 +8,5 @@ export const datasetList: ListSource<Dataset> = {
   key: datasetKeys.list,
   id: row => row.dataset_id,
   sorts: true,
-  readPage: ({ service, query, signal }) => service.datasets.list(query, { signal }),
+  readPage: ({ service, query, signal }) => service.call('listDatasets', { query }, { signal }),
 };

@@ -40,7 +40,7 @@ export const deploymentList: ListSource<Deployment> = remembering(
     key: deploymentKeys.list,
     id: row => row.deployment_id,
     sorts: true,
-    readPage: ({ service, query, signal }) => service.deployments.list(query, { signal }),
+    readPage: ({ service, query, signal }) => service.call('listDeployments', { query }, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   },
   remembered,
@@ -51,7 +51,8 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
-    readPage: ({ service, query, signal }) => service.deployments.list({ ...query, status }, { signal }),
+    readPage: ({ service, query, signal }) =>
+      service.call('listDeployments', { query: { ...query, status } }, { signal }),
   };
 }
 
@@ -59,7 +60,8 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
   const asked: LiveQuery<Deployment> = {
     key: deploymentKeys.one(deploymentId),
     activity: deployment => activityOf(deployment?.status),
-    read: ({ service, signal }) => service.deployments.get(deploymentId, { signal }),
+    read: ({ service, signal }) =>
+      service.call('getDeployment', { params: { deployment_id: deploymentId } }, { signal }),
   };
   return rememberingOne(asked, deploymentId, remembered);
 }
@@ -68,5 +70,5 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
 export const deploymentSummaryQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: deploymentKeys.summary,
   activity: () => 'open',
-  read: ({ service, signal }) => service.deployments.summary({ signal }),
+  read: ({ service, signal }) => service.call('getDeploymentSummary', {}, { signal }),
 };

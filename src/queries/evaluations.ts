@@ -60,7 +60,8 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: async ({ service, signal }) => wholePage(await service.evaluations.listRuns(benchId, { signal })),
+    readPage: async ({ service, signal }) =>
+      wholePage(await service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal })),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
@@ -75,7 +76,8 @@ export const everyRun: ListSource<EvalRun> = remembering(
     readPage: asking =>
       readAcross(asking, {
         words: 'runs',
-        read: benchId => asking.service.evaluations.listRuns(benchId, { signal: asking.signal }),
+        read: benchId =>
+          asking.service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal: asking.signal }),
         // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       }),
@@ -88,7 +90,7 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   const asked: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => activityOfRun(run?.status),
-    read: ({ service, signal }) => service.evaluations.get(runId, { signal }),
+    read: ({ service, signal }) => service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }),
   };
   return rememberingOne(asked, runId, rememberedRuns);
 }
@@ -106,7 +108,7 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
     }),
     activity: progress => activityOfRun(progress?.status),
-    read: ({ service, signal }) => service.evaluations.progress(runId, { signal }),
+    read: ({ service, signal }) => service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal }),
   };
 }
 
@@ -130,8 +132,8 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
     activity: () => (ended ? 'settled' : 'running'),
     read: async ({ service, signal }) => {
       const [rewards, statistics] = await Promise.allSettled([
-        service.evaluations.rewards(runId, { signal }),
-        service.evaluations.statistics(runId, { signal }),
+        service.call('getTrajectoryRewards', { params: { eval_run_id: runId } }, { signal }),
+        service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
       ]);
       if (rewards.status === 'rejected') throw rewards.reason;
       const read = statistics.status === 'fulfilled';

@@ -7,5 +7,5 @@ export const modelKeys = { list: ['models'] } as const;
 export const modelList: ListSource<SupportedModel> = {
   key: modelKeys.list,
   id: row => row.model_slug,
-  readPage: async ({ service, signal }) => wholePage(await service.models.listSupportedTrainingModels({ signal })),
+  readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };

@@ -8,5 +8,5 @@ export const secretList: ListSource<Secret> = {
   key: secretKeys.list,
   id: row => row.secret_id,
   sorts: true,
-  readPage: ({ service, query, signal }) => service.secrets.list(query, { signal }),
+  readPage: ({ service, query, signal }) => service.call('listSecrets', { query }, { signal }),
 };

@@ -57,7 +57,8 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
     readPage: asking =>
       readAcross(asking, {
         words: 'training runs',
-        read: benchId => asking.service.training.listRuns(benchId, { signal: asking.signal }),
+        read: benchId =>
+          asking.service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal: asking.signal }),
       }),
     activity: activityOfRuns,
   },
@@ -68,7 +69,8 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
-    readPage: async ({ service, signal }) => wholePage(await service.training.listRuns(benchId, { signal })),
+    readPage: async ({ service, signal }) =>
+      wholePage(await service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal })),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...remembered, parent: benchId });
@@ -96,7 +98,11 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
           if (!run) continue;
           const { service, signal } = asking;
           try {
-            const { completed_steps } = await service.training.progress(run.training_run_id, { signal });
+            const { completed_steps } = await service.call(
+              'getTrainingProgress',
+              { params: { training_run_id: run.training_run_id } },
+              { signal },
+            );
             items[index] = { ...run, completed_steps };
           } catch (error) {
             if (signal.aborted) throw error;
@@ -128,7 +134,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   const asked: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOfRun(run?.status),
-    read: ({ service, signal }) => service.training.get(runId, { signal }),
+    read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
   return rememberingOne(asked, runId, remembered);
 }
@@ -146,7 +152,8 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
       done: completed_steps,
       total: total_steps,
     }),
-    read: ({ service, signal }) => service.training.progress(runId, { signal }),
+    read: ({ service, signal }) =>
+      service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal }),
   };
 }
 
@@ -154,7 +161,8 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: async ({ service, signal }) => wholePage(await service.training.checkpoints(runId, { signal })),
+    readPage: async ({ service, signal }) =>
+      wholePage(await service.call('listCheckpoints', { params: { training_run_id: runId } }, { signal })),
     activity: () => (ended ? 'settled' : 'running'),
   };
 }
@@ -167,7 +175,8 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       return { kind: 'training', id: runId, curve, mean: curve.at(-1) };
     },
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) => (await service.training.trainerRewards(runId, { signal })).trainer_rewards,
+    read: async ({ service, signal }) =>
+      (await service.call('getTrainerRewards', { params: { training_run_id: runId } }, { signal })).trainer_rewards,
   };
 }
 
@@ -175,7 +184,8 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   return {
     key: trainingKeys.heldOutRewards(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) => (await service.training.heldOutRewards(runId, { signal })).held_out_rewards,
+    read: async ({ service, signal }) =>
+      (await service.call('getHeldOutRewards', { params: { training_run_id: runId } }, { signal })).held_out_rewards,
   };
 }
 
@@ -188,7 +198,11 @@ export function stepRewardList(runId: string, step: number): ListSource<StepRoll
     key: trainingKeys.stepRewards(runId, step),
     id: row => row.trajectory_id ?? `rollout ${row.place}`,
     readPage: async ({ service, signal }) => {
-      const { trajectory_rewards: rewards } = await service.training.stepRewards(runId, step, { signal });
+      const { trajectory_rewards: rewards } = await service.call(
+        'getStepTrajectoryRewards',
+        { params: { training_run_id: runId, step } },
+        { signal },
+      );
       const rollouts = rewards.map((row, index) => ({ ...row, place: index + 1 }));
       return { ...wholePage(rollouts), dropped: unreadableIn(rewards) };
     },
@@ -201,7 +215,8 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
   return {
     key: [...trainingKeys.checkpoints(runId), step],
     activity: () => 'settled',
-    read: ({ service, signal }) => service.training.checkpoint(runId, step, { signal }),
+    read: ({ service, signal }) =>
+      service.call('getCheckpoint', { params: { training_run_id: runId, step_index: step } }, { signal }),
   };
 }
 
@@ -209,5 +224,5 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
 export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: trainingKeys.options,
   activity: () => 'settled',
-  read: ({ service, signal }) => service.training.options({ signal }),
+  read: ({ service, signal }) => service.call('getTrainingOptions', {}, { signal }),
 };

@@ -76,7 +76,8 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     id: row => row.trajectory_id,
     sorts: true,
     observesFirst: rememberedRows,
-    readPage: ({ service, query, signal }) => service.trajectories.list({ ...query, ...filter }, { signal }),
+    readPage: ({ service, query, signal }) =>
+      service.call('listTrajectories', { query: { ...query, ...filter } }, { signal }),
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
   return remembering(listed, {
@@ -95,7 +96,12 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
     about: { kind: 'trajectory', id: trajectoryId },
     observes: observeTrajectory,
     activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
-    read: ({ service, signal }) => service.trajectories.get(trajectoryId, { include_steps: true }, { signal }),
+    read: ({ service, signal }) =>
+      service.call(
+        'getTrajectory',
+        { params: { trajectory_id: trajectoryId }, query: { include_steps: true } },
+        { signal },
+      ),
   };
 }
 
@@ -106,7 +112,12 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
     about: { kind: 'trajectory', id: trajectoryId },
     observes: observeTrajectory,
     activity: trajectory => activityOfRun(trajectory?.status),
-    read: ({ service, signal }) => service.trajectories.get(trajectoryId, { include_steps: false }, { signal }),
+    read: ({ service, signal }) =>
+      service.call(
+        'getTrajectory',
+        { params: { trajectory_id: trajectoryId }, query: { include_steps: false } },
+        { signal },
+      ),
   };
 }
 
@@ -125,12 +136,16 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     readPage: async ({ service, query, signal }) => {
       if (service.capabilities.has('listTrajectories')) {
         try {
-          return await service.trajectories.list({ ...query, ...filter }, { signal });
+          return await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
         } catch (error) {
           if (service.capabilities.has('listTrajectories')) throw error;
         }
       }
-      const { trajectory_rewards: rewards } = await service.evaluations.rewards(runId, { signal });
+      const { trajectory_rewards: rewards } = await service.call(
+        'getTrajectoryRewards',
+        { params: { eval_run_id: runId } },
+        { signal },
+      );
       const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - items.length;
       const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id to be opened by`;

@@ -49,9 +49,9 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
  *
  * @throws RequestError where an id is empty, or is one that an address would swallow (`.` and `..`)
  */
-export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
+export function fillPath(path: string, params: Readonly<Record<string, string | number>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const id = own(params, name) ?? '';
+    const id = String(own(params, name) ?? '');
     if (id === '' || id === '.' || id === '..') {
       throw new RequestError(id === '' ? `${name} is missing. Nothing was sent.` : `“${id}” cannot be a ${name}.`, {
         code: 'invalid_request',

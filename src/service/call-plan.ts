@@ -25,7 +25,7 @@ import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
 /** A prepared call: everything that its attempts have in common. */
 export interface Call {
   readonly endpoint: Endpoint;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string | number>>;
   readonly request: PreparedRequest;
   readonly body: unknown;
   readonly timeouts: Timeouts;
@@ -96,7 +96,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
 
   get repeatable() {
     const { endpoint, idempotencyKey } = this.#call;
-    return endpoint.repeatable === true || (endpoint.idempotencyKey === true && idempotencyKey !== undefined);
+    return endpoint.repeatable === true || (endpoint.idempotencyKey === 'honoured' && idempotencyKey !== undefined);
   }
 
   get background() {

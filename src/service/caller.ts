@@ -20,12 +20,6 @@ import { type CallInput, prepareRequest } from './request.ts';
 import { misunderstood, tooLarge } from './response-error.ts';
 import { errorOfFailure } from './wire-error.ts';
 
-export interface CallExtras extends CallOptions {
-  readonly idempotencyKey?: string | undefined;
-  /** Access token of the trajectory that the call is about. */
-  readonly token?: string | undefined;
-}
-
 /** An answer whose head says success. */
 export interface OpenAnswer {
   readonly answer: WireAnswer;
@@ -36,9 +30,6 @@ export interface OpenAnswer {
   /** Closes the connection and lets go of the caller's signal. */
   readonly end: () => void;
 }
-
-/** What the resources need of a caller. */
-export type Calls = Pick<Caller, 'call'>;
 
 export class Caller implements CallContext {
   readonly connection: Connection;
@@ -67,7 +58,7 @@ export class Caller implements CallContext {
   async call<Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
     endpoint: Endpoint<Query, Body, Response>,
     input: CallInput<z.input<Query>, z.input<Body>>,
-    options: CallExtras = {},
+    options: CallOptions = {},
   ): Promise<z.output<Response>> {
     const call = this.#prepare(endpoint, input, options);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
@@ -98,7 +89,7 @@ export class Caller implements CallContext {
   async open<Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
     endpoint: Endpoint<Query, Body, Response>,
     input: CallInput<z.input<Query>, z.input<Body>>,
-    options: CallExtras = {},
+    options: CallOptions = {},
   ): Promise<OpenAnswer> {
     const call = this.#prepare(endpoint, input, options);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
@@ -134,11 +125,11 @@ export class Caller implements CallContext {
     await this.agents.close();
   }
 
-  #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallExtras): Call {
-    const { auth, operation } = endpoint;
+  #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallOptions): Call {
+    const { auth, operation, pace } = endpoint;
     if (isWrite(endpoint)) this.requireWrites(operation);
     this.capabilities.require(endpoint);
-    const { idempotencyKey, token } = options;
+    const { token } = options;
     if (auth === 'trajectoryToken' && token === undefined && !this.assumptions.is('rewardsWithApiKey')) {
       throw new RequestError('Nothing was sent: this service takes rewards only with the token of the trajectory.', {
         code: 'credential_missing',
@@ -149,9 +140,9 @@ export class Caller implements CallContext {
       endpoint,
       params: input.params ?? {},
       request: prepareRequest(endpoint, input, this.assumptions),
-      timeouts: timeoutsOf(this.options.timeouts, options),
+      timeouts: timeoutsOf(this.options.timeouts, options, pace),
       body: input.body,
-      idempotencyKey,
+      idempotencyKey: options.idempotencyKey ?? (endpoint.idempotencyKey && crypto.randomUUID()),
       token,
       background: options.background ?? false,
     };

@@ -1,39 +1,33 @@
-/** The service: every endpoint of the contract as a function, and what this session has learnt about it. */
+/** The service: every operation of the contract by its name, and what this session has learnt about it. */
 import type { Endpoint } from '../contract/common.ts';
-import { endpoints, type Operation } from '../contract/endpoints.ts';
-import { type CallExtras, Caller, type Calls } from './caller.ts';
+import { type AnswerOf, endpoints, type InputOf, type Operation } from '../contract/endpoints.ts';
+import { Caller } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import type { GateMonitor } from './gate.ts';
-import type { ServiceOptions } from './options.ts';
+import type { CallOptions, ServiceOptions } from './options.ts';
 import { type CallInput, describeRequest, type RequestPreview } from './request.ts';
-import { benchmarkResource } from './resources/benchmarks.ts';
-import { datasetResource } from './resources/datasets.ts';
-import { deploymentResource } from './resources/deployments.ts';
-import { evaluationResource } from './resources/evaluations.ts';
-import { modelResource } from './resources/models.ts';
-import { secretResource } from './resources/secrets.ts';
-import { trainingResource } from './resources/training.ts';
-import { trajectoryResource } from './resources/trajectories.ts';
 import { type PutUpload, uploader } from './uploads.ts';
 
-/** Every endpoint of the contract as a function. */
-export type Resources = ReturnType<typeof resourcesOf>;
+/** The input is left out where the operation takes none, or only a query. */
+type CallArguments<Name extends Operation> =
+  Record<string, never> extends InputOf<Name>
+    ? [input?: InputOf<Name>, options?: CallOptions]
+    : [input: InputOf<Name>, options?: CallOptions];
 
-function resourcesOf(caller: Calls) {
-  return {
-    benchmarks: benchmarkResource(caller),
-    evaluations: evaluationResource(caller),
-    trajectories: trajectoryResource(caller),
-    datasets: datasetResource(caller),
-    training: trainingResource(caller),
-    models: modelResource(caller),
-    deployments: deploymentResource(caller),
-    secrets: secretResource(caller),
-  };
-}
+/** Sends an operation of the contract and reads its answer. */
+export type Call = <Name extends Operation>(operation: Name, ...rest: CallArguments<Name>) => Promise<AnswerOf<Name>>;
 
-export interface Service extends Resources {
+/** A call whose operation is chosen while the program runs: the input is checked against the contract all the same. */
+export type UntypedCall = (
+  operation: Operation,
+  input?: CallInput<unknown, unknown>,
+  options?: CallOptions,
+) => Promise<unknown>;
+
+export const untypedCall = ({ call }: Pick<Service, 'call'>): UntypedCall => call as UntypedCall;
+
+export interface Service {
   /** Where the service is; holds no credential. */
   readonly baseUrl: string;
   /** The same service for polls: they are not retried, and go behind what the user asks for. */
@@ -43,11 +37,11 @@ export interface Service extends Resources {
   readonly chat: Chat;
   readonly putUpload: PutUpload;
   /**
-   * Any operation of the contract by its name, checked like the others. Answers that stream are not for this.
+   * Any operation of the contract by its name. Answers that stream are for `chat`.
    *
    * @throws ServiceError
    */
-  readonly call: (operation: Operation, input: CallInput<unknown, unknown>, options?: CallExtras) => Promise<unknown>;
+  readonly call: Call;
   /**
    * For work that does much before it writes. Every single write is refused as well, before anything is sent.
    *
@@ -77,51 +71,44 @@ export interface Service extends Resources {
  */
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
-  const preview = (endpoint: Endpoint, input: CallInput<unknown, unknown>): RequestPreview =>
-    describeRequest(endpoint, input, caller.assumptions, caller.connection.base);
-  const own = {
+  const endpointOf = (operation: Operation): Endpoint => endpoints[operation] as Endpoint;
+  const send =
+    (defaults: CallOptions): UntypedCall =>
+    (operation, input = {}, own = {}) =>
+      caller.call(endpointOf(operation), input, { ...defaults, ...own });
+  const preview: Service['preview'] = (operation, input) =>
+    describeRequest(endpointOf(operation), input, caller.assumptions, caller.connection.base);
+  const shared = {
     baseUrl: caller.connection.base.href,
     gate: caller.gates.monitor(() => caller.connection.host),
     chat: new Chat(caller),
-    putUpload: uploader(caller, options),
     requireWrites: () => caller.requireWrites(),
-    preview: (operation, input) => preview(endpoints[operation] as Endpoint, input),
+    preview,
     describe: work => {
       const requests: RequestPreview[] = [];
-      const notes: Calls = {
-        call: (endpoint, input) => {
-          requests.push(preview(endpoint as Endpoint, input));
-          return noAnswer();
-        },
-      };
-      const noting: Service = {
-        ...serviceOf(notes),
-        putUpload: noAnswer,
-        get background() {
-          return noting;
-        },
-      };
+      const noting = serviceOf((operation, input = {}) => {
+        requests.push(preview(operation, input));
+        return noAnswer();
+      }, noAnswer);
       runForRequests(() => work(noting));
       return requests;
     },
     capabilities: caller.capabilities,
     close: () => caller.close(),
   } satisfies Partial<Service>;
-  const serviceOf = ({ call }: Calls): Omit<Service, 'background'> => ({
-    ...own,
-    ...resourcesOf({ call }),
-    call: (operation, input, extras) => call(endpoints[operation] as Endpoint, input, extras),
-  });
-  const polls: Calls = {
-    call: (endpoint, input, extras) => caller.call(endpoint, input, { background: true, ...extras }),
+  const serviceOf = (call: UntypedCall, putUpload: PutUpload, background?: Service): Service => {
+    const service: Service = {
+      ...shared,
+      call: call as Call,
+      putUpload,
+      get background() {
+        return background ?? service;
+      },
+    };
+    return service;
   };
-  const background: Service = {
-    ...serviceOf(polls),
-    get background() {
-      return background;
-    },
-  };
-  return { ...serviceOf({ call: caller.call.bind(caller) }), background };
+  const putUpload = uploader(caller, options);
+  return serviceOf(send({}), putUpload, serviceOf(send({ background: true }), putUpload));
 }
 
 const noAnswer = (): Promise<never> => new Promise(() => {});

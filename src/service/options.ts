@@ -1,4 +1,5 @@
 /** The options of a service and of a single call. All times are in milliseconds. */
+import type { Endpoint } from '../contract/common.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
 import type { Logger } from './redaction.ts';
@@ -70,30 +71,34 @@ export interface CallOptions extends Partial<Timeouts> {
    * what the user has asked for where the host limits the rate of requests.
    */
   readonly background?: boolean | undefined;
-}
-
-/** Options of a call that starts something. */
-export interface StartOptions extends CallOptions {
-  /** Sent as `Idempotency-Key`; made up where it is not given. Give the same one again to repeat a start safely. */
+  /**
+   * Sent as `Idempotency-Key`; where the endpoint takes one and none is given, it is made up. Give the same one again to
+   * repeat a start safely.
+   */
   readonly idempotencyKey?: string | undefined;
-}
-
-/** Options of a call that acts on one trajectory. */
-export interface TrajectoryOptions extends CallOptions {
-  /** Access token of this trajectory; without one, the organization's key is sent. */
+  /** Access token of the trajectory that the call is about; without one, the organization's key is sent. */
   readonly token?: string | undefined;
 }
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };
-/** For calls that do much before they answer. */
-export const slowAnswer: Partial<Timeouts> = { silenceMs: 120_000, deadlineMs: 300_000 };
-/** For calls that send or get much: over a slow line they take long without being silent. */
-export const muchData: Partial<Timeouts> = { deadlineMs: 900_000 };
+const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Timeouts>>> = {
+  slow: { silenceMs: 120_000, deadlineMs: 300_000 },
+  bulk: { deadlineMs: 900_000 },
+};
 
-/** The timeouts of a call: its own where it names them, else the service's, else the defaults. */
-export function timeoutsOf(service: Partial<Timeouts> | undefined, call: Partial<Timeouts>): Timeouts {
+/** The timeouts of a call: its own where it names them, else those of its endpoint's pace, the service's, the defaults. */
+export function timeoutsOf(
+  service: Partial<Timeouts> | undefined,
+  call: Partial<Timeouts>,
+  pace?: Endpoint['pace'],
+): Timeouts {
   const named = (['connectMs', 'silenceMs', 'deadlineMs'] as const).filter(name => name in call);
-  return { ...defaultTimeouts, ...service, ...Object.fromEntries(named.map(name => [name, call[name]])) };
+  return {
+    ...defaultTimeouts,
+    ...service,
+    ...(pace && timeoutsOfPace[pace]),
+    ...Object.fromEntries(named.map(name => [name, call[name]])),
+  };
 }
 
 export const defaultMaxBytes = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { RequestError } from './errors.ts';
 import { describeIssues, firstPath } from './issues.ts';
 
 export interface CallInput<Query, Body> {
-  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly params?: Readonly<Record<string, string | number>> | undefined;
   readonly query?: Query | undefined;
   readonly body?: Body | undefined;
 }

@@ -53,10 +53,10 @@ describe.each(Object.entries(sources))('a key from the %s', (_, sourceIn) => {
     const connection = connectTo(loadConfig({}, environment), 'start');
     onTestFinished(() => connection.close());
     const service = await connection.service();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     taken = 'second-key-0123456789';
     put(taken, environment);
-    await expect(service.background.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    await expect(service.background.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
     expect(server.requests).toHaveLength(3);
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Database } from '../../src/local/store/database.ts';
 import { createOrganization, organizationOfKey } from '../../src/local/store/organizations.ts';
+import { readPages } from '../../src/service/pagination.ts';
 import { startService, until } from '../local/server/running.ts';
 import type { World } from './samples.ts';
 
@@ -59,7 +60,7 @@ const limitBounds: Check = async world => {
   const { body } = await world.local.call('GET', '/api/v1/benchmarks/runtimes', undefined, { 'X-API-Key': key });
   expect(body.items).toHaveLength(25);
   expect(body.has_more).toBe(true);
-  await expect(world.service.benchmarks.listRuntimes({ limit: 201 })).rejects.toThrow();
+  await expect(world.service.call('listBenchmarkRuntimes', { query: { limit: 201 } })).rejects.toThrow();
 };
 
 const pageBounds: Check = async world => {
@@ -86,15 +87,15 @@ const displayName: Check = async world => {
 
 const readinessRule: Check = async world => {
   const { benchId } = world.ids;
-  expect((await world.service.benchmarks.readiness(benchId)).ready).toBe(true);
-  const secrets = await world.service.secrets.list({ search: 'CONFORMANCE_KEY' });
-  await world.service.secrets.delete(secrets.items[0]?.secret_id ?? '');
-  expect(await world.service.benchmarks.readiness(benchId)).toMatchObject({
+  expect((await world.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true);
+  const secrets = await world.service.call('listSecrets', { query: { search: 'CONFORMANCE_KEY' } });
+  await world.service.call('deleteSecret', { params: { secret_id: secrets.items[0]?.secret_id ?? '' } });
+  expect(await world.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).toMatchObject({
     ready: false,
     missing_secret_names: ['CONFORMANCE_KEY'],
   });
-  await world.service.secrets.create({ name: 'CONFORMANCE_KEY', value: 'v' });
-  expect((await world.service.benchmarks.readiness(benchId)).ready).toBe(true);
+  await world.service.call('createSecret', { body: { name: 'CONFORMANCE_KEY', value: 'v' } });
+  expect((await world.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true);
 };
 
 const buildRule: Check = async world => {
@@ -119,7 +120,10 @@ const logTerminal: Check = async world => {
   const path = `/api/v1/trajectories/${world.ids.endedTrajectory}/rewards`;
   const answer = await refusal(world, 'POST', path, { reward_id: 'late', name: 'x', value: 1 });
   expect([answer.type, answer.code]).toEqual(['conflict_error', 'trajectory_already_terminal']);
-  const { rewards } = await world.service.trajectories.get(world.ids.endedTrajectory, { include_steps: true });
+  const { rewards } = await world.service.call('getTrajectory', {
+    params: { trajectory_id: world.ids.endedTrajectory },
+    query: { include_steps: true },
+  });
   expect(rewards).toEqual([]);
 };
 
@@ -160,7 +164,10 @@ const perRequest: Check = async world => {
 };
 
 const evalStart: Check = async world => {
-  const answer = await world.service.evaluations.start(world.ids.benchId, { display_name: 'x', model_slug: model });
+  const answer = await world.service.call('startEval', {
+    params: { bench_id: world.ids.benchId },
+    body: { display_name: 'x', model_slug: model },
+  });
   for (const id of [answer.eval_run_id, answer.pipeline_run_id, answer.execution_id]) expect(id).toMatch(/^\w+$/);
   const unknown = await refusal(world, 'POST', '/api/v1/eval/unknown/start', { display_name: 'x', model_slug: model });
   expect(unknown.code).toBe('resource_not_found');
@@ -168,8 +175,11 @@ const evalStart: Check = async world => {
 
 const evalDelete: Check = async world => {
   const { benchId } = world.ids;
-  const { eval_run_id } = await world.service.evaluations.start(benchId, { display_name: 'x', model_slug: model });
-  expect(await world.service.evaluations.delete(benchId, eval_run_id)).toMatchObject({
+  const { eval_run_id } = await world.service.call('startEval', {
+    params: { bench_id: benchId },
+    body: { display_name: 'x', model_slug: model },
+  });
+  expect(await world.service.call('deleteEvalRun', { params: { bench_id: benchId, eval_run_id } })).toMatchObject({
     bench_id: benchId,
     eval_run_id,
   });
@@ -189,7 +199,8 @@ const orders: Check = async world => {
 
 const cursors: Check = async world => {
   const seen: string[] = [];
-  for await (const { runtime_id } of world.service.benchmarks.listAllRuntimes({ limit: 1 })) seen.push(runtime_id);
+  const pages = readPages(cursor => world.service.call('listBenchmarkRuntimes', { query: { limit: 1, cursor } }));
+  for await (const { items } of pages) seen.push(...items.map(({ runtime_id }) => runtime_id));
   const { items } = (await world.local.call('GET', '/api/v1/benchmarks/runtimes?limit=200')).body;
   expect(seen).toEqual(items.map((item: { runtime_id: string }) => item.runtime_id));
 };
@@ -292,11 +303,16 @@ export const rules: Readonly<Record<string, Check>> = {
   },
   'POST /api/v1/eval/{bench_id}/start | checkpoint_id': async world => {
     const { benchId, checkpointId } = world.ids;
-    const { eval_run_id } = await world.service.evaluations.start(benchId, {
-      display_name: 'of a checkpoint',
-      checkpoint_id: checkpointId,
+    const { eval_run_id } = await world.service.call('startEval', {
+      params: { bench_id: benchId },
+      body: {
+        display_name: 'of a checkpoint',
+        checkpoint_id: checkpointId,
+      },
     });
-    expect((await world.service.evaluations.get(eval_run_id)).parent_checkpoint_id).toBe(checkpointId);
+    expect((await world.service.call('getEvalRun', { params: { eval_run_id } })).parent_checkpoint_id).toBe(
+      checkpointId,
+    );
   },
   'Authentication | Organization API key': apiKeyOnly,
   'Authentication | Bearer auth token': bearerForChat,

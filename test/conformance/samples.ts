@@ -62,7 +62,7 @@ export async function makeWorld(): Promise<World> {
   const allocated = await post('benchmarks/uploads', { files });
   keep('upload urls', allocated);
   // Other addresses, with the same fields.
-  keep('upload urls', await service.benchmarks.createUpload({ files, bench_id: allocated.bench_id }));
+  keep('upload urls', await service.call('createBenchmarkUpload', { body: { files, bench_id: allocated.bench_id } }));
   keep('Upload URL entry (benchmark upload)', allocated.urls[0], allocated.urls[0]);
   const { url, headers } = allocated.urls[0];
   await fetch(url, { method: 'PUT', headers, body: 'ok' });
@@ -83,12 +83,12 @@ export async function makeWorld(): Promise<World> {
   keep(
     'Benchmark readiness',
     await get(`benchmarks/${benchId}/readiness`),
-    await service.benchmarks.readiness(benchId),
+    await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }),
   );
   const secret = await post('secrets', { name: 'CONFORMANCE_KEY', value: 'v', description: 'for the tasks' });
-  keep('secret', secret.secret, (await service.secrets.list({ search: 'CONFORMANCE_KEY' })).items[0]);
+  keep('secret', secret.secret, (await service.call('listSecrets', { query: { search: 'CONFORMANCE_KEY' } })).items[0]);
   const built = await post(`benchmarks/${benchId}/images/build`, {});
-  keep('image build', built, await service.benchmarks.buildImages(benchId));
+  keep('image build', built, await service.call('buildBenchmarkImages', { params: { bench_id: benchId } }));
   await until(
     () => get(`benchmarks/${benchId}/readiness`),
     ({ ready }) => ready,
@@ -96,18 +96,26 @@ export async function makeWorld(): Promise<World> {
   keep(
     'Benchmark readiness',
     await get(`benchmarks/${benchId}/readiness`),
-    await service.benchmarks.readiness(benchId),
+    await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }),
   );
   const [image] = (await get(`benchmarks/${benchId}/images`)).images;
-  keep('Benchmark image (returned by image build)', image, (await service.benchmarks.images(benchId)).images[0]);
+  keep(
+    'Benchmark image (returned by image build)',
+    image,
+    (await service.call('listBenchmarkImages', { params: { bench_id: benchId } })).images[0],
+  );
   const page = await get('benchmarks?limit=1');
-  keep('page', page, await service.benchmarks.list({ limit: 1 }));
+  keep('page', page, await service.call('listBenchmarks', { query: { limit: 1 } }));
   keep('page', await get('benchmarks?limit=200'), undefined);
-  keep('Benchmark (list item)', page.items[0], (await service.benchmarks.list({ limit: 1 })).items[0]);
+  keep(
+    'Benchmark (list item)',
+    page.items[0],
+    (await service.call('listBenchmarks', { query: { limit: 1 } })).items[0],
+  );
   keep(
     'BenchmarkRuntime (organization-scoped)',
     (await get('benchmarks/runtimes?limit=1')).items[0],
-    (await service.benchmarks.listRuntimes({ limit: 1 })).items[0],
+    (await service.call('listBenchmarkRuntimes', { query: { limit: 1 } })).items[0],
   );
 
   // An evaluation.
@@ -119,11 +127,11 @@ export async function makeWorld(): Promise<World> {
     ({ status }) => status === 'completed',
   );
   const statistics = await get(`eval/${runId}/rollout-statistics`);
-  const layerStatistics = await service.evaluations.statistics(runId);
+  const layerStatistics = await service.call('getRolloutStatistics', { params: { eval_run_id: runId } });
   keep('rollout statistics', statistics, layerStatistics);
   keep('Eval run', statistics.snapshots[0], layerStatistics.snapshots[0]);
   const rewards = await get(`eval/${runId}/trajectory-rewards`);
-  const layerRewards = await service.evaluations.rewards(runId);
+  const layerRewards = await service.call('getTrajectoryRewards', { params: { eval_run_id: runId } });
   keep('trajectory rewards', rewards, layerRewards);
   keep('trajectory reward', rewards.trajectory_rewards[0], layerRewards.trajectory_rewards[0]);
 
@@ -139,7 +147,7 @@ export async function makeWorld(): Promise<World> {
     { broken: true },
   ];
   const uploaded = await post('trajectories/upload', { dataset: 'conformance', trajectories });
-  const again = await service.trajectories.upload({ dataset: 'conformance', trajectories });
+  const again = await service.call('uploadTrajectories', { body: { dataset: 'conformance', trajectories } });
   keep('Trajectory upload result', uploaded);
   keep('Trajectory upload result', again as unknown as Body, again);
   for (const item of uploaded.trajectories) keep('upload item', item, item);
@@ -150,10 +158,17 @@ export async function makeWorld(): Promise<World> {
   const ids = [openTrajectory ?? '', endedTrajectory ?? '', rewards.trajectory_rewards[0].trajectory_id as string];
   const reward = { reward_id: 'r1', name: 'quality', value: 1 };
   const logged = await post(`trajectories/${ids[0]}/rewards`, reward);
-  keep('reward log', logged, await service.trajectories.logReward(ids[0] ?? '', reward));
+  keep(
+    'reward log',
+    logged,
+    await service.call('logReward', { params: { trajectory_id: ids[0] ?? '' }, body: reward }),
+  );
   for (const id of ids) {
     const whole = await get(`trajectories/${id}`);
-    const layer = await service.trajectories.get(id, { include_steps: true });
+    const layer = await service.call('getTrajectory', {
+      params: { trajectory_id: id },
+      query: { include_steps: true },
+    });
     keep('Trajectory (detail)', whole, layer);
     keep('step', whole.steps[0], layer.steps?.[0]);
     keep('message', whole.steps[0].messages[0], layer.steps?.[0]?.messages?.[0]);
@@ -161,7 +176,7 @@ export async function makeWorld(): Promise<World> {
   keep(
     'dataset',
     (await get('datasets?search=conformance')).items[0],
-    (await service.datasets.list({ search: 'conformance' })).items[0],
+    (await service.call('listDatasets', { query: { search: 'conformance' } })).items[0],
   );
 
   // Training.
@@ -171,11 +186,15 @@ export async function makeWorld(): Promise<World> {
     () => get(`train/${trainingId}/progress`),
     ({ status }) => status === 'succeeded',
   );
-  keep('Training run progress', await get(`train/${trainingId}/progress`), await service.training.progress(trainingId));
+  keep(
+    'Training run progress',
+    await get(`train/${trainingId}/progress`),
+    await service.call('getTrainingProgress', { params: { training_run_id: trainingId } }),
+  );
   const checkpointId: string = (await get(`train/${trainingId}/checkpoints`)).at(-1).checkpoint_id;
   const models = await get('models/supported-training-models');
-  keep('model', models.items[0], (await service.models.listSupportedTrainingModels())[0]);
-  keep('pricing', models.items[0].pricing, (await service.models.listSupportedTrainingModels())[0]?.pricing);
+  keep('model', models.items[0], (await service.call('listSupportedTrainingModels'))[0]);
+  keep('pricing', models.items[0].pricing, (await service.call('listSupportedTrainingModels'))[0]?.pricing);
 
   // A deployment on its way, one that arrived, and one whose checkpoint is lost, as is that of a training run.
   const deploy = (checkpoint_id: string, model_slug: string) =>
@@ -185,19 +204,31 @@ export async function makeWorld(): Promise<World> {
   type Ended = { status: string; failure: Body };
   const ended = ({ status }: Ended) => ['DEPLOYED', 'FAILED', 'failed', 'succeeded'].includes(status);
   const deployed = await until(() => get(`deploy/${fresh.deployment_id}`), ended);
-  keep('Deployment', deployed, await service.deployments.get(fresh.deployment_id));
+  keep('Deployment', deployed, await service.call('getDeployment', { params: { deployment_id: fresh.deployment_id } }));
   const lost = await post('train', { bench_id: benchId, base_model_slug: model, options: { ...quick, seed: 99 } });
   await until(() => get(`train/${lost.training_run_id}/progress`), ended);
   const lostCheckpoint = (await get(`train/${lost.training_run_id}/checkpoints`)).at(-1).checkpoint_id;
   rmSync(join(local.folder, 'checkpoints', lost.training_run_id), { recursive: true });
   const failing = await deploy(lostCheckpoint, 'lost');
   const failed = await until(() => get(`deploy/${failing.deployment_id}`), ended);
-  keep('Deployment', failed, await service.deployments.get(failing.deployment_id));
-  keep('deployment failure', failed.failure, (await service.deployments.get(failing.deployment_id)).failure);
+  keep('Deployment', failed, await service.call('getDeployment', { params: { deployment_id: failing.deployment_id } }));
+  keep(
+    'deployment failure',
+    failed.failure,
+    (await service.call('getDeployment', { params: { deployment_id: failing.deployment_id } })).failure,
+  );
   const child = await post('train', { bench_id: benchId, parent_checkpoint_id: lostCheckpoint, options: quick });
   const childFailed = await until(() => get(`train/${child.training_run_id}/progress`), ended);
-  keep('Training run progress', childFailed, await service.training.progress(child.training_run_id));
-  keep('training failure', childFailed.failure, (await service.training.progress(child.training_run_id)).failure);
+  keep(
+    'Training run progress',
+    childFailed,
+    await service.call('getTrainingProgress', { params: { training_run_id: child.training_run_id } }),
+  );
+  keep(
+    'training failure',
+    childFailed.failure,
+    (await service.call('getTrainingProgress', { params: { training_run_id: child.training_run_id } })).failure,
+  );
 
   // Inference, and its errors.
   const bearer = { Authorization: `Bearer ${local.apiKey}`, 'X-API-Key': '' };

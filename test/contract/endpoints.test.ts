@@ -80,8 +80,10 @@ it('each stands under its own name', () => {
 
 describe('what may be repeated', () => {
   it('is what takes a key, or carries one in its body', () => {
-    const keyed = declared.filter(each => 'idempotencyKey' in each).map(({ operation }) => operation);
-    expect(keyed.sort()).toEqual(['startEval', 'startTraining', 'uploadTrajectories']);
+    const keyed = (how: string) =>
+      declared.flatMap(each => ('idempotencyKey' in each && each.idempotencyKey === how ? [each.operation] : []));
+    expect(keyed('honoured').sort()).toEqual(['startEval', 'startTraining', 'uploadTrajectories']);
+    expect(keyed('unconfirmed')).toEqual(['startDeployment']);
     const repeatable = declared.filter(each => 'repeatable' in each).map(({ operation }) => operation);
     expect(repeatable).toEqual(['logReward']);
   });

@@ -37,12 +37,17 @@ const killed = (child: ChildProcess) =>
 describe('kill -9 during evaluations', () => {
   it.each([0, 15, 60])('loses nothing that was acknowledged, %i ms after the last start', async delay => {
     const first = await start();
-    const [benchmark] = (await first.service.benchmarks.list({ search: 't-words' })).items;
+    const [benchmark] = (await first.service.call('listBenchmarks', { query: { search: 't-words' } })).items;
     const benchId = benchmark?.bench_id ?? '';
-    await eventually(async () => expect((await first.service.benchmarks.readiness(benchId)).ready).toBe(true));
+    await eventually(async () =>
+      expect((await first.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true),
+    );
     const started = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        first.service.evaluations.start(benchId, { display_name: `run ${index}`, model_slug: 'benchtop/reader-large' }),
+        first.service.call('startEval', {
+          params: { bench_id: benchId },
+          body: { display_name: `run ${index}`, model_slug: 'benchtop/reader-large' },
+        }),
       ),
     );
     await new Promise(resolve => setTimeout(resolve, delay));
@@ -52,9 +57,9 @@ describe('kill -9 during evaluations', () => {
     const second = await start();
     for (const { eval_run_id } of started) {
       await eventually(async () =>
-        expect((await second.service.evaluations.get(eval_run_id)).status).toBe('completed'),
+        expect((await second.service.call('getEvalRun', { params: { eval_run_id } })).status).toBe('completed'),
       );
-      const { trajectory_rewards } = await second.service.evaluations.rewards(eval_run_id);
+      const { trajectory_rewards } = await second.service.call('getTrajectoryRewards', { params: { eval_run_id } });
       expect(new Set(trajectory_rewards.map(({ task_id }) => task_id)).size).toBe(28);
       expect(trajectory_rewards).toHaveLength(28);
     }

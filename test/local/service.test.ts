@@ -1,4 +1,5 @@
 /** The local service over HTTP: authentication, envelopes, lists, evaluations, inference. */
+
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { AlreadyRunning, type RunningService, serve } from '../../src/local/daemon/serve.ts';
 import { createService, type Service } from '../../src/service/index.ts';
+import { readPages } from '../../src/service/pagination.ts';
 import { eventually } from '../eventually.ts';
 
 let folder: string;
@@ -41,8 +43,10 @@ beforeAll(async () => {
   local = await serve({ dataFolder: folder });
   const key = async () => local.apiKey;
   service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
-  benchId = (await service.benchmarks.list({})).items[0]?.bench_id ?? '';
-  await eventually(async () => expect((await service.benchmarks.readiness(benchId)).ready).toBe(true));
+  benchId = (await service.call('listBenchmarks')).items[0]?.bench_id ?? '';
+  await eventually(async () =>
+    expect((await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true),
+  );
 });
 afterAll(async () => {
   await service.close();
@@ -129,7 +133,8 @@ describe('lists', () => {
   it('pages by cursor without repeats, in either order', async () => {
     for (const order of ['asc', 'desc'] as const) {
       const pages: string[][] = [];
-      for await (const page of service.benchmarks.listAll({ limit: 2, sort: 'label', order }).pages()) {
+      const query = { limit: 2, sort: 'label', order };
+      for await (const page of readPages(cursor => service.call('listBenchmarks', { query: { ...query, cursor } }))) {
         pages.push(page.items.map(item => item.label ?? ''));
       }
       const labels = pages.flat();
@@ -140,15 +145,18 @@ describe('lists', () => {
   });
 
   it('searches without minding the case', async () => {
-    const { items } = await service.benchmarks.list({ search: 'OPPOS' });
+    const { items } = await service.call('listBenchmarks', { query: { search: 'OPPOS' } });
     expect(items.map(item => item.label)).toEqual(['opposites']);
   });
 
   it('has at least four benchmarks whose splits hold 16 to 128 tasks, and one that lacks a secret', async () => {
-    const { items } = await service.benchmarks.list({});
+    const { items } = await service.call('listBenchmarks');
     expect(items.length).toBeGreaterThanOrEqual(4);
     const missing = await Promise.all(
-      items.map(async item => (await service.benchmarks.readiness(item.bench_id)).missing_secret_names),
+      items.map(
+        async item =>
+          (await service.call('getBenchmarkReadiness', { params: { bench_id: item.bench_id } })).missing_secret_names,
+      ),
     );
     expect(missing.flat()).toEqual(['QUIZ_API_KEY']);
   });
@@ -156,10 +164,14 @@ describe('lists', () => {
 
 describe('an evaluation', () => {
   const start = (name: string, options = {}) =>
-    service.evaluations.start(benchId, { display_name: name, model_slug: 'benchtop/reader-large' }, options);
+    service.call(
+      'startEval',
+      { params: { bench_id: benchId }, body: { display_name: name, model_slug: 'benchtop/reader-large' } },
+      options,
+    );
   const ended = (runId: string) =>
     eventually(async () => {
-      const run = await service.evaluations.get(runId);
+      const run = await service.call('getEvalRun', { params: { eval_run_id: runId } });
       expect(run.status).toBe('completed');
       return run;
     });
@@ -167,14 +179,14 @@ describe('an evaluation', () => {
   it('records every rollout, and its mean is the mean of its rewards', async () => {
     const { eval_run_id } = await start('whole');
     const run = await ended(eval_run_id);
-    const { trajectory_rewards } = await service.evaluations.rewards(eval_run_id);
+    const { trajectory_rewards } = await service.call('getTrajectoryRewards', { params: { eval_run_id } });
     expect(trajectory_rewards).toHaveLength(28);
     const mean =
       trajectory_rewards.reduce((sum, { reward }) => sum + (reward ?? Number.NaN), 0) / trajectory_rewards.length;
     expect(run.reward_mean).toBeCloseTo(mean, 12);
-    const progress = await service.evaluations.progress(eval_run_id);
+    const progress = await service.call('getEvalProgress', { params: { eval_run_id } });
     expect([progress.terminal_rollouts, progress.total_rollouts, progress.live?.failed_rollouts]).toEqual([28, 28, 0]);
-    const { snapshots } = await service.evaluations.statistics(eval_run_id);
+    const { snapshots } = await service.call('getRolloutStatistics', { params: { eval_run_id } });
     const rewards = snapshots.filter(each => each.knob_name === 'reward').flatMap(each => each.samples ?? []);
     expect(rewards.reduce((sum, value) => sum + value, 0) / rewards.length).toBeCloseTo(mean, 12);
     expect(snapshots.every(each => each.sample_count === each.samples?.length)).toBe(true);
@@ -183,14 +195,24 @@ describe('an evaluation', () => {
   it('keeps what was said, with its tokens', async () => {
     const { eval_run_id } = await start('said');
     await ended(eval_run_id);
-    const { items } = await service.trajectories.list({ eval_run_id, limit: 5 });
-    const trajectory = await service.trajectories.get(items[0]?.trajectory_id ?? '', { include_steps: true });
+    const { items } = await service.call('listTrajectories', { query: { eval_run_id, limit: 5 } });
+    const trajectory = await service.call('getTrajectory', {
+      params: { trajectory_id: items[0]?.trajectory_id ?? '' },
+      query: { include_steps: true },
+    });
     const messages = trajectory.steps?.[0]?.messages ?? [];
     const answer = messages.find(message => message.role === 'assistant');
     expect(messages.map(message => message.role)).toEqual(['system', 'user', 'assistant', 'grader']);
     expect(answer?.completion_tokens).toBeGreaterThan(0);
     expect(['stop', 'length']).toContain(answer?.finish_reason);
-    expect((await service.trajectories.get(trajectory.trajectory_id, { include_steps: false })).steps).toBeUndefined();
+    expect(
+      (
+        await service.call('getTrajectory', {
+          params: { trajectory_id: trajectory.trajectory_id },
+          query: { include_steps: false },
+        })
+      ).steps,
+    ).toBeUndefined();
   });
 
   it('is started once for one idempotency key, and refuses the key for another request', async () => {
@@ -209,7 +231,7 @@ describe('an evaluation', () => {
     expect((await refused({ model_slug: 'nobody' })).body.error.param).toBe('model_slug');
     expect((await refused({})).body.error.param).toBe('model_slug');
     expect((await refused({ model_slug: 'benchtop/tutor-base', checkpoint_id: 'ckpt_1' })).status).toBe(404);
-    const locked = (await service.benchmarks.list({ search: 'what-is-it' })).items[0]?.bench_id ?? '';
+    const locked = (await service.call('listBenchmarks', { query: { search: 'what-is-it' } })).items[0]?.bench_id ?? '';
     const answer = await refused({ model_slug: 'benchtop/tutor-base' }, locked);
     expect([answer.status, answer.body.error.context.missing_secret_names]).toEqual([409, ['QUIZ_API_KEY']]);
   });
@@ -225,15 +247,18 @@ describe('an evaluation', () => {
   it('is deleted with all that belongs to it', async () => {
     const { eval_run_id } = await start('gone');
     await ended(eval_run_id);
-    expect(await service.evaluations.delete(benchId, eval_run_id)).toMatchObject({ bench_id: benchId, eval_run_id });
-    await expect(service.evaluations.get(eval_run_id)).rejects.toMatchObject({ kind: 'not_found' });
-    expect((await service.trajectories.list({ eval_run_id })).items).toEqual([]);
+    expect(await service.call('deleteEvalRun', { params: { bench_id: benchId, eval_run_id } })).toMatchObject({
+      bench_id: benchId,
+      eval_run_id,
+    });
+    await expect(service.call('getEvalRun', { params: { eval_run_id } })).rejects.toMatchObject({ kind: 'not_found' });
+    expect((await service.call('listTrajectories', { query: { eval_run_id } })).items).toEqual([]);
   });
 
   it('cannot be cancelled once it has ended', async () => {
     const { eval_run_id } = await start('late');
     await ended(eval_run_id);
-    await expect(service.evaluations.cancel(eval_run_id)).rejects.toMatchObject({
+    await expect(service.call('cancelEval', { params: { eval_run_id } })).rejects.toMatchObject({
       status: 409,
       code: 'run_already_terminal',
     });

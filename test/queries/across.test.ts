@@ -1,5 +1,5 @@
 /** What is gathered over benchmarks: one that fails takes nothing from the others. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';
 import { readAcross } from '../../src/queries/across.ts';
@@ -7,8 +7,9 @@ import type { Asking } from '../../src/queries/asking.ts';
 import { benchmarkQuery } from '../../src/queries/benchmarks.ts';
 import type { ListSource } from '../../src/queries/list.ts';
 import { ListReader } from '../../src/queries/list-reader.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, ServiceError } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
 
 interface Run {
   readonly id: string;
@@ -25,23 +26,23 @@ function world(count: number) {
   const asked: ListQuery[] = [];
   const read: string[] = [];
   const failing = new Set<string>();
-  const service = {
-    capabilities: { has: () => false },
-    benchmarks: {
-      list: async (query: ListQuery) => {
-        asked.push(query);
-        const from = Number(query.cursor ?? 0);
-        const to = from + (query.limit ?? 25);
-        const all = Array.from({ length: count }, (_, index): Benchmark => ({ bench_id: `b${index + 1}` }));
-        return {
-          items: all.slice(from, to),
-          has_more: to < count,
-          next_cursor: to < count ? String(to) : null,
-          dropped: 0,
-        };
-      },
+  const answers: Answers = {
+    listBenchmarks: ({ query = {} }) => {
+      asked.push(query);
+      const from = Number(query.cursor ?? 0);
+      const to = from + (query.limit ?? 25);
+      const all = Array.from({ length: count }, (_, index): Benchmark => ({ bench_id: `b${index + 1}` }));
+      return {
+        items: all.slice(from, to),
+        has_more: to < count,
+        next_cursor: to < count ? String(to) : null,
+        dropped: 0,
+      };
     },
-  } as unknown as Service;
+  };
+  const capabilities = new Capabilities();
+  vi.spyOn(capabilities, 'has').mockReturnValue(false);
+  const service = fakeService(answers, { capabilities });
   const readRuns = async (benchId: string): Promise<Run[]> => {
     read.push(benchId);
     if (failing.has(benchId)) broken(benchId);

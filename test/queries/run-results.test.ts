@@ -5,10 +5,10 @@ import { comparison } from '../../src/queries/compare.ts';
 import { runResultsQuery } from '../../src/queries/evaluations.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { stepRewardList } from '../../src/queries/training.ts';
-import type { Service } from '../../src/service/index.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
 
-const asking = (service: unknown) => ({
-  service: service as Service,
+const asking = (answers: Answers) => ({
+  service: fakeService(answers),
   signal: new AbortController().signal,
   memory: RememberedStore.inMemory('test'),
 });
@@ -25,31 +25,31 @@ it('reads rewards that name neither trajectory nor task', () => {
 });
 
 it('keeps the rewards where there are no statistics, and says why', async () => {
-  const evaluations = {
-    rewards: async () => rewards,
-    statistics: async () => {
+  const answers: Answers = {
+    getTrajectoryRewards: () => rewards,
+    getRolloutStatistics: () => {
       throw new Error('no statistics today');
     },
   };
-  const results = await runResultsQuery('evr_1', false).read(asking({ evaluations }));
+  const results = await runResultsQuery('evr_1', false).read(asking(answers));
   expect(results.rewards).toHaveLength(3);
   expect(results).toMatchObject({ snapshots: [], statisticsFault: 'no statistics today' });
 });
 
 it('fails where there are no rewards', async () => {
-  const evaluations = {
-    rewards: async () => {
+  const answers: Answers = {
+    getTrajectoryRewards: () => {
       throw new Error('no rewards today');
     },
-    statistics: async () => ({ snapshots: [] }),
+    getRolloutStatistics: () => ({ snapshots: [] }),
   };
-  await expect(runResultsQuery('evr_1', false).read(asking({ evaluations }))).rejects.toThrow('no rewards today');
+  await expect(runResultsQuery('evr_1', false).read(asking(answers))).rejects.toThrow('no rewards today');
 });
 
 it('gives every rollout of a step a row of its own', async () => {
   const source = stepRewardList('trn_1', 2);
   const { items } = await source.readPage({
-    ...asking({ training: { stepRewards: async () => rewards } }),
+    ...asking({ getStepTrajectoryRewards: () => rewards }),
     query: {},
   });
   expect(new Set(items.map(source.id)).size).toBe(3);
@@ -57,7 +57,7 @@ it('gives every rollout of a step a row of its own', async () => {
 
 it('says which rewards a comparison leaves out', async () => {
   const { note, items } = await comparison('evr_1', 'evr_2').readPage({
-    ...asking({ evaluations: { rewards: async () => rewards } }),
+    ...asking({ getTrajectoryRewards: () => rewards }),
     query: {},
   });
   expect(items).toHaveLength(1);

@@ -1,20 +1,12 @@
 /**
- * A service that answers from memory what a test says, through the real resources: no HTTP, and every request is counted.
+ * A service that answers from memory what a test says, without HTTP, and every request is counted.
  * What has no answer is not offered, as a service does that lacks the endpoint.
  */
-import type { Operation } from '../../src/contract/endpoints.ts';
-import type { Caller } from '../../src/service/caller.ts';
+import type { Endpoint } from '../../src/contract/common.ts';
+import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { NotFoundError } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
-import { benchmarkResource } from '../../src/service/resources/benchmarks.ts';
-import { datasetResource } from '../../src/service/resources/datasets.ts';
-import { deploymentResource } from '../../src/service/resources/deployments.ts';
-import { evaluationResource } from '../../src/service/resources/evaluations.ts';
-import { modelResource } from '../../src/service/resources/models.ts';
-import { secretResource } from '../../src/service/resources/secrets.ts';
-import { trainingResource } from '../../src/service/resources/training.ts';
-import { trajectoryResource } from '../../src/service/resources/trajectories.ts';
+import type { Call, Service, UntypedCall } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 /** What an operation answers; `ids` are those of the path. */
@@ -42,32 +34,27 @@ export function pageOf(items: readonly unknown[]) {
 export function scriptedService(answers: Answers): ScriptedService {
   const requests: string[] = [];
   const capabilities = new Capabilities();
-  const caller = {
-    call: async (endpoint: Parameters<Capabilities['require']>[0], input: { params?: Record<string, string> }) => {
-      capabilities.require(endpoint);
-      const ids = input.params ?? {};
-      requests.push([endpoint.operation, ...Object.values(ids)].join(' '));
-      // An answer never comes within the call that asks for it.
-      await new Promise(resolve => setImmediate(resolve));
-      const answer = answers[endpoint.operation as Operation];
-      if (answer) return answer(ids);
-      const refused = { path: endpoint.path, namesThing: false, status: 405, envelope: undefined, text: '' };
-      throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${endpoint.operation} has no answer`);
+  const call: UntypedCall = async (operation, { params = {} } = {}) => {
+    const endpoint = endpoints[operation] as Endpoint;
+    capabilities.require(endpoint);
+    const ids = Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)]));
+    requests.push([operation, ...Object.values(ids)].join(' '));
+    // An answer never comes within the call that asks for it.
+    await new Promise(resolve => setImmediate(resolve));
+    const answer = answers[operation];
+    if (answer) return answer(ids);
+    const refused = { path: endpoint.path, namesThing: false, status: 405, envelope: undefined, text: '' };
+    throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${operation} has no answer`);
+  };
+  const service = fakeService(
+    {},
+    {
+      baseUrl: 'http://scripted.test',
+      call: call as Call,
+      capabilities,
+      close: async () => {},
     },
-  } as unknown as Caller;
-  const service = fakeService({
-    baseUrl: 'http://scripted.test',
-    benchmarks: benchmarkResource(caller),
-    evaluations: evaluationResource(caller),
-    trajectories: trajectoryResource(caller),
-    datasets: datasetResource(caller),
-    training: trainingResource(caller),
-    models: modelResource(caller),
-    deployments: deploymentResource(caller),
-    secrets: secretResource(caller),
-    capabilities,
-    close: async () => {},
-  });
+  );
   const asked = (operation: Operation, id?: string): number =>
     requests.filter(request =>
       id === undefined ? request.split(' ')[0] === operation : request === `${operation} ${id}`,

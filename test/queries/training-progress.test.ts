@@ -16,12 +16,10 @@ const run = (id: string, status: string): TrainingRun => ({
 function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ completed_steps: number }>) {
   const asked: string[] = [];
   const service = fakeService({
-    training: {
-      listRuns: async () => [...runs],
-      progress: (id: string) => {
-        asked.push(id);
-        return progress(id);
-      },
+    listTrainingRuns: () => [...runs],
+    getTrainingProgress: ({ params: { training_run_id: id } }) => {
+      asked.push(String(id));
+      return progress(String(id));
     },
   });
   const memory = RememberedStore.inMemory('test');

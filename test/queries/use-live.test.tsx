@@ -71,7 +71,8 @@ describe('useLive', () => {
     const workbench = new Workbench({ service: async () => live, gate: live.gate, profile: 'test' });
     const first: LiveQuery<string> = {
       ...query('first', async () => 'unused'),
-      read: async ({ service: asked, signal }) => `${(await asked.benchmarks.list({}, { signal })).items.length}`,
+      read: async ({ service: asked, signal }) =>
+        `${(await asked.call('listBenchmarks', {}, { signal })).items.length}`,
     };
     const shown = (of: LiveQuery<string>) =>
       render(
@@ -161,7 +162,8 @@ describe('useLive', () => {
     const workbench = new Workbench({ service: async () => live, profile: 'test' });
     const optional: LiveQuery<string> = {
       ...query('optional', async () => 'unused'),
-      read: async ({ service: asked, signal }) => `${(await asked.deployments.list({}, { signal })).items.length}`,
+      read: async ({ service: asked, signal }) =>
+        `${(await asked.call('listDeployments', {}, { signal })).items.length}`,
     };
     let refresh = () => {};
     const { lastFrame, unmount } = render(

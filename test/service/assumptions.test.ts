@@ -30,16 +30,16 @@ describe('on the wire', () => {
   async function sent(assumptions: Record<string, string>) {
     const server = await hostileServer(answer);
     const { service } = serviceAt(server.url, { assumptions });
-    await service.benchmarks.list({ limit: 5, cursor: 'c', order: 'asc' });
-    await service.benchmarks.listRuntimes({ limit: 5 });
-    await service.trajectories.get('tr', { include_steps: false });
-    await service.evaluations.start(
-      'b',
-      { display_name: 'd', model_slug: 'm', checkpoint_id: 'c' },
+    await service.call('listBenchmarks', { query: { limit: 5, cursor: 'c', order: 'asc' } });
+    await service.call('listBenchmarkRuntimes', { query: { limit: 5 } });
+    await service.call('getTrajectory', { params: { trajectory_id: 'tr' }, query: { include_steps: false } });
+    await service.call(
+      'startEval',
+      { params: { bench_id: 'b' }, body: { display_name: 'd', model_slug: 'm', checkpoint_id: 'c' } },
       { idempotencyKey: 'k' },
     );
-    await service.training.start({ bench_id: 'b', base_model_slug: 'm', parent_checkpoint_id: 'c' });
-    await service.evaluations.delete('b', 'e');
+    await service.call('startTraining', { body: { bench_id: 'b', base_model_slug: 'm', parent_checkpoint_id: 'c' } });
+    await service.call('deleteEvalRun', { params: { bench_id: 'b', eval_run_id: 'e' } });
     return server.requests;
   }
 
@@ -85,8 +85,10 @@ describe('on the wire', () => {
     const server = await hostileServer(json({ ok: true }));
     const reward = { reward_id: 'r', name: 'n', value: 1 };
     const { service } = serviceAt(server.url, { assumptions: { rewardsWithApiKey: 'no' } });
-    await expect(service.trajectories.logReward('t', reward)).rejects.toMatchObject({ code: 'credential_missing' });
-    await service.trajectories.logReward('t', reward, { token: 'tok' });
+    await expect(service.call('logReward', { params: { trajectory_id: 't' }, body: reward })).rejects.toMatchObject({
+      code: 'credential_missing',
+    });
+    await service.call('logReward', { params: { trajectory_id: 't' }, body: reward }, { token: 'tok' });
     expect(server.requests).toHaveLength(1);
   });
 });

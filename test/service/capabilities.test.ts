@@ -28,13 +28,13 @@ describe('a missing endpoint is remembered', () => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
     expect(service.capabilities.has('listDeployments')).toBe(true);
-    const error = await errorOf(service.deployments.list());
+    const error = await errorOf(service.call('listDeployments'));
     expect(error).toBeInstanceOf(CapabilityMissingError);
     expect(error).toMatchObject({ kind: 'capability_missing', operation: 'listDeployments', attempts: 1 });
     expect(service.capabilities.has('listDeployments')).toBe(false);
     expect(service.capabilities.missing()).toEqual(['listDeployments']);
     // Asked for again, nothing is sent.
-    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
+    expect(await errorOf(service.call('listDeployments'))).toBeInstanceOf(CapabilityMissingError);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -53,7 +53,9 @@ describe('a missing endpoint is remembered', () => {
   ])('%s, where the path names a thing and the body an unknown route', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
-    expect(await errorOf(service.evaluations.get('evr_1'))).toBeInstanceOf(CapabilityMissingError);
+    expect(await errorOf(service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
+      CapabilityMissingError,
+    );
     expect(service.capabilities.has('getEvalRun')).toBe(false);
   });
 });
@@ -66,25 +68,31 @@ describe('a missing thing is no missing endpoint', () => {
   ])('%s', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
-    expect(await errorOf(service.evaluations.get('evr_1'))).toBeInstanceOf(NotFoundError);
+    expect(await errorOf(service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
+      NotFoundError,
+    );
     expect(service.capabilities.has('getEvalRun')).toBe(true);
   });
 
   it('also where a body or a filter names it', async () => {
     const server = await hostileServer(missingThing);
     const { service } = serviceAt(server.url);
-    expect(await errorOf(service.training.start({ bench_id: 'gone' }))).toBeInstanceOf(NotFoundError);
-    expect(await errorOf(service.trajectories.list({ eval_run_id: 'gone', limit: 5 }))).toBeInstanceOf(NotFoundError);
+    expect(await errorOf(service.call('startTraining', { body: { bench_id: 'gone' } }))).toBeInstanceOf(NotFoundError);
+    expect(
+      await errorOf(service.call('listTrajectories', { query: { eval_run_id: 'gone', limit: 5 } })),
+    ).toBeInstanceOf(NotFoundError);
     expect(service.capabilities.missing()).toEqual([]);
-    expect(await errorOf(service.trajectories.list({ limit: 5 }))).toBeInstanceOf(CapabilityMissingError);
+    expect(await errorOf(service.call('listTrajectories', { query: { limit: 5 } }))).toBeInstanceOf(
+      CapabilityMissingError,
+    );
   });
 });
 
 it('what the document lists is never called missing', async () => {
   const server = await hostileServer(html404, refusal(501, 'api_error', 'not_implemented'));
   const { service } = serviceAt(server.url);
-  expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(NotFoundError);
-  expect(await errorOf(service.benchmarks.list())).toBeInstanceOf(ServerError);
+  expect(await errorOf(service.call('listBenchmarks'))).toBeInstanceOf(NotFoundError);
+  expect(await errorOf(service.call('listBenchmarks'))).toBeInstanceOf(ServerError);
   expect(service.capabilities.missing()).toEqual([]);
 });
 
@@ -100,9 +108,9 @@ describe('how long it is believed', () => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });
-    expect(await errorOf(service.deployments.list())).toMatchObject({ retryAfterMs: undefined });
+    expect(await errorOf(service.call('listDeployments'))).toMatchObject({ retryAfterMs: undefined });
     await clock.advance(86_400_000);
-    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
+    expect(await errorOf(service.call('listDeployments'))).toBeInstanceOf(CapabilityMissingError);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -114,15 +122,15 @@ describe('how long it is believed', () => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });
-    expect(await errorOf(service.deployments.list())).toMatchObject({
+    expect(await errorOf(service.call('listDeployments'))).toMatchObject({
       kind: 'capability_missing',
       retryAfterMs: 60_000,
     });
     await clock.advance(59_000);
-    expect(await errorOf(service.deployments.list())).toMatchObject({ attempts: 0, retryAfterMs: 1_000 });
+    expect(await errorOf(service.call('listDeployments'))).toMatchObject({ attempts: 0, retryAfterMs: 1_000 });
     expect([service.capabilities.has('listDeployments'), server.requests.length]).toEqual([false, 1]);
     await clock.advance(1_000);
-    await expect(service.deployments.list()).resolves.toMatchObject({ items: [] });
+    await expect(service.call('listDeployments')).resolves.toMatchObject({ items: [] });
     expect(service.capabilities.missing()).toEqual([]);
   });
 
@@ -138,8 +146,8 @@ describe('how long it is believed', () => {
       },
     };
     const { service } = serviceAt('http://localhost', { supervisor });
-    expect(await errorOf(service.deployments.list())).toBeInstanceOf(CapabilityMissingError);
-    await service.benchmarks.list();
-    await expect(service.deployments.list()).resolves.toMatchObject({ items: [] });
+    expect(await errorOf(service.call('listDeployments'))).toBeInstanceOf(CapabilityMissingError);
+    await service.call('listBenchmarks');
+    await expect(service.call('listDeployments')).resolves.toMatchObject({ items: [] });
   });
 });

@@ -64,9 +64,9 @@ describe('TLS', () => {
   it('trusts the certificate of the profile, and no other', async () => {
     const { port, caFile, seen } = await tlsServer();
     const base = `https://127.0.0.1:${port}`;
-    await expect(serviceAt(base, { caFile }).service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    await expect(serviceAt(base, { caFile }).service.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
     const { service, waits } = serviceAt(base);
-    const error = await errorOf(service.benchmarks.list());
+    const error = await errorOf(service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', attempts: 1 });
     expect((error as Error).message).toContain('could not prove who it is');
     expect((error as Error).message).toContain('caFile');
@@ -83,20 +83,20 @@ describe('TLS', () => {
       vi.unstubAllEnvs();
       vi.restoreAllMocks();
     });
-    const error = await errorOf(serviceAt(`https://127.0.0.1:${port}`).service.benchmarks.list());
+    const error = await errorOf(serviceAt(`https://127.0.0.1:${port}`).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   });
 
   it('says so where the other side speaks none', async () => {
     const server = await hostileServer(json(page));
-    const error = await errorOf(serviceAt(server.url.replace('http:', 'https:')).service.benchmarks.list());
+    const error = await errorOf(serviceAt(server.url.replace('http:', 'https:')).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', attempts: 1 });
     expect((error as Error).message).toContain('if it speaks no TLS, the base URL is wrong');
   });
 
   it('names a certificate file that cannot be read', async () => {
     const { service } = serviceAt('https://127.0.0.1:1', { caFile: '/nowhere/ca.pem' });
-    await expect(service.benchmarks.list()).rejects.toMatchObject({
+    await expect(service.call('listBenchmarks')).rejects.toMatchObject({
       kind: 'request',
       code: 'ca_file_unreadable',
       param: 'caFile',
@@ -109,7 +109,7 @@ describe('proxies', () => {
     const { port, caFile, seen } = await tlsServer();
     const proxy = await proxyTo(port);
     useProxy({ HTTPS_PROXY: proxy.url });
-    await serviceAt('https://service.example', { caFile }).service.benchmarks.list();
+    await serviceAt('https://service.example', { caFile }).service.call('listBenchmarks');
     expect(proxy.asked).toEqual(['CONNECT service.example:443']);
     expect(seen).toEqual(['service.example/api/v1/benchmarks']);
   });
@@ -117,7 +117,7 @@ describe('proxies', () => {
   it('are used for http where the profile allows that', async () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url });
-    await serviceAt('http://service.example', { allowInsecureHttp: true }).service.benchmarks.list();
+    await serviceAt('http://service.example', { allowInsecureHttp: true }).service.call('listBenchmarks');
     expect(proxy.asked).toEqual(['GET http://service.example/api/v1/benchmarks']);
   });
 
@@ -125,8 +125,8 @@ describe('proxies', () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
     const server = await hostileServer(json(page));
-    await serviceAt(server.url).service.benchmarks.list();
-    await serviceAt(server.url.replace('127.0.0.1', 'localhost')).service.benchmarks.list();
+    await serviceAt(server.url).service.call('listBenchmarks');
+    await serviceAt(server.url.replace('127.0.0.1', 'localhost')).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
     expect(proxy.asked).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('proxies', () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url, NO_PROXY: 'service.invalid' });
     const error = await errorOf(
-      serviceAt('http://service.invalid', { allowInsecureHttp: true }).service.benchmarks.list(),
+      serviceAt('http://service.invalid', { allowInsecureHttp: true }).service.call('listBenchmarks'),
     );
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: false });
     expect(proxy.asked).toEqual([]);
@@ -146,7 +146,7 @@ describe('proxies', () => {
     mute.on('connect', () => {});
     useProxy({ HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${await listen(mute)}` });
     const { service } = serviceAt('https://service.example', { timeouts: { silenceMs: 50 } });
-    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toMatchObject({ kind: 'timeout', outcomeUnknown: false, attempts: 3 });
     expect(String(error)).not.toContain('hunter2');
   });

@@ -68,7 +68,7 @@ async function rotating(well: Behaviour = page): Promise<Rotating> {
 describe('a credential', () => {
   it('is read once, and kept while the service takes it', async () => {
     const { service, read } = await rotating();
-    await Promise.all(Array.from({ length: 5 }, () => service.benchmarks.list()));
+    await Promise.all(Array.from({ length: 5 }, () => service.call('listBenchmarks')));
     await service.chat.complete(question).catch(() => {});
     expect(read()).toBe(1);
   });
@@ -76,27 +76,27 @@ describe('a credential', () => {
   it('is sent without the space around it, and not at all where there is none', async () => {
     const server = await hostileServer(page);
     for (const given of [' a-key\n', '']) {
-      await serviceAt(server.url, { apiKey: async () => given }).service.benchmarks.list();
+      await serviceAt(server.url, { apiKey: async () => given }).service.call('listBenchmarks');
     }
     expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['a-key', undefined]);
   });
 
   it('is read again after a 401, and the call made again with it', async () => {
     const { server, service, read, rotate } = await rotating();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     rotate(secondKey);
-    await expect(service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    await expect(service.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
     expect(read()).toBe(2);
     expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual([firstKey, firstKey, secondKey]);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     expect(read()).toBe(2);
   });
 
   it('is read once for all calls that are refused at the same time', async () => {
     const { service, read, rotate } = await rotating();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     rotate(secondKey);
-    await Promise.all(Array.from({ length: 8 }, () => service.background.benchmarks.list()));
+    await Promise.all(Array.from({ length: 8 }, () => service.background.call('listBenchmarks')));
     expect(read()).toBe(2);
   });
 
@@ -104,16 +104,16 @@ describe('a credential', () => {
     const { service, read, rotate } = await rotating();
     for (let hour = 0; hour < 5; hour += 1) {
       rotate(`token-of-hour-${hour}-0123456789`);
-      for (let poll = 0; poll < 3; poll += 1) await service.background.benchmarks.list();
+      for (let poll = 0; poll < 3; poll += 1) await service.background.call('listBenchmarks');
     }
     expect(read()).toBe(5);
   });
 
   it('is renewed for writes as well: what was refused was not carried out', async () => {
     const { server, service, rotate } = await rotating(json({ secret: { secret_id: 's' } }));
-    await service.secrets.create({ name: 'a', value: 'b' });
+    await service.call('createSecret', { body: { name: 'a', value: 'b' } });
     rotate(secondKey);
-    await service.secrets.create({ name: 'a', value: 'b' });
+    await service.call('createSecret', { body: { name: 'a', value: 'b' } });
     expect(server.requests).toHaveLength(3);
   });
 
@@ -133,31 +133,31 @@ describe('a credential that is refused for good', () => {
   it('is the error of the call, after one more reading', async () => {
     const { server, service, read, rotate } = await rotating();
     rotate(secondKey, firstKey);
-    expect(await errorOf(service.benchmarks.list())).toMatchObject({ name: 'AuthenticationError', attempts: 1 });
+    expect(await errorOf(service.call('listBenchmarks'))).toMatchObject({ name: 'AuthenticationError', attempts: 1 });
     expect([server.requests.length, read()]).toEqual([1, 2]);
   });
 
   it('is not read a third time where the new one is refused too', async () => {
     const { server, service, read, rotate } = await rotating();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     rotate(secondKey, 'third-key-0123456789');
-    expect(await errorOf(service.benchmarks.list())).toMatchObject({ kind: 'authentication', attempts: 2 });
+    expect(await errorOf(service.call('listBenchmarks'))).toMatchObject({ kind: 'authentication', attempts: 2 });
     expect([server.requests.length, read()]).toEqual([3, 2]);
   });
 
   it('is kept where it cannot be read again, with words about why', async () => {
     const { service, rotate, lose } = await rotating();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     rotate(secondKey);
     lose('The command of apiKeyCommand (op) failed with exit code 1.');
-    const error = await errorOf(service.benchmarks.list());
+    const error = await errorOf(service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'authentication', status: 401 });
     expect((error as Error).message).toBe(
       'it says invalid_api_key. Check the API key of this profile. Reading it again failed: The command of apiKeyCommand (op) failed with exit code 1.',
     );
     // And used as soon as the service takes it again.
     rotate(firstKey);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
   });
 
   it('is asked for with a doubt where an attempt before was lost', async () => {
@@ -168,14 +168,16 @@ describe('a credential that is refused for good', () => {
     });
     taken = secondKey;
     const { service } = serviceAt(server.url, { apiKey: async () => firstKey });
-    const error = await errorOf(service.evaluations.start('b1', { display_name: 'x' }));
+    const error = await errorOf(service.call('startEval', { params: { bench_id: 'b1' }, body: { display_name: 'x' } }));
     expect(error).toMatchObject({ kind: 'authentication', outcomeUnknown: true, attempts: 2 });
   });
 
   it('of one trajectory is not read again: it came with the call', async () => {
     const { server, service, read } = await rotating();
     const reward = { reward_id: 'r', name: 'n', value: 1 };
-    const error = await errorOf(service.trajectories.logReward('t', reward, { token: 'trajectory-token-0001' }));
+    const error = await errorOf(
+      service.call('logReward', { params: { trajectory_id: 't' }, body: reward }, { token: 'trajectory-token-0001' }),
+    );
     expect(error).toMatchObject({ kind: 'authentication', attempts: 1 });
     expect([server.requests.length, read()]).toEqual([1, 0]);
   });
@@ -186,10 +188,10 @@ it('a command that takes long does not hold a call that is cancelled', async () 
   const server = await hostileServer(page);
   const { service } = serviceAt(server.url, { apiKey: never });
   const controller = new AbortController();
-  const call = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+  const call = errorOf(service.call('listBenchmarks', {}, { signal: controller.signal }));
   controller.abort();
   expect(await call).toMatchObject({ kind: 'cancelled' });
-  expect(await errorOf(service.benchmarks.list({}, { deadlineMs: 20 }))).toMatchObject({ kind: 'timeout' });
+  expect(await errorOf(service.call('listBenchmarks', {}, { deadlineMs: 20 }))).toMatchObject({ kind: 'timeout' });
   expect(server.connections()).toBe(0);
 });
 
@@ -202,7 +204,7 @@ it('neither the old nor the new one is in an error, whatever the service repeats
   const server = await hostileServer(parrot);
   const given = [...keys];
   const { service, log } = serviceAt(server.url, { apiKey: async () => given.shift() ?? secondKey });
-  const error = (await errorOf(service.benchmarks.list())) as ServiceError;
+  const error = (await errorOf(service.call('listBenchmarks'))) as ServiceError;
   expect(server.requests).toHaveLength(2);
   for (const key of keys) expect(inspect([error, log], { depth: 9 }) + JSON.stringify(error)).not.toContain(key);
 });
@@ -215,6 +217,6 @@ it('the key of a service that was started again comes with its address', async (
     recover: async () => false,
   };
   const { service } = serviceAt('http://localhost', { supervisor });
-  await service.benchmarks.list();
+  await service.call('listBenchmarks');
   expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['old-key-0123456789', firstKey]);
 });

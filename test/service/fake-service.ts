@@ -1,12 +1,36 @@
-/** A service of a few functions that a test makes up, for screens that ask for no more. */
+/** Services that answer what a test says, for screens and queries that ask for no more. */
+import type { InputOf, Operation } from '../../src/contract/endpoints.ts';
 import { openGate } from '../../src/service/gate.ts';
-import type { Service } from '../../src/service/index.ts';
+import { type Call, type Service, type UntypedCall, untypedCall } from '../../src/service/index.ts';
+import type { CallOptions } from '../../src/service/options.ts';
 
-/** The parts are used for polls as well. */
-export function fakeService(parts: object = {}): Service {
+/** What operations answer to what they are given. */
+export type Answers = {
+  readonly [Name in Operation]?: (input: InputOf<Name>, options: CallOptions) => unknown;
+};
+
+/** The calls of a service with these answers in place of its own. */
+function callWith(answers: Answers, others: UntypedCall): Call {
+  const call: UntypedCall = async (operation, input = {}, options = {}) => {
+    const answer = answers[operation] as ((input: unknown, options: CallOptions) => unknown) | undefined;
+    return answer ? answer(input, options) : others(operation, input, options);
+  };
+  return call as Call;
+}
+
+/** The service with these answers in place of its own. */
+export function withAnswers(service: Service, answers: Answers): Service {
+  return { ...service, call: callWith(answers, untypedCall(service)) };
+}
+
+/** A service of these answers alone, for polls as well. @param parts what else it has */
+export function fakeService(answers: Answers = {}, parts: Partial<Service> = {}): Service {
   const service = {
     gate: openGate,
     requireWrites: () => {},
+    call: callWith(answers, async operation => {
+      throw new Error(`${operation} has no answer`);
+    }),
     ...parts,
     get background() {
       return service;

@@ -31,7 +31,7 @@ describe('rate limits and overload', () => {
   ])('%i with %o is tried again after what it asks', async (status, headers, expected) => {
     const server = await hostileServer(refusal(status, 'rate_limit_error', 'rate_limited', {}, headers), emptyPage);
     const { service, waits } = serviceAt(server.url);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     expect(waits).toEqual(expected);
     expect(server.requests).toHaveLength(2);
   });
@@ -43,7 +43,7 @@ describe('rate limits and overload', () => {
       emptyPage,
     );
     const { service, waits } = serviceAt(server.url);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     expect(waits[0]).toBeGreaterThan(20_000);
     expect(waits[0]).toBeLessThanOrEqual(30_000);
   });
@@ -51,7 +51,7 @@ describe('rate limits and overload', () => {
   it('gives up at once where the wait is longer than a minute, and tells it', async () => {
     const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '3600' }));
     const { service } = serviceAt(server.url);
-    await expect(service.benchmarks.list()).rejects.toMatchObject({
+    await expect(service.call('listBenchmarks')).rejects.toMatchObject({
       kind: 'rate_limit',
       retryAfterMs: 3_600_000,
       attempts: 1,
@@ -62,7 +62,7 @@ describe('rate limits and overload', () => {
   it('tries three times in all', async () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'));
     const { service, waits, log } = serviceAt(server.url);
-    await expect(service.benchmarks.list()).rejects.toMatchObject({ kind: 'server', attempts: 3, status: 500 });
+    await expect(service.call('listBenchmarks')).rejects.toMatchObject({ kind: 'server', attempts: 3, status: 500 });
     expect(server.requests).toHaveLength(3);
     expect(waits).toEqual([438, 875]);
     expect(log.map(({ attempt, error, retryInMs }) => [attempt, error, retryInMs])).toEqual([
@@ -76,20 +76,20 @@ describe('rate limits and overload', () => {
     const no = await hostileServer(
       refusal(503, 'api_error', 'service_unavailable', {}, { 'service-should-retry': 'false' }),
     );
-    await errorOf(serviceAt(no.url).service.benchmarks.list());
+    await errorOf(serviceAt(no.url).service.call('listBenchmarks'));
     expect(no.requests).toHaveLength(1);
     const yes = await hostileServer(
       refusal(400, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),
       json({ secret: { secret_id: 's' } }),
     );
-    await serviceAt(yes.url).service.secrets.create({ name: 'a', value: 'b' });
+    await serviceAt(yes.url).service.call('createSecret', { body: { name: 'a', value: 'b' } });
     expect(yes.requests).toHaveLength(2);
   });
 
   it('stops adding retries once the budget of the host is spent', async () => {
     const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable'));
     const { service } = serviceAt(server.url);
-    for (let call = 0; call < 6; call += 1) await errorOf(service.benchmarks.list());
+    for (let call = 0; call < 6; call += 1) await errorOf(service.call('listBenchmarks'));
     // Ten retries, for six calls that would have made twelve.
     expect(server.requests).toHaveLength(16);
   });
@@ -97,7 +97,7 @@ describe('rate limits and overload', () => {
   it('does not wait past the deadline', async () => {
     const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': '50' }));
     const { service, waits } = serviceAt(server.url);
-    await expect(service.benchmarks.list({}, { deadlineMs: 20_000 })).rejects.toMatchObject({
+    await expect(service.call('listBenchmarks', {}, { deadlineMs: 20_000 })).rejects.toMatchObject({
       attempts: 1,
       retryAfterMs: 50_000,
     });
@@ -108,19 +108,19 @@ describe('rate limits and overload', () => {
 describe('lost connections', () => {
   it('reads again after a reset before the answer', async () => {
     const server = await hostileServer(resetAtOnce, emptyPage);
-    await serviceAt(server.url).service.benchmarks.list();
+    await serviceAt(server.url).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
   });
 
   it('reads again after a reset in the middle of the answer', async () => {
     const server = await hostileServer(resetAfter('{"items": ['), emptyPage);
-    await serviceAt(server.url).service.benchmarks.list();
+    await serviceAt(server.url).service.call('listBenchmarks');
     expect(server.requests).toHaveLength(2);
   });
 
   it('tells where it was lost', async () => {
     const before = await hostileServer(resetAtOnce);
-    await expect(serviceAt(before.url).service.benchmarks.list()).rejects.toMatchObject({
+    await expect(serviceAt(before.url).service.call('listBenchmarks')).rejects.toMatchObject({
       name: 'NetworkError',
       code: 'ECONNRESET',
       attempts: 3,
@@ -128,7 +128,7 @@ describe('lost connections', () => {
       message: expect.stringContaining('was lost before an answer came'),
     });
     const during = await hostileServer(resetAfter('{', { 'x-request-id': 'req_7' }));
-    await expect(serviceAt(during.url).service.benchmarks.list()).rejects.toMatchObject({
+    await expect(serviceAt(during.url).service.call('listBenchmarks')).rejects.toMatchObject({
       kind: 'network',
       status: 200,
       requestId: 'req_7',
@@ -138,7 +138,9 @@ describe('lost connections', () => {
 
   it('does not repeat a write whose answer was lost, and says that it may have happened', async () => {
     const server = await hostileServer(resetAtOnce);
-    const error = await errorOf(serviceAt(server.url).service.secrets.create({ name: 'TOKEN', value: 'hunter2' }));
+    const error = await errorOf(
+      serviceAt(server.url).service.call('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } }),
+    );
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
     expect((error as Error).message).toContain('look before doing it again');
     expect(server.requests).toHaveLength(1);
@@ -146,7 +148,7 @@ describe('lost connections', () => {
 
   it('repeats a start, with the same key', async () => {
     const server = await hostileServer(resetAtOnce, resetAfter('{'), aStart);
-    await serviceAt(server.url).service.evaluations.start('b1', start);
+    await serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
     const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toHaveLength(3);
     expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
@@ -159,7 +161,11 @@ describe('lost connections', () => {
       refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'x-should-retry': 'false' }),
     );
     const error = await errorOf(
-      serviceAt(server.url).service.evaluations.start('b1', start, { idempotencyKey: 'mine' }),
+      serviceAt(server.url).service.call(
+        'startEval',
+        { params: { bench_id: 'b1' }, body: start },
+        { idempotencyKey: 'mine' },
+      ),
     );
     expect(error).toMatchObject({ kind: 'rate_limit', outcomeUnknown: true, idempotencyKey: 'mine', attempts: 2 });
   });
@@ -167,22 +173,28 @@ describe('lost connections', () => {
   it('takes a 404 on the second deletion for the success of the first', async () => {
     const gone = refusal(404, 'invalid_request_error', 'resource_not_found');
     const server = await hostileServer(resetAtOnce, gone);
-    const result = await serviceAt(server.url).service.evaluations.delete('b1', 'evr_1');
+    const result = await serviceAt(server.url).service.call('deleteEvalRun', {
+      params: { bench_id: 'b1', eval_run_id: 'evr_1' },
+    });
     expect(result).toEqual({ bench_id: 'b1', eval_run_id: 'evr_1' });
     // Where nothing had been sent before, it is what it says.
     const never = await hostileServer(gone);
-    await expect(serviceAt(never.url).service.evaluations.delete('b1', 'evr_1')).rejects.toMatchObject({
+    await expect(
+      serviceAt(never.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),
+    ).rejects.toMatchObject({
       kind: 'not_found',
     });
     const limited = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited'), gone);
-    await expect(serviceAt(limited.url).service.evaluations.delete('b1', 'evr_1')).rejects.toMatchObject({
+    await expect(
+      serviceAt(limited.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),
+    ).rejects.toMatchObject({
       kind: 'not_found',
     });
   });
 
   it('tells a refused connection, tried again because nothing was sent', async () => {
     const { service, waits } = serviceAt('http://127.0.0.1:1');
-    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toMatchObject({ code: 'ECONNREFUSED', attempts: 3, outcomeUnknown: false });
     expect((error as Error).message).toBe(
@@ -194,10 +206,10 @@ describe('lost connections', () => {
   it('keeps its connections', async () => {
     const server = await hostileServer(emptyPage);
     const { service } = serviceAt(server.url);
-    for (let call = 0; call < 5; call += 1) await service.benchmarks.list();
+    for (let call = 0; call < 5; call += 1) await service.call('listBenchmarks');
     expect(server.connections()).toBe(1);
     await service.close();
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     expect(server.connections()).toBe(2);
   });
 
@@ -210,7 +222,7 @@ describe('lost connections', () => {
     };
     const server = await hostileServer(wait);
     const { service } = serviceAt(server.url);
-    const calls = Array.from({ length: 12 }, () => service.benchmarks.list());
+    const calls = Array.from({ length: 12 }, () => service.call('listBenchmarks'));
     await expect.poll(() => server.connections()).toBe(8);
     const chat = service.chat.stream({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
     expect((await chat.next()).done).toBe(true);
@@ -226,7 +238,7 @@ describe('silence', () => {
 
   it('gives up on a server that takes the request and says nothing', async () => {
     const server = await hostileServer(silent);
-    await expect(serviceAt(server.url, brief).service.benchmarks.list()).rejects.toMatchObject({
+    await expect(serviceAt(server.url, brief).service.call('listBenchmarks')).rejects.toMatchObject({
       name: 'TimeoutError',
       code: 'silence',
       attempts: 3,
@@ -237,7 +249,7 @@ describe('silence', () => {
 
   it('gives up on a trickle that stops', async () => {
     const server = await hostileServer(open(['{"items"', ': ['], { 'content-type': 'application/json' }));
-    await expect(serviceAt(server.url, brief).service.benchmarks.list()).rejects.toMatchObject({
+    await expect(serviceAt(server.url, brief).service.call('listBenchmarks')).rejects.toMatchObject({
       code: 'silence',
       message: expect.stringContaining('in the middle of its answer'),
     });
@@ -259,10 +271,10 @@ describe('silence', () => {
       };
     const patient = { timeouts: { silenceMs: 500 } };
     const server = await hostileServer(trickle(40));
-    await expect(serviceAt(server.url, patient).service.benchmarks.list()).resolves.toMatchObject({ items: [] });
+    await expect(serviceAt(server.url, patient).service.call('listBenchmarks')).resolves.toMatchObject({ items: [] });
     const endless = await hostileServer(trickle(10_000));
     await expect(
-      serviceAt(endless.url, patient).service.benchmarks.list({}, { deadlineMs: 150 }),
+      serviceAt(endless.url, patient).service.call('listBenchmarks', {}, { deadlineMs: 150 }),
     ).rejects.toMatchObject({
       name: 'TimeoutError',
       code: 'deadline',
@@ -282,7 +294,7 @@ describe('silence', () => {
     const address = mute.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const { service } = serviceAt(`https://127.0.0.1:${port}`, { timeouts: { connectMs: 50 } });
-    const error = await errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toMatchObject({ name: 'TimeoutError', code: 'connect_timeout', outcomeUnknown: false, attempts: 3 });
   });
 });
@@ -301,7 +313,7 @@ describe('answers that are none', () => {
     ['a bare word', json('ok'), 'answer_unexpected', 'is not what this program knows'],
   ])('%s', async (_, behaviour, code, words) => {
     const server = await hostileServer(behaviour);
-    const error = await errorOf(serviceAt(server.url).service.benchmarks.list());
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).toMatchObject({ code, status: 200, attempts: 1, outcomeUnknown: false });
     expect((error as Error).message).toContain('The answer to GET /api/v1/benchmarks');
@@ -310,7 +322,9 @@ describe('answers that are none', () => {
 
   it('says of a write that it was accepted all the same', async () => {
     const server = await hostileServer(text('{"secret": {"sec', 201));
-    await expect(serviceAt(server.url).service.secrets.create({ name: 'a', value: 'b' })).rejects.toMatchObject({
+    await expect(
+      serviceAt(server.url).service.call('createSecret', { body: { name: 'a', value: 'b' } }),
+    ).rejects.toMatchObject({
       kind: 'response',
       outcomeUnknown: true,
       status: 201,
@@ -319,7 +333,9 @@ describe('answers that are none', () => {
 
   it('reads an empty answer as the ids of the request', async () => {
     const server = await hostileServer(response => void response.writeHead(204).end());
-    await expect(serviceAt(server.url).service.deployments.undeploy('dep_1')).resolves.toEqual({
+    await expect(
+      serviceAt(server.url).service.call('undeploy', { params: { deployment_id: 'dep_1' } }),
+    ).resolves.toEqual({
       deployment_id: 'dep_1',
     });
   });
@@ -328,11 +344,11 @@ describe('answers that are none', () => {
     const run = { eval_run_id: 'evr_1', status: 'hibernating', mood: { good: true } };
     const server = await hostileServer(json({ items: [run, { status: 'no id' }, 7], has_more: false }));
     const { service } = serviceAt(server.url);
-    const [first, ...others] = await service.evaluations.listRuns('b1');
+    const [first, ...others] = await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
     expect(first).toMatchObject(run);
     expect(others).toEqual([]);
     const list = await hostileServer(json({ items: [{ bench_id: 'b1' }, { bench_id: null }], has_more: false }));
-    await expect(serviceAt(list.url).service.benchmarks.list()).resolves.toMatchObject({
+    await expect(serviceAt(list.url).service.call('listBenchmarks')).resolves.toMatchObject({
       items: [{ bench_id: 'b1' }],
       dropped: 1,
     });
@@ -341,7 +357,7 @@ describe('answers that are none', () => {
   it('reads ten megabytes', async () => {
     const content = 'x'.repeat(10 * 1024 * 1024);
     const server = await hostileServer(json({ trajectory_id: 't', steps: [{ messages: [{ content }] }] }));
-    const trajectory = await serviceAt(server.url).service.trajectories.get('t');
+    const trajectory = await serviceAt(server.url).service.call('getTrajectory', { params: { trajectory_id: 't' } });
     expect(trajectory.steps?.[0]?.messages?.[0]?.content).toHaveLength(content.length);
   });
 
@@ -356,7 +372,9 @@ describe('answers that are none', () => {
     expect(packed.length).toBeLessThan(10_000);
     for (const behaviour of behaviours) {
       const server = await hostileServer(behaviour);
-      const error = await errorOf(serviceAt(server.url).service.trajectories.get('t', {}, { maxBytes: 100_000 }));
+      const error = await errorOf(
+        serviceAt(server.url).service.call('getTrajectory', { params: { trajectory_id: 't' } }, { maxBytes: 100_000 }),
+      );
       expect(error).toMatchObject({ kind: 'response', code: 'answer_too_large', attempts: 1 });
     }
   });
@@ -366,7 +384,7 @@ describe('answers that are none', () => {
     const server = await hostileServer(
       text(`{"error": {"type": "api_error", "message": "no", "context": {"a": ${deep}}}}`, 400),
     );
-    await expect(serviceAt(server.url).service.benchmarks.list()).rejects.toMatchObject({ kind: 'server' });
+    await expect(serviceAt(server.url).service.call('listBenchmarks')).rejects.toMatchObject({ kind: 'server' });
   });
 });
 
@@ -377,8 +395,8 @@ describe('redirects', () => {
     const server = await hostileServer(response => void response.writeHead(status, { location: target }).end());
     const { service } = serviceAt(server.url);
     for (const call of [
-      () => service.benchmarks.list(),
-      () => service.evaluations.start('b1', start),
+      () => service.call('listBenchmarks'),
+      () => service.call('startEval', { params: { bench_id: 'b1' }, body: start }),
       () => service.chat.complete({ model: 'm', messages: [{ role: 'user', content: 'x' }] }),
       () => service.chat.stream({ model: 'm', messages: [{ role: 'user', content: 'x' }] }).next(),
       () => service.putUpload({ path: 'a', url: `${server.url}/up`, headers: {} }, new Uint8Array(3)),
@@ -396,7 +414,9 @@ describe('redirects', () => {
 describe('cancelling', () => {
   it('sends nothing where it is cancelled already', async () => {
     const server = await hostileServer(emptyPage);
-    const error = await errorOf(serviceAt(server.url).service.benchmarks.list({}, { signal: AbortSignal.abort() }));
+    const error = await errorOf(
+      serviceAt(server.url).service.call('listBenchmarks', {}, { signal: AbortSignal.abort() }),
+    );
     expect(error).toBeInstanceOf(CancelledError);
     expect((error as Error).message).toBe('Cancelled. Nothing was sent.');
     expect(server.connections()).toBe(0);
@@ -406,7 +426,9 @@ describe('cancelling', () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
     const controller = new AbortController();
-    const call = errorOf(service.secrets.create({ name: 'a', value: 'b' }, { signal: controller.signal }));
+    const call = errorOf(
+      service.call('createSecret', { body: { name: 'a', value: 'b' } }, { signal: controller.signal }),
+    );
     await expect.poll(() => server.requests.length).toBe(1);
     controller.abort();
     expect(await call).toMatchObject({ kind: 'cancelled', outcomeUnknown: true });
@@ -416,7 +438,7 @@ describe('cancelling', () => {
   it('tells a signal that timed out from one that was aborted', async () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
-    const error = await errorOf(service.benchmarks.list({}, { signal: AbortSignal.timeout(30) }));
+    const error = await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.timeout(30) }));
     expect(error).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 1 });
   });
 
@@ -424,7 +446,7 @@ describe('cancelling', () => {
     const server = await hostileServer(refusal(503, 'api_error', 'service_unavailable', {}, { 'retry-after': '30' }));
     const controller = new AbortController();
     const { service } = serviceAt(server.url, { clock: undefined });
-    const call = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+    const call = errorOf(service.call('listBenchmarks', {}, { signal: controller.signal }));
     await expect.poll(() => server.requests.length).toBe(1);
     setImmediate(() => controller.abort());
     expect(await call).toMatchObject({ kind: 'cancelled' });
@@ -437,13 +459,25 @@ describe('what is refused before anything is sent', () => {
     const server = await hostileServer(emptyPage);
     const { service } = serviceAt(server.url);
     const wrong: [Promise<unknown>, string | undefined, string][] = [
-      [service.benchmarks.list({ limit: 201 }), 'limit', 'limit must be at most 200'],
-      [service.benchmarks.listRuntimes({ limit: 0 }), 'limit', 'limit must be at least 1'],
-      [service.evaluations.start('b', { display_name: '' }), 'display_name', 'must have a length of at least 1'],
-      [service.evaluations.start('b', { display_name: 'x'.repeat(257) }), 'display_name', 'at most 256'],
-      [service.evaluations.start('b', { display_name: 'x', label: 'y' } as never), 'label', 'unknown field: label'],
-      [service.evaluations.get(''), 'eval_run_id', 'eval_run_id is missing'],
-      [service.evaluations.get('..'), 'eval_run_id', 'cannot be a eval_run_id'],
+      [service.call('listBenchmarks', { query: { limit: 201 } }), 'limit', 'limit must be at most 200'],
+      [service.call('listBenchmarkRuntimes', { query: { limit: 0 } }), 'limit', 'limit must be at least 1'],
+      [
+        service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: '' } }),
+        'display_name',
+        'must have a length of at least 1',
+      ],
+      [
+        service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'x'.repeat(257) } }),
+        'display_name',
+        'at most 256',
+      ],
+      [
+        service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'x', label: 'y' } as never }),
+        'label',
+        'unknown field: label',
+      ],
+      [service.call('getEvalRun', { params: { eval_run_id: '' } }), 'eval_run_id', 'eval_run_id is missing'],
+      [service.call('getEvalRun', { params: { eval_run_id: '..' } }), 'eval_run_id', 'cannot be a eval_run_id'],
     ];
     for (const [call, param, words] of wrong) {
       const error = await errorOf(call);
@@ -457,13 +491,16 @@ describe('what is refused before anything is sent', () => {
   it('is a credential that cannot be read or sent', async () => {
     const server = await hostileServer(emptyPage);
     const broken = serviceAt(server.url, { apiKey: async () => Promise.reject(new Error('the command failed.')) });
-    await expect(broken.service.benchmarks.list()).rejects.toMatchObject({
+    await expect(broken.service.call('listBenchmarks')).rejects.toMatchObject({
       kind: 'request',
       code: 'credential_unavailable',
       message: 'Nothing was sent, because the API key could not be read: the command failed.',
     });
     const odd = serviceAt(server.url, { apiKey: async () => 'a\r\nx-evil: 1' });
-    await expect(odd.service.benchmarks.list()).rejects.toMatchObject({ kind: 'request', code: 'credential_invalid' });
+    await expect(odd.service.call('listBenchmarks')).rejects.toMatchObject({
+      kind: 'request',
+      code: 'credential_invalid',
+    });
     expect(server.requests).toEqual([]);
   });
 });
@@ -472,7 +509,7 @@ it('throws nothing but its own errors, each with the name of the operation', asy
   const server = await hostileServer(resetAtOnce, text('<html>', 502), json({}, 404), text('nope', 418));
   const { service } = serviceAt(server.url);
   for (let call = 0; call < 4; call += 1) {
-    const error = await errorOf(service.models.listSupportedTrainingModels());
+    const error = await errorOf(service.call('listSupportedTrainingModels'));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ operation: 'listSupportedTrainingModels' });
   }

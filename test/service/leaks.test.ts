@@ -66,14 +66,19 @@ const brief = { silenceMs: 40 };
 
 /** One call with each credential, and one with a secret in its body. */
 const calls: ((service: Service) => Promise<unknown>)[] = [
-  service => service.evaluations.get('evr_1', brief),
-  service => service.trajectories.logReward('t', { reward_id: 'r', name: 'n', value: 1 }, { ...brief, token }),
+  service => service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }, brief),
+  service =>
+    service.call(
+      'logReward',
+      { params: { trajectory_id: 't' }, body: { reward_id: 'r', name: 'n', value: 1 } },
+      { ...brief, token },
+    ),
   service => service.chat.complete(question, brief),
   async service => {
     for await (const event of service.chat.stream(question, brief)) void event;
   },
-  service => service.deployments.list({}, brief),
-  service => service.secrets.create({ name: 'TOKEN', value }, brief),
+  service => service.call('listDeployments', {}, brief),
+  service => service.call('createSecret', { body: { name: 'TOKEN', value } }, brief),
 ];
 
 const streamed =
@@ -118,13 +123,17 @@ it.each(parrots)('%s: the error holds no credential', async (_, parrot) => {
 it('nor does what is refused, cancelled or out of time here', async () => {
   const server = await hostileServer(silent);
   const { service } = serviceAt(server.url);
-  expectNoLeak(await errorOf(service.secrets.create({ name: '', value })));
-  expectNoLeak(await errorOf(service.secrets.create({ name: 'n', value, extra: value } as never)));
-  expectNoLeak(await errorOf(service.benchmarks.list({}, { signal: AbortSignal.abort(apiKey) })));
-  expectNoLeak(await errorOf(service.benchmarks.list({}, { deadlineMs: 30 })));
-  expectNoLeak(await errorOf(serviceAt(server.url, { readOnly: true }).service.secrets.create({ name: 'n', value })));
+  expectNoLeak(await errorOf(service.call('createSecret', { body: { name: '', value } })));
+  expectNoLeak(await errorOf(service.call('createSecret', { body: { name: 'n', value, extra: value } as never })));
+  expectNoLeak(await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.abort(apiKey) })));
+  expectNoLeak(await errorOf(service.call('listBenchmarks', {}, { deadlineMs: 30 })));
   expectNoLeak(
-    await errorOf(serviceAt(server.url, { apiKey: async () => `${apiKey}\u0000` }).service.benchmarks.list()),
+    await errorOf(
+      serviceAt(server.url, { readOnly: true }).service.call('createSecret', { body: { name: 'n', value } }),
+    ),
+  );
+  expectNoLeak(
+    await errorOf(serviceAt(server.url, { apiKey: async () => `${apiKey}\u0000` }).service.call('listBenchmarks')),
   );
   expectNoLeak(
     await errorOf(

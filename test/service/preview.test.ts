@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
 import { Assumptions } from '../../src/service/assumptions.ts';
+import { untypedCall } from '../../src/service/index.ts';
 import { describeRequest } from '../../src/service/request.ts';
 import { apiKey, hostileServer, inferenceToken, json, serviceAt } from './hostile-server.ts';
 
@@ -23,7 +24,7 @@ describe('the preview of a call', () => {
     const server = await hostileServer(json({}));
     const { service } = serviceAt(`${server.url}/prefix/`, { assumptions: renamed });
     const preview = service.preview(operation, input);
-    await service.call(operation, input).catch(() => {});
+    await untypedCall(service)(operation, input).catch(() => {});
     const [request] = server.requests;
     expect(request).toMatchObject({ method: preview.method });
     const [path, query] = (request?.url ?? '').split('?');

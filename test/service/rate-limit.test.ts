@@ -42,7 +42,7 @@ async function setting(...script: readonly Behaviour[]): Promise<Setting> {
 
 /** Is limited by the first answer of the server, in a poll. */
 async function meetLimit({ service }: Setting): Promise<void> {
-  expect(await errorOf(service.background.benchmarks.list())).toMatchObject({ kind: 'rate_limit', attempts: 1 });
+  expect(await errorOf(service.background.call('listBenchmarks'))).toMatchObject({ kind: 'rate_limit', attempts: 1 });
 }
 
 /** What a request still under way could have sent by now has arrived: another one, made later, has been answered. */
@@ -59,7 +59,7 @@ describe('after a 429', () => {
     await meetLimit(at);
     let answered = 0;
     const polls = Array.from({ length: 30 }, async (_, index) => {
-      await service.background.evaluations.get(`evr_${index}`).catch(() => {});
+      await service.background.call('getEvalRun', { params: { eval_run_id: `evr_${index}` } }).catch(() => {});
       answered += 1;
     });
     await clock.advance(11_999);
@@ -76,7 +76,7 @@ describe('after a 429', () => {
     const at = await setting(limited({ 'retry-after': '2' }), limited({ 'retry-after': '20' }));
     const { server, service, clock } = at;
     await meetLimit(at);
-    const polls = Array.from({ length: 30 }, () => service.background.benchmarks.list().catch(() => {}));
+    const polls = Array.from({ length: 30 }, () => service.background.call('listBenchmarks').catch(() => {}));
     await clock.advance(2_000);
     await expect.poll(() => service.gate.state().kind).toBe('limited');
     await clock.advance(19_000);
@@ -94,9 +94,11 @@ describe('after a 429', () => {
       for await (const event of service.chat.stream(question)) void event;
     };
     const waiting = [
-      service.evaluations.cancel('evr_1'),
-      service.benchmarks.list({ cursor: 'next' }),
-      service.benchmarks.createUpload({ files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }] }),
+      service.call('cancelEval', { params: { eval_run_id: 'evr_1' } }),
+      service.call('listBenchmarks', { query: { cursor: 'next' } }),
+      service.call('createBenchmarkUpload', {
+        body: { files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }] },
+      }),
       service.putUpload({ path: 'a', url: `${server.url}/up?signature=1` }, new Uint8Array(3)),
       service.chat.complete(question),
       read(),
@@ -122,8 +124,8 @@ describe('after a 429', () => {
     const gates = new Gates(clock);
     const one = serviceAt(server.url, { clock, gates }).service;
     const other = serviceAt(server.url, { clock, gates }).service;
-    await errorOf(one.background.benchmarks.list());
-    const waiting = other.benchmarks.list();
+    await errorOf(one.background.call('listBenchmarks'));
+    const waiting = other.call('listBenchmarks');
     await clock.advance(11_999);
     expect(await settled(server)).toBe(0);
     await clock.advance(1);
@@ -139,7 +141,7 @@ describe('after a 429', () => {
     const clock = manualClock();
     const server = await hostileServer(limited({ 'retry-after': headerAt(clock.now()) }), page);
     const { service } = serviceAt(server.url, { clock });
-    await errorOf(service.background.benchmarks.list());
+    await errorOf(service.background.call('listBenchmarks'));
     const state = service.gate.state();
     expect(state.kind === 'limited' ? state.until - clock.now() : 0).toBe(expected);
   });
@@ -147,10 +149,10 @@ describe('after a 429', () => {
   it('a 503 that asks to wait holds as well; one that does not is one failure', async () => {
     const busy = (headers: Record<string, string>) => refusal(503, 'api_error', 'service_unavailable', {}, headers);
     const asking = await setting(busy({ 'retry-after': '5' }));
-    await errorOf(asking.service.background.benchmarks.list());
+    await errorOf(asking.service.background.call('listBenchmarks'));
     expect(asking.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'rate_limit' });
     const plain = await setting(busy({}));
-    await errorOf(plain.service.background.benchmarks.list());
+    await errorOf(plain.service.background.call('listBenchmarks'));
     expect(plain.service.gate.state()).toEqual({ kind: 'open' });
   });
 });
@@ -158,7 +160,7 @@ describe('after a 429', () => {
 describe('a call that waits', () => {
   it('is retried by itself once the time is over, if somebody has asked for it', async () => {
     const { server, service, clock } = await setting(limited({ 'retry-after': '7' }));
-    const call = service.benchmarks.list();
+    const call = service.call('listBenchmarks');
     await expect.poll(() => service.gate.state().kind).toBe('limited');
     await clock.advance(6_999);
     expect(await settled(server)).toBe(0);
@@ -168,7 +170,7 @@ describe('a call that waits', () => {
 
   it('is not retried inside where it is a poll', async () => {
     const at = await setting(refusal(500, 'api_error', 'internal_error'));
-    expect(await errorOf(at.service.background.benchmarks.list())).toMatchObject({ kind: 'server', attempts: 1 });
+    expect(await errorOf(at.service.background.call('listBenchmarks'))).toMatchObject({ kind: 'server', attempts: 1 });
     expect(at.server.requests).toHaveLength(1);
   });
 
@@ -176,7 +178,9 @@ describe('a call that waits', () => {
     const at = await setting(limited({ 'retry-after': '30' }));
     await meetLimit(at);
     const controller = new AbortController();
-    const call = errorOf(at.service.evaluations.cancel('evr_1', { signal: controller.signal }));
+    const call = errorOf(
+      at.service.call('cancelEval', { params: { eval_run_id: 'evr_1' } }, { signal: controller.signal }),
+    );
     await flush();
     controller.abort();
     expect(await call).toMatchObject({ kind: 'cancelled', message: 'Cancelled. Nothing was sent.' });
@@ -187,7 +191,9 @@ describe('a call that waits', () => {
   it('is given up at once where it would be over before, with the time', async () => {
     const at = await setting(limited({ 'retry-after': '42' }));
     await meetLimit(at);
-    const error = await errorOf(at.service.evaluations.cancel('evr_1', { deadlineMs: 20_000 }));
+    const error = await errorOf(
+      at.service.call('cancelEval', { params: { eval_run_id: 'evr_1' } }, { deadlineMs: 20_000 }),
+    );
     expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate_limited', attempts: 0, retryAfterMs: 42_000 });
     expect((error as Error).message).toMatch(
       /^127\.0\.0\.1:\d+ limits the rate of requests\. Nothing was sent\. Try again in 42 s\.$/,
@@ -198,10 +204,10 @@ describe('a call that waits', () => {
   it('ends at its deadline also where the line has not come to it', async () => {
     const at = await setting(limited({ 'retry-after': '1' }), silent);
     await meetLimit(at);
-    const first = errorOf(at.service.background.benchmarks.list({}, { silenceMs: 200 }));
+    const first = errorOf(at.service.background.call('listBenchmarks', {}, { silenceMs: 200 }));
     await at.clock.advance(1_000);
     await expect.poll(() => at.server.requests.length).toBe(2);
-    const second = errorOf(at.service.benchmarks.list({}, { deadlineMs: 30 }));
+    const second = errorOf(at.service.call('listBenchmarks', {}, { deadlineMs: 30 }));
     expect(await second).toMatchObject({ kind: 'timeout', code: 'deadline', attempts: 0 });
     expect(await first).toMatchObject({ kind: 'timeout', code: 'silence' });
   });
@@ -211,14 +217,14 @@ describe('a service that fails', () => {
   it('again and again is asked less and less often, whoever asks', async () => {
     const failing = refusal(500, 'api_error', 'internal_error');
     const at = await setting(...Array.from({ length: 10 }, () => failing));
-    for (let round = 0; round < 3; round += 1) await errorOf(at.service.background.benchmarks.list());
+    for (let round = 0; round < 3; round += 1) await errorOf(at.service.background.call('listBenchmarks'));
     expect(at.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
-    const next = errorOf(at.service.background.benchmarks.list());
+    const next = errorOf(at.service.background.call('listBenchmarks'));
     await at.clock.advance(437);
     expect(await settled(at.server)).toBe(0);
     await at.clock.advance(1);
     await next;
-    const error = await errorOf(at.service.background.benchmarks.list({}, { deadlineMs: 500 }));
+    const error = await errorOf(at.service.background.call('listBenchmarks', {}, { deadlineMs: 500 }));
     expect(error).toMatchObject({ kind: 'server', code: 'service_failing', retryAfterMs: 875 });
   });
 
@@ -228,8 +234,8 @@ describe('a service that fails', () => {
     const server = await hostileServer(moody);
     const { service } = serviceAt(server.url, { clock: manualClock() });
     for (let round = 0; round < 5; round += 1) {
-      await errorOf(service.background.evaluations.get('evr_bad'));
-      await service.background.benchmarks.list();
+      await errorOf(service.background.call('getEvalRun', { params: { eval_run_id: 'evr_bad' } }));
+      await service.background.call('listBenchmarks');
     }
     expect(service.gate.state()).toEqual({ kind: 'open' });
     expect(server.requests).toHaveLength(10);

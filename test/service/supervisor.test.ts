@@ -60,7 +60,7 @@ describe('a call to a service that has moved', () => {
     const server = await hostileServer(emptyPage);
     const supervisor = supervisorOf(gone, server.url);
     const { service, waits, log } = supervised(supervisor);
-    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    await expect(service.call('listBenchmarks')).resolves.toMatchObject(page);
     expect(keysOf(server)).toEqual(['key-2-0123456789']);
     expect(supervisor.lost).toEqual([{ baseUrl: gone, apiKey: 'key-1-0123456789' }]);
     expect(waits).toEqual([]);
@@ -75,9 +75,9 @@ describe('a call to a service that has moved', () => {
     const second = await hostileServer(emptyPage);
     const supervisor = supervisorOf(first.url);
     const { service } = supervised(supervisor);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     supervisor.target = { baseUrl: second.url, apiKey: 'another-0123456789' };
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     expect(first.requests).toHaveLength(1);
     expect(keysOf(second)).toEqual(['another-0123456789']);
     expect(supervisor.lost).toEqual([]);
@@ -90,7 +90,7 @@ describe('a call to a service that has moved', () => {
     const first = await hostileServer(behaviour);
     const second = await hostileServer(emptyPage);
     const { service, waits } = supervised(supervisorOf(first.url, second.url));
-    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    await expect(service.call('listBenchmarks')).resolves.toMatchObject(page);
     expect([first.requests.length, second.requests.length, waits.length]).toEqual([1, 1, 0]);
   });
 
@@ -98,7 +98,7 @@ describe('a call to a service that has moved', () => {
     const busy = refusal(503, 'api_error', 'service_unavailable');
     const second = await hostileServer(busy, busy, emptyPage);
     const { service, waits } = supervised(supervisorOf(gone, second.url));
-    await expect(service.benchmarks.list()).resolves.toMatchObject(page);
+    await expect(service.call('listBenchmarks')).resolves.toMatchObject(page);
     expect(waits).toHaveLength(2);
     expect(second.requests).toHaveLength(3);
   });
@@ -107,14 +107,14 @@ describe('a call to a service that has moved', () => {
     const server = await hostileServer(resetAtOnce);
     const always = Array.from({ length: 20 }, () => server.url);
     const { service } = supervised(supervisorOf(server.url, ...always));
-    await expect(service.benchmarks.list()).rejects.toMatchObject({ kind: 'network', attempts: 5 });
+    await expect(service.call('listBenchmarks')).rejects.toMatchObject({ kind: 'network', attempts: 5 });
     expect(server.requests).toHaveLength(5);
   });
 
   it('is retried in the usual way where the service is not found again', async () => {
     const supervisor = supervisorOf(gone);
     const { service, waits } = supervised(supervisor);
-    await expect(service.benchmarks.list()).rejects.toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
+    await expect(service.call('listBenchmarks')).rejects.toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
     expect(waits).toHaveLength(2);
     expect(supervisor.lost).toHaveLength(3);
   });
@@ -123,7 +123,7 @@ describe('a call to a service that has moved', () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'), silent);
     const supervisor = supervisorOf(server.url, gone);
     const { service } = supervised(supervisor);
-    await errorOf(service.benchmarks.list({}, { silenceMs: 50 }));
+    await errorOf(service.call('listBenchmarks', {}, { silenceMs: 50 }));
     expect(supervisor.lost).toEqual([]);
   });
 });
@@ -132,7 +132,7 @@ describe('a write', () => {
   it('that was never sent is sent to the new address', async () => {
     const server = await hostileServer(json({ secret: { secret_id: 's' } }));
     const { service } = supervised(supervisorOf(gone, server.url));
-    await service.secrets.create({ name: 'a', value: 'b' });
+    await service.call('createSecret', { body: { name: 'a', value: 'b' } });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -140,7 +140,9 @@ describe('a write', () => {
     const first = await hostileServer(resetAtOnce);
     const second = await hostileServer(json({ secret: { secret_id: 's' } }));
     const supervisor = supervisorOf(first.url, second.url);
-    const error = await errorOf(supervised(supervisor).service.secrets.create({ name: 'a', value: 'b' }));
+    const error = await errorOf(
+      supervised(supervisor).service.call('createSecret', { body: { name: 'a', value: 'b' } }),
+    );
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
     expect(second.requests).toEqual([]);
     expect(supervisor.lost).toHaveLength(1);
@@ -149,7 +151,10 @@ describe('a write', () => {
   it('that carries an idempotency key is repeated with the same key', async () => {
     const first = await hostileServer(resetAtOnce);
     const second = await hostileServer(json({ eval_run_id: 'evr_1' }));
-    await supervised(supervisorOf(first.url, second.url)).service.evaluations.start('b1', start);
+    await supervised(supervisorOf(first.url, second.url)).service.call('startEval', {
+      params: { bench_id: 'b1' },
+      body: start,
+    });
     const keys = [...first.requests, ...second.requests].map(({ headers }) => headers['idempotency-key']);
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
@@ -165,7 +170,9 @@ describe('a write', () => {
       },
       recover: async () => true,
     };
-    const error = await errorOf(supervised(supervisor).service.evaluations.start('b1', start));
+    const error = await errorOf(
+      supervised(supervisor).service.call('startEval', { params: { bench_id: 'b1' }, body: start }),
+    );
     expect(error).toMatchObject({ kind: 'network', code: 'service_not_found', outcomeUnknown: true, attempts: 1 });
     expect((error as Error).message).toContain('did not start: no answer in 15 s. It may have happened');
   });
@@ -174,7 +181,7 @@ describe('a write', () => {
 describe('a supervisor', () => {
   it('that cannot find the service says why', async () => {
     const locate = async () => Promise.reject(new Error('The local service did not start: the disk is full.'));
-    const error = await errorOf(supervised({ locate, recover: async () => true }).service.benchmarks.list());
+    const error = await errorOf(supervised({ locate, recover: async () => true }).service.call('listBenchmarks'));
     expect(error).toMatchObject({ name: 'NetworkError', code: 'service_not_found', attempts: 0 });
     expect((error as Error).message).toBe('The local service did not start: the disk is full. Nothing was sent.');
   });
@@ -184,17 +191,17 @@ describe('a supervisor', () => {
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     const { service } = supervised({ locate: forever, recover: async () => false });
     const controller = new AbortController();
-    const cancelled = errorOf(service.benchmarks.list({}, { signal: controller.signal }));
+    const cancelled = errorOf(service.call('listBenchmarks', {}, { signal: controller.signal }));
     controller.abort();
     expect(await cancelled).toMatchObject({ kind: 'cancelled', message: 'Cancelled. Nothing was sent.' });
-    expect(await errorOf(service.benchmarks.list({}, { deadlineMs: 30 }))).toMatchObject({ kind: 'timeout' });
+    expect(await errorOf(service.call('listBenchmarks', {}, { deadlineMs: 30 }))).toMatchObject({ kind: 'timeout' });
   });
 
   it('is not asked for what the program itself has cut off', async () => {
     const server = await hostileServer(silent);
     const supervisor = supervisorOf(server.url, server.url);
     const { service } = supervised(supervisor);
-    const call = errorOf(service.secrets.create({ name: 'a', value: 'b' }));
+    const call = errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     await expect.poll(() => server.requests.length).toBe(1);
     await service.close();
     expect(await call).toMatchObject({ kind: 'network', outcomeUnknown: true });
@@ -237,7 +244,7 @@ describe('an upload to an address of the service itself', () => {
     const second = await hostileServer(stored);
     const supervisor = supervisorOf(first.url, second.url);
     const { service } = supervised(supervisor);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     const lost = await errorOf(service.putUpload(target(first), new Uint8Array(3)));
     expect(lost).toMatchObject({ kind: 'upload_url', code: 'upload_url_expired' });
     expect((lost as Error).message).toContain('Ask for a new address');
@@ -252,7 +259,7 @@ describe('an upload to an address of the service itself', () => {
   it('is sent again at once where the service has come back at the same address', async () => {
     const server = await hostileServer(emptyPage, resetAtOnce, stored);
     const { service, waits } = supervised(supervisorOf(server.url, server.url));
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     await service.putUpload(target(server), new Uint8Array(3));
     expect(server.requests).toHaveLength(3);
     expect(waits).toEqual([]);
@@ -263,7 +270,7 @@ describe('an upload to an address of the service itself', () => {
     const storage = await hostileServer(resetAtOnce, stored);
     const supervisor = supervisorOf(server.url);
     const { service } = supervised(supervisor);
-    await service.benchmarks.list();
+    await service.call('listBenchmarks');
     await service.putUpload(target(storage), new Uint8Array(3));
     expect(storage.requests).toHaveLength(2);
     expect(supervisor.lost).toEqual([]);

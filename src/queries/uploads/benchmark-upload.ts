@@ -279,7 +279,11 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ phase: 'ingesting' });
     this.#sent.setPhase('ingesting', plan.manifestMark);
     try {
-      await service.benchmarks.ingest(benchId, plan.manifest, { signal: this.signal });
+      await service.call(
+        'ingestBenchmark',
+        { params: { bench_id: benchId }, body: plan.manifest },
+        { signal: this.signal },
+      );
     } catch (error) {
       if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestMark);
       else {
@@ -316,7 +320,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   /** One 404 may be a gateway's: two questions tell whether a benchmark that was ingested is gone. */
   async #checkKnown(service: Service, benchId: string): Promise<void> {
     try {
-      await service.benchmarks.readiness(benchId, { signal: this.signal });
+      await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal: this.signal });
     } catch (error) {
       if (isUnknown(error)) throw new ForgottenUpload();
     }
@@ -327,7 +331,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     const benchId = this.#sent.benchId ?? '';
     this.set({ phase: 'building' });
     try {
-      await service.benchmarks.buildImages(benchId, { signal: this.signal });
+      await service.call('buildBenchmarkImages', { params: { bench_id: benchId } }, { signal: this.signal });
     } catch (error) {
       if (isUnknown(error)) await this.#checkKnown(service, benchId);
       throw error;

@@ -35,7 +35,7 @@ export async function allocate(
   benchId: string | undefined,
   signal: AbortSignal,
 ): Promise<Allocation> {
-  const answer = await service.benchmarks.createUpload(declarationOf(files, benchId), { signal });
+  const answer = await service.call('createBenchmarkUpload', { body: declarationOf(files, benchId) }, { signal });
   const targets = new Map(answer.urls.map(url => [url.path, url]));
   return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
 }

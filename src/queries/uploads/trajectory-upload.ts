@@ -150,8 +150,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     // The same batch again is the same batch, also at the next start.
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
-      const answer = await service.trajectories.upload(
-        { dataset: this.dataset, trajectories },
+      const answer = await service.call(
+        'uploadTrajectories',
+        { body: { dataset: this.dataset, trajectories } },
         { signal: this.signal, idempotencyKey },
       );
       return outcomesOf(batch, answer);

@@ -95,7 +95,9 @@ describe('an upload', () => {
     await upload.run(async () => service);
     expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
     expect(upload.state.sent).toBe(upload.state.plan.bytes);
-    expect((await service.benchmarks.get(upload.state.benchId ?? '')).label).toBe('mine');
+    expect((await service.call('getBenchmark', { params: { bench_id: upload.state.benchId ?? '' } })).label).toBe(
+      'mine',
+    );
   });
 
   it('says that nobody answers, never rejects, and can be run again', async () => {

@@ -1,4 +1,5 @@
 /** Uploads that are continued: after a refusal, a lost answer, a lost id, another program. Nothing is lost, nothing made twice. */
+
 import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +8,7 @@ import { NetworkError, RateLimitError, ServiceError, ValidationError } from '../
 import { createService, type Service } from '../../../src/service/index.ts';
 import type { Supervisor } from '../../../src/service/options.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
+import { withAnswers } from '../../service/fake-service.ts';
 import {
   around,
   benchmarksOf,
@@ -349,7 +351,10 @@ describe('an ingest whose answer is lost', () => {
     const memory = remembered();
     const first = await uploadOf(folder, memory());
     await run(first, failing('ingest', new RateLimitError('Slow down.', { status: 429 })));
-    await service.benchmarks.ingest(first.state.benchId ?? '', { name: 'other', label: folder.label, tasks: [task] });
+    await service.call('ingestBenchmark', {
+      params: { bench_id: first.state.benchId ?? '' },
+      body: { name: 'other', label: folder.label, tasks: [task] },
+    });
     const upload = await uploadOf(folder, memory());
     await run(upload);
     expect([upload.state.phase, upload.isTaken]).toEqual(['failed', true]);
@@ -401,17 +406,13 @@ describe('a service that takes few files in a request', () => {
   ])('that %s is asked for fewer until it takes them', async (_, context) => {
     const folder = folderOf(8);
     const sizes: number[] = [];
-    const strict: Service = {
-      ...service,
-      benchmarks: {
-        ...service.benchmarks,
-        createUpload: async (body, options) => {
-          sizes.push(body.files.length);
-          if (body.files.length > 3) throw new ValidationError('Too many.', { status: 422, param: 'files', context });
-          return service.benchmarks.createUpload(body, options);
-        },
+    const strict = withAnswers(service, {
+      createBenchmarkUpload: ({ body }, options) => {
+        sizes.push(body.files.length);
+        if (body.files.length > 3) throw new ValidationError('Too many.', { status: 422, param: 'files', context });
+        return service.call('createBenchmarkUpload', { body }, options);
       },
-    };
+    });
     const upload = await uploadOf(folder, remembered()());
     await run(upload, strict);
     expect(upload.state.phase).toBe('done');
@@ -440,18 +441,14 @@ describe('addresses that are no good any more', () => {
   it('are asked for again, once for all that are left', async () => {
     const folder = folderOf(12);
     let stale = true;
-    const slow: Service = {
-      ...service,
-      benchmarks: {
-        ...service.benchmarks,
-        createUpload: async (body, options) => {
-          const answer = await service.benchmarks.createUpload(body, options);
-          if (!stale) return answer;
-          stale = false;
-          return { ...answer, expires_at: new Date(0).toISOString() };
-        },
+    const slow = withAnswers(service, {
+      createBenchmarkUpload: async (input, options) => {
+        const answer = await service.call('createBenchmarkUpload', input, options);
+        if (!stale) return answer;
+        stale = false;
+        return { ...answer, expires_at: new Date(0).toISOString() };
       },
-    };
+    });
     const { service: spy, asked } = watched(slow);
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);

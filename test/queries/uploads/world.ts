@@ -8,6 +8,7 @@ import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import type { Service } from '../../../src/service/index.ts';
+import { withAnswers } from '../../service/fake-service.ts';
 
 export const task = {
   name: 'one',
@@ -66,17 +67,17 @@ export type UploadCall = 'createUpload' | 'put' | 'ingest' | 'build';
 export type Around = <Result>(call: UploadCall, name: string, go: () => Promise<Result>) => Promise<Result>;
 
 export function around(service: Service, wrap: Around): Service {
-  return {
-    ...service,
-    benchmarks: {
-      ...service.benchmarks,
-      createUpload: (body, options) =>
-        wrap('createUpload', body.bench_id ?? '', () => service.benchmarks.createUpload(body, options)),
-      ingest: (id, manifest, options) => wrap('ingest', id, () => service.benchmarks.ingest(id, manifest, options)),
-      buildImages: (id, options) => wrap('build', id, () => service.benchmarks.buildImages(id, options)),
-    },
-    putUpload: (target, source, options) => wrap('put', target.path, () => service.putUpload(target, source, options)),
-  };
+  const spied = withAnswers(service, {
+    createBenchmarkUpload: (input, options) =>
+      wrap('createUpload', input.body.bench_id ?? '', () => service.call('createBenchmarkUpload', input, options)),
+    ingestBenchmark: (input, options) =>
+      wrap('ingest', String(input.params.bench_id), () => service.call('ingestBenchmark', input, options)),
+    buildBenchmarkImages: (input, options) =>
+      wrap('build', String(input.params.bench_id), () => service.call('buildBenchmarkImages', input, options)),
+  });
+  const putUpload: Service['putUpload'] = (target, source, options) =>
+    wrap('put', target.path, () => service.putUpload(target, source, options));
+  return { ...spied, putUpload };
 }
 
 /** The service, and what was asked of it: `put data/a.txt`, `ingest`… */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   local = await startService();
   service = clientOf(local);
   const files = [{ path: 'readme', content_type: 'text/plain', size_bytes: 1 }];
-  const { bench_id, urls } = await service.benchmarks.createUpload({ files });
+  const { bench_id, urls } = await service.call('createBenchmarkUpload', { body: { files } });
   for (const { url, headers } of urls) await fetch(url, { method: 'PUT', headers: headers ?? {}, body: 'x' });
   const tasks = Array.from({ length: taskCount }, (_, index) => ({
     name: `task ${String(index).padStart(3, '0')}`,
@@ -25,8 +25,8 @@ beforeAll(async () => {
     run_command: 'x',
     grader: { kind: 'word_share', letter: 't' },
   }));
-  await service.benchmarks.ingest(bench_id, { name: 'long', tasks });
-  await service.benchmarks.buildImages(bench_id);
+  await service.call('ingestBenchmark', { params: { bench_id }, body: { name: 'long', tasks } });
+  await service.call('buildBenchmarkImages', { params: { bench_id } });
   benchId = await local.readyBenchmark('long');
 });
 afterAll(async () => {
@@ -35,9 +35,12 @@ afterAll(async () => {
 });
 
 it('shows every rollout, the worst first, and exports them all', async () => {
-  const { eval_run_id: runId = '' } = await service.evaluations.start(benchId, {
-    display_name: 'long',
-    model_slug: model,
+  const { eval_run_id: runId = '' } = await service.call('startEval', {
+    params: { bench_id: benchId },
+    body: {
+      display_name: 'long',
+      model_slug: model,
+    },
   });
   const start = { view: 'run', params: { eval_run_id: runId ?? '' } };
   const watching = openProgram({ service, start, columns: 200, rows: 50 });
@@ -47,7 +50,9 @@ it('shows every rollout, the worst first, and exports them all', async () => {
   await watching.screen.waitFor(`${taskCount}/${taskCount} `);
   watching.close();
 
-  const { trajectory_rewards: rewards } = await service.evaluations.rewards(runId ?? '');
+  const { trajectory_rewards: rewards } = await service.call('getTrajectoryRewards', {
+    params: { eval_run_id: runId ?? '' },
+  });
   const worst = Math.min(...rewards.map(({ reward }) => reward ?? Number.POSITIVE_INFINITY));
   const worstTasks = rewards.filter(({ reward }) => reward === worst).map(({ task_id }) => task_id);
   const { screen, close } = openProgram({ service, start, columns: 200, rows: 50 });

@@ -1,8 +1,11 @@
 /** A service with many trajectories, in memory: pages of 200, in any order that is asked for. */
+
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { Trajectory } from '../../../src/contract/trajectories.ts';
+import { Capabilities } from '../../../src/service/capabilities.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
+import { fakeService } from '../../service/fake-service.ts';
 
 /** How it takes `sort`: as asked, with a refusal, or as if nothing had been said. */
 export type Sorting = 'sorts' | 'refuses' | 'ignores';
@@ -53,11 +56,9 @@ export class ManyRows {
   }
 
   get service(): Service {
-    const service = {
-      baseUrl: 'http://many.test',
-      capabilities: { has: () => true },
-      trajectories: { list: this.#list },
-    };
-    return { ...service, background: service } as unknown as Service;
+    return fakeService(
+      { listTrajectories: ({ query = {} }) => this.#list(query) },
+      { baseUrl: 'http://many.test', capabilities: new Capabilities() },
+    );
   }
 }

@@ -24,8 +24,12 @@ beforeAll(async () => {
   local = await serve({ dataFolder: folder });
   const key = async () => local.apiKey;
   service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
-  const [first] = (await service.benchmarks.list({})).items;
-  await eventually(async () => expect((await service.benchmarks.readiness(first?.bench_id ?? '')).ready).toBe(true));
+  const [first] = (await service.call('listBenchmarks')).items;
+  await eventually(async () =>
+    expect((await service.call('getBenchmarkReadiness', { params: { bench_id: first?.bench_id ?? '' } })).ready).toBe(
+      true,
+    ),
+  );
 });
 afterAll(async () => {
   await service.close();
@@ -76,10 +80,14 @@ describe('a newcomer', () => {
     await screen.waitFor('28 of 28 rollouts');
     await screen.waitFor('✓ completed');
     await screen.waitFor(text => /mean 0\.\d+/.test(text));
-    const [run] = await service.evaluations.listRuns(
-      (await service.benchmarks.list({})).items.find(({ label }) => label === 't-words')?.bench_id ?? '',
-    );
-    const { trajectory_rewards } = await service.evaluations.rewards(run?.eval_run_id ?? '');
+    const [run] = await service.call('listEvalRuns', {
+      params: {
+        bench_id: (await service.call('listBenchmarks')).items.find(({ label }) => label === 't-words')?.bench_id ?? '',
+      },
+    });
+    const { trajectory_rewards } = await service.call('getTrajectoryRewards', {
+      params: { eval_run_id: run?.eval_run_id ?? '' },
+    });
     const mean = trajectory_rewards.reduce((sum, { reward }) => sum + (reward ?? 0), 0) / trajectory_rewards.length;
     expect(run?.reward_mean).toBeCloseTo(mean, 12);
     await screen.waitFor('▸ t-words-');

@@ -23,7 +23,8 @@ export function BuildWindow({ benchmarks, onClose }: BuildWindowProps) {
       past="being built"
       writes={benchmarks.map(each => ({
         label: labelOf(each),
-        send: (service, signal) => service.benchmarks.buildImages(each.bench_id, { signal }),
+        send: (service, signal) =>
+          service.call('buildBenchmarkImages', { params: { bench_id: each.bench_id } }, { signal }),
       }))}
       touches={[benchmarkKeys.all]}
       onDone={() => toast({ kind: 'success', text: `Building the images of ${names}` })}

@@ -77,10 +77,14 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       fields={fields}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
-        const started = await service.evaluations.start(benchmark.bench_id, body, {
-          signal,
-          idempotencyKey: idempotencyKey(JSON.stringify(body)),
-        });
+        const started = await service.call(
+          'startEval',
+          { params: { bench_id: benchmark.bench_id }, body },
+          {
+            signal,
+            idempotencyKey: idempotencyKey(JSON.stringify(body)),
+          },
+        );
         workbench.started(observeStartedRun(benchmark.bench_id, started));
         return started;
       }}

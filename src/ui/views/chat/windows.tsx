@@ -235,10 +235,14 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
       fields={fields}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
-        const result = await service.trajectories.upload(body, {
-          signal,
-          idempotencyKey: keyFor(JSON.stringify(body)),
-        });
+        const result = await service.call(
+          'uploadTrajectories',
+          { body },
+          {
+            signal,
+            idempotencyKey: keyFor(JSON.stringify(body)),
+          },
+        );
         const failure = result.trajectories?.[0]?.failure ?? result.failures?.[0];
         if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
         return body.dataset;

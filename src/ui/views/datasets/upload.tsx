@@ -44,7 +44,9 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
         },
       ]}
       describe={(service, values) =>
-        service.trajectories.upload({ dataset: values['dataset']?.trim() ?? '', trajectories: [example] })
+        service.call('uploadTrajectories', {
+          body: { dataset: values['dataset']?.trim() ?? '', trajectories: [example] },
+        })
       }
       work={async (_, values) => {
         const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');

@@ -79,10 +79,14 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
       fields={fields}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
-        const deployment = await service.deployments.start(body, {
-          signal,
-          idempotencyKey: idempotencyKey(JSON.stringify(body)),
-        });
+        const deployment = await service.call(
+          'startDeployment',
+          { body },
+          {
+            signal,
+            idempotencyKey: idempotencyKey(JSON.stringify(body)),
+          },
+        );
         workbench.started(observeDeployment(deployment));
         return deployment;
       }}

@@ -44,7 +44,8 @@ export function useDeploymentActions({
             past="promoted"
             writes={deployments.map(each => ({
               label: labelOf(each),
-              send: (service, signal) => service.deployments.promote(each.deployment_id, { signal }),
+              send: (service, signal) =>
+                service.call('promoteDeployment', { params: { deployment_id: each.deployment_id } }, { signal }),
             }))}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
@@ -63,7 +64,8 @@ export function useDeploymentActions({
             past="unpromoted"
             writes={deployments.map(each => ({
               label: labelOf(each),
-              send: (service, signal) => service.deployments.unpromote(each.deployment_id, { signal }),
+              send: (service, signal) =>
+                service.call('unpromoteDeployment', { params: { deployment_id: each.deployment_id } }, { signal }),
             }))}
             touches={[deploymentKeys.all]}
             onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
@@ -83,7 +85,8 @@ export function useDeploymentActions({
             deletes
             writes={deployments.map(each => ({
               label: labelOf(each),
-              send: (service, signal) => service.deployments.undeploy(each.deployment_id, { signal }),
+              send: (service, signal) =>
+                service.call('undeploy', { params: { deployment_id: each.deployment_id } }, { signal }),
               removes: { kind: 'deployment', id: each.deployment_id },
             }))}
             touches={[deploymentKeys.all]}

@@ -65,7 +65,8 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 past="cancelled"
                 writes={running.map(run => ({
                   label: labelOf(run),
-                  send: (service, signal) => service.evaluations.cancel(run.eval_run_id, { signal }),
+                  send: (service, signal) =>
+                    service.call('cancelEval', { params: { eval_run_id: run.eval_run_id } }, { signal }),
                 }))}
                 touches={[evaluationKeys.all]}
                 onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` })}
@@ -89,7 +90,12 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 deletes
                 writes={deletable.map(run => ({
                   label: labelOf(run),
-                  send: (service, signal) => service.evaluations.delete(run.bench_id, run.eval_run_id, { signal }),
+                  send: (service, signal) =>
+                    service.call(
+                      'deleteEvalRun',
+                      { params: { bench_id: run.bench_id, eval_run_id: run.eval_run_id } },
+                      { signal },
+                    ),
                   removes: { kind: 'run', id: run.eval_run_id },
                 }))}
                 touches={[evaluationKeys.all, benchmarkKeys.all]}

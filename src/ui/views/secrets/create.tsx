@@ -45,7 +45,8 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
       fields={fields}
       start={name === '' ? 0 : 1}
       work={async (service, values, signal) =>
-        (await service.secrets.create({ ...known(values), value: values['value'] ?? '' }, { signal })).secret
+        (await service.call('createSecret', { body: { ...known(values), value: values['value'] ?? '' } }, { signal }))
+          .secret
       }
       touches={[secretKeys.all, benchmarkKeys.all]}
       onClose={onClose}

@@ -58,7 +58,7 @@ export function SecretsView() {
                     deletes
                     writes={rows.map(({ secret_id, name }) => ({
                       label: name ?? secret_id,
-                      send: (service, signal) => service.secrets.delete(secret_id, { signal }),
+                      send: (service, signal) => service.call('deleteSecret', { params: { secret_id } }, { signal }),
                       removesRow: secret_id,
                     }))}
                     touches={[secretKeys.all, benchmarkKeys.all]}

@@ -109,10 +109,14 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
       fields={fields}
       work={async (service, values, signal) => {
         const body = bodyOf(values);
-        const run = await service.training.start(body, {
-          signal,
-          idempotencyKey: idempotencyKey(JSON.stringify(body)),
-        });
+        const run = await service.call(
+          'startTraining',
+          { body },
+          {
+            signal,
+            idempotencyKey: idempotencyKey(JSON.stringify(body)),
+          },
+        );
         workbench.started(observeTraining(run));
         return run;
       }}

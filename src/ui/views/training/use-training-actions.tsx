@@ -17,7 +17,7 @@ const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_r
 
 /** The id of the newest checkpoint; an error in words where there is none. */
 async function lastCheckpoint(service: Service, runId: string): Promise<string> {
-  const checkpoints = await service.training.checkpoints(runId);
+  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } });
   const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
@@ -129,7 +129,8 @@ export function useTrainingActions({
                 past="asked to stop"
                 writes={running.map(each => ({
                   label: labelOf(each),
-                  send: (service, signal) => service.training.cancel(each.training_run_id, { signal }),
+                  send: (service, signal) =>
+                    service.call('cancelTraining', { params: { training_run_id: each.training_run_id } }, { signal }),
                 }))}
                 touches={[trainingKeys.all]}
                 onDone={() => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` })}
@@ -153,7 +154,12 @@ export function useTrainingActions({
                 deletes
                 writes={runs.map(each => ({
                   label: labelOf(each),
-                  send: (service, signal) => service.training.delete(each.training_run_id, { signal }),
+                  send: (service, signal) =>
+                    service.call(
+                      'deleteTrainingRun',
+                      { params: { training_run_id: each.training_run_id } },
+                      { signal },
+                    ),
                   removes: { kind: 'training', id: each.training_run_id },
                 }))}
                 touches={[trainingKeys.all]}

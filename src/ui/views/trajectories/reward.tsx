@@ -72,7 +72,11 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
       title="Log a reward"
       fields={fields}
       work={(service, values, signal) =>
-        service.trajectories.logReward(trajectoryId, bodyOf(values), { signal, ...tokenOf(values) })
+        service.call(
+          'logReward',
+          { params: { trajectory_id: trajectoryId }, body: bodyOf(values) },
+          { signal, ...tokenOf(values) },
+        )
       }
       touches={[trajectoryKeys.all]}
       onClose={onClose}
@@ -99,7 +103,11 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
       title="End the trajectory"
       fields={fields}
       work={(service, values, signal) =>
-        service.trajectories.complete(trajectoryId, reasonOf(values), { signal, ...tokenOf(values) })
+        service.call(
+          'completeTrajectory',
+          { params: { trajectory_id: trajectoryId }, body: { termination_reason: reasonOf(values) } },
+          { signal, ...tokenOf(values) },
+        )
       }
       touches={[trajectoryKeys.all]}
       onClose={onClose}

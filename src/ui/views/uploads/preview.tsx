@@ -27,14 +27,15 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { plan, benchId } = job.state;
   const width = Math.min(windowRoom(layout).width, 76);
   const inner = width - windowMargin.columns;
-  const requests = useRequests(({ benchmarks }: Service) =>
+  const requests = useRequests((service: Service) => {
     // The id is given by the first answer.
-    Promise.all([
-      benchmarks.createUpload(declarationOf(plan.files.slice(0, namedFiles), benchId)),
-      benchmarks.ingest(benchId ?? '', plan.manifest),
-      benchmarks.buildImages(benchId ?? ''),
-    ]),
-  );
+    const params = { bench_id: benchId ?? '' };
+    return Promise.all([
+      service.call('createBenchmarkUpload', { body: declarationOf(plan.files.slice(0, namedFiles), benchId) }),
+      service.call('ingestBenchmark', { params, body: plan.manifest }),
+      service.call('buildBenchmarkImages', { params }),
+    ]);
+  });
   const more = plan.files.length - namedFiles;
   const [first, ...rest] = requests?.kind === 'known' ? requests.requests : [];
   const lines = first

@@ -2,8 +2,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Write } from '../../../../src/queries/use-writes.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
-import type { CallOptions } from '../../../../src/service/options.ts';
 import { Confirm } from '../../../../src/ui/views/shared/confirm.tsx';
+import { withAnswers } from '../../../service/fake-service.ts';
 import { serviceAt } from '../../../service/hostile-server.ts';
 import { openOnStage } from '../../stage.tsx';
 
@@ -13,19 +13,16 @@ function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknow
   const onDone = vi.fn();
   const writes: Write[] = names.map(name => ({
     label: `run ${name}`,
-    send: (service, signal) => service.evaluations.delete('b', name, { signal }),
+    send: (service, signal) =>
+      service.call('deleteEvalRun', { params: { bench_id: 'b', eval_run_id: name } }, { signal }),
   }));
   const { service } = serviceAt('https://service.example');
-  const answering = {
-    ...service,
-    evaluations: {
-      ...service.evaluations,
-      delete: async (_: string, name: string, options: CallOptions = {}) => {
-        await send(name, options.signal ?? new AbortController().signal);
-        return {};
-      },
+  const answering = withAnswers(service, {
+    deleteEvalRun: async ({ params }, { signal = new AbortController().signal }) => {
+      await send(String(params.eval_run_id), signal);
+      return {};
     },
-  };
+  });
   const screen = openOnStage(
     close => (
       <Confirm

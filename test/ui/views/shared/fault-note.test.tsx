@@ -8,7 +8,7 @@ import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from
 
 async function faultAfter(behaviour: Behaviour): Promise<Fault> {
   const server = await hostileServer(behaviour);
-  return faultOf(await errorOf(serviceAt(server.url).service.background.benchmarks.list()));
+  return faultOf(await errorOf(serviceAt(server.url).service.background.call('listBenchmarks')));
 }
 
 function linesOf(fault: Fault): string {

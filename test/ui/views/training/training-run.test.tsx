@@ -1,9 +1,11 @@
 /** The view of a training run: what it remembers while one is elsewhere, and what it says first. */
 import { expect, it } from 'vitest';
+import { Capabilities } from '../../../../src/service/capabilities.ts';
+import type { Call, UntypedCall } from '../../../../src/service/index.ts';
 import type { ViewDefinition } from '../../../../src/ui/app/view-definition.ts';
 import { TrainingView } from '../../../../src/ui/views/training/list.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
-import { fakeService } from '../../../service/fake-service.ts';
+import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
 
 const runs = ['first', 'second'].map((name, index) => ({
@@ -15,21 +17,17 @@ const runs = ['first', 'second'].map((name, index) => ({
   options: { num_steps: 40 },
 }));
 const trainer_rewards = Array.from({ length: 40 }, (_, index) => ({ step: index + 1, trainer_reward: index / 40 }));
-const parts = {
-  capabilities: { has: () => true },
-  benchmarks: {
-    list: async () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
-  },
-  training: {
-    listRuns: async () => runs,
-    get: async (id: string) => runs.find(run => run.training_run_id === id) ?? runs[0],
-    progress: async () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
-    trainerRewards: async () => ({ trainer_rewards }),
-    heldOutRewards: async () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.1 }] }),
-    checkpoints: async () => [],
-  },
+const answers: Answers = {
+  listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+  listTrainingRuns: () => runs,
+  getTrainingRun: ({ params }) => runs.find(run => run.training_run_id === params.training_run_id) ?? runs[0],
+  getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
+  getTrainerRewards: () => ({ trainer_rewards }),
+  getHeldOutRewards: () => ({ held_out_rewards: [{ step: 0, held_out_reward: 0.1 }] }),
+  listCheckpoints: () => [],
 };
-const service = fakeService(parts);
+const capabilities = new Capabilities();
+const service = fakeService(answers, { capabilities });
 
 const runView: ViewDefinition = {
   name: 'training-run',
@@ -72,19 +70,15 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
 
 it('shows a fault below the head and not over it', async () => {
   let broken = false;
-  const failing =
-    (ask: (...args: never[]) => Promise<unknown>) =>
-    async (...args: never[]) => {
-      if (broken) throw new Error('The key was refused. Check the API key of this profile, and where it comes from.');
-      return ask(...args);
-    };
-  const asked = fakeService({
-    ...parts,
-    training: {
-      ...Object.fromEntries(Object.entries(parts.training).map(([name, ask]) => [name, failing(ask)])),
-      progress: failing(async () => ({ status: 'running', completed_steps: 12, total_steps: 40 })),
-    },
-  });
+  const answering = fakeService({
+    ...answers,
+    getTrainingProgress: () => ({ status: 'running', completed_steps: 12, total_steps: 40 }),
+  }).call as UntypedCall;
+  const failing: UntypedCall = async (operation, input) => {
+    if (broken) throw new Error('The key was refused. Check the API key of this profile, and where it comes from.');
+    return answering(operation, input);
+  };
+  const asked = fakeService({}, { capabilities, call: failing as Call });
   for (const [columns, rows] of [
     [120, 36],
     [80, 24],

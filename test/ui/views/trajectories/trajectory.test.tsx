@@ -24,7 +24,7 @@ const trajectory: Trajectory = {
 };
 
 async function open(options: ScreenOptions = {}, shown = trajectory) {
-  const service = fakeService({ trajectories: { get: async () => shown } });
+  const service = fakeService({ getTrajectory: () => shown });
   const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 100, rows: 30, ...options });
   await stage.waitFor('Step 0');
   return stage;

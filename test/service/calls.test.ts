@@ -1,13 +1,14 @@
-/** Every endpoint of the contract has a function, which sends what the document says, with the credential it says. */
+/** Every operation of the contract sends what the document says, with the credential it says. */
 import { describe, expect, it } from 'vitest';
-import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
+import { endpoints, type InputOf, type Operation } from '../../src/contract/endpoints.ts';
 import { CancelledError } from '../../src/service/errors.ts';
-import type { Service } from '../../src/service/index.ts';
+import { untypedCall } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
 import { apiKey, errorOf, hostileServer, inferenceToken, json, serviceAt } from './hostile-server.ts';
 
-interface Row {
-  readonly call: (service: Service, options: CallOptions) => Promise<unknown>;
+interface Row<Name extends Operation> {
+  readonly input: InputOf<Name>;
+  readonly options?: CallOptions;
   /** Method and address as they stand in the document, filled in. */
   readonly request: string;
   readonly body?: unknown;
@@ -26,204 +27,206 @@ const upload = { dataset: 'd', trajectories: [{ steps: [] }] };
 const question = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 const token = 'trajectory-token-1';
 
-const rows: Record<Operation, Row> = {
+const rows: { readonly [Name in Operation]: Row<Name> } = {
   listBenchmarks: {
-    call: (service, options) => service.benchmarks.list({ search: 'a b', order: 'desc' }, options),
+    input: { query: { search: 'a b', order: 'desc' } },
     request: 'GET /api/v1/benchmarks?order=desc&search=a+b',
   },
   listBenchmarkRuntimes: {
-    call: (service, options) => service.benchmarks.listRuntimes({ limit: 200, sort: 'provider' }, options),
+    input: { query: { limit: 200, sort: 'provider' } },
     request: 'GET /api/v1/benchmarks/runtimes?limit=200&sort=provider',
   },
   createBenchmarkUpload: {
-    call: (service, options) => service.benchmarks.createUpload({ files, bench_id: 'b1' }, options),
+    input: { body: { files, bench_id: 'b1' } },
     request: 'POST /api/v1/benchmarks/uploads',
     body: { files, bench_id: 'b1' },
   },
   getBenchmarkReadiness: {
-    call: (service, options) => service.benchmarks.readiness('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'GET /api/v1/benchmarks/b%2F1/readiness',
   },
   buildBenchmarkImages: {
-    call: (service, options) => service.benchmarks.buildImages('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'POST /api/v1/benchmarks/b%2F1/images/build',
   },
   listBenchmarkImages: {
-    call: (service, options) => service.benchmarks.images('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'GET /api/v1/benchmarks/b%2F1/images',
   },
   ingestBenchmark: {
-    call: (service, options) => service.benchmarks.ingest('b/1', { tasks: [] }, options),
+    input: { params: { bench_id: 'b/1' }, body: { tasks: [] } },
     request: 'POST /api/v1/benchmarks/b%2F1/ingest',
     body: { tasks: [] },
   },
   getBenchmark: {
-    call: (service, options) => service.benchmarks.get('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'GET /api/v1/benchmarks/b%2F1',
   },
   startEval: {
-    call: (service, options) => service.evaluations.start('b/1', evaluation, options),
+    input: { params: { bench_id: 'b/1' }, body: evaluation },
     request: 'POST /api/v1/eval/b%2F1/start',
     body: evaluation,
     keyed: true,
   },
   getRolloutStatistics: {
-    call: (service, options) => service.evaluations.statistics('evr:1', options),
+    input: { params: { eval_run_id: 'evr:1' } },
     request: 'GET /api/v1/eval/evr%3A1/rollout-statistics',
   },
   getTrajectoryRewards: {
-    call: (service, options) => service.evaluations.rewards('evr:1', options),
+    input: { params: { eval_run_id: 'evr:1' } },
     request: 'GET /api/v1/eval/evr%3A1/trajectory-rewards',
   },
   deleteEvalRun: {
-    call: (service, options) => service.evaluations.delete('b/1', 'evr:1', options),
+    input: { params: { bench_id: 'b/1', eval_run_id: 'evr:1' } },
     request: 'DELETE /api/v1/eval/b%2F1/runs/evr%3A1',
   },
   listEvalRuns: {
-    call: (service, options) => service.evaluations.listRuns('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'GET /api/v1/eval/b%2F1/runs',
   },
   getEvalRun: {
-    call: (service, options) => service.evaluations.get('evr:1', options),
+    input: { params: { eval_run_id: 'evr:1' } },
     request: 'GET /api/v1/eval/evr%3A1',
   },
   getEvalProgress: {
-    call: (service, options) => service.evaluations.progress('evr:1', options),
+    input: { params: { eval_run_id: 'evr:1' } },
     request: 'GET /api/v1/eval/evr%3A1/progress',
   },
   cancelEval: {
-    call: (service, options) => service.evaluations.cancel('evr:1', options),
+    input: { params: { eval_run_id: 'evr:1' } },
     request: 'POST /api/v1/eval/evr%3A1/cancel',
   },
   uploadTrajectories: {
-    call: (service, options) => service.trajectories.upload(upload, options),
+    input: { body: upload },
     request: 'POST /api/v1/trajectories/upload',
     body: upload,
     keyed: true,
   },
   getTrajectory: {
-    call: (service, options) => service.trajectories.get('t1', { include_steps: true }, options),
+    input: { params: { trajectory_id: 't1' }, query: { include_steps: true } },
     request: 'GET /api/v1/trajectories/t1?include_steps=true',
   },
   logReward: {
-    call: (service, options) => service.trajectories.logReward('t1', reward, { ...options, token }),
+    input: { params: { trajectory_id: 't1' }, body: reward },
+    options: { token },
     request: 'POST /api/v1/trajectories/t1/rewards',
     body: reward,
     credential: 'trajectoryToken',
   },
   listTrajectories: {
-    call: (service, options) => service.trajectories.list({ eval_run_id: 'evr:1', limit: 9 }, options),
+    input: { query: { eval_run_id: 'evr:1', limit: 9 } },
     request: 'GET /api/v1/trajectories?limit=9&eval_run_id=evr%3A1',
   },
   completeTrajectory: {
-    call: (service, options) => service.trajectories.complete('t1', 'ENV_DONE', { ...options, token }),
+    input: { params: { trajectory_id: 't1' }, body: { termination_reason: 'ENV_DONE' } },
+    options: { token },
     request: 'POST /api/v1/trajectories/t1/complete',
     body: { termination_reason: 'ENV_DONE' },
     credential: 'trajectoryToken',
   },
   listDatasets: {
-    call: (service, options) => service.datasets.list({ limit: 1 }, options),
+    input: { query: { limit: 1 } },
     request: 'GET /api/v1/datasets?limit=1',
   },
   getTrainingProgress: {
-    call: (service, options) => service.training.progress('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1/progress',
   },
   startTraining: {
-    call: (service, options) => service.training.start(training, options),
+    input: { body: training },
     request: 'POST /api/v1/train',
     body: training,
     keyed: true,
   },
   listTrainingRuns: {
-    call: (service, options) => service.training.listRuns('b/1', options),
+    input: { params: { bench_id: 'b/1' } },
     request: 'GET /api/v1/train/b%2F1/runs',
   },
   getTrainingRun: {
-    call: (service, options) => service.training.get('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1',
   },
   cancelTraining: {
-    call: (service, options) => service.training.cancel('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'POST /api/v1/train/trn_1/cancel',
   },
   deleteTrainingRun: {
-    call: (service, options) => service.training.delete('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'DELETE /api/v1/train/trn_1',
   },
   listCheckpoints: {
-    call: (service, options) => service.training.checkpoints('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1/checkpoints',
   },
   getCheckpoint: {
-    call: (service, options) => service.training.checkpoint('trn_1', 20, options),
+    input: { params: { training_run_id: 'trn_1', step_index: 20 } },
     request: 'GET /api/v1/train/trn_1/checkpoints/20',
   },
   getTrainerRewards: {
-    call: (service, options) => service.training.trainerRewards('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1/step/trainer-reward-by-step',
   },
   getHeldOutRewards: {
-    call: (service, options) => service.training.heldOutRewards('trn_1', options),
+    input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1/step/held-out-reward-by-step',
   },
   getStepTrajectoryRewards: {
-    call: (service, options) => service.training.stepRewards('trn_1', 0, options),
+    input: { params: { training_run_id: 'trn_1', step: 0 } },
     request: 'GET /api/v1/train/trn_1/steps/0/trajectory-rewards',
   },
   getTrainingOptions: {
-    call: (service, options) => service.training.options(options),
+    input: {},
     request: 'GET /api/v1/train/options',
   },
   listSupportedTrainingModels: {
-    call: (service, options) => service.models.listSupportedTrainingModels(options),
+    input: {},
     request: 'GET /api/v1/models/supported-training-models',
   },
   getDeployment: {
-    call: (service, options) => service.deployments.get('dep_1', options),
+    input: { params: { deployment_id: 'dep_1' } },
     request: 'GET /api/v1/deploy/dep_1',
   },
   undeploy: {
-    call: (service, options) => service.deployments.undeploy('dep_1', options),
+    input: { params: { deployment_id: 'dep_1' } },
     request: 'DELETE /api/v1/deploy/dep_1',
   },
   listDeployments: {
-    call: (service, options) => service.deployments.list({ status: 'DEPLOYED' }, options),
+    input: { query: { status: 'DEPLOYED' } },
     request: 'GET /api/v1/deploy?status=DEPLOYED',
   },
   startDeployment: {
-    call: (service, options) => service.deployments.start(deployment, options),
+    input: { body: deployment },
     request: 'POST /api/v1/deploy',
     body: deployment,
     keyed: true,
   },
   promoteDeployment: {
-    call: (service, options) => service.deployments.promote('dep_1', options),
+    input: { params: { deployment_id: 'dep_1' } },
     request: 'POST /api/v1/deploy/dep_1/promote',
   },
   unpromoteDeployment: {
-    call: (service, options) => service.deployments.unpromote('dep_1', options),
+    input: { params: { deployment_id: 'dep_1' } },
     request: 'POST /api/v1/deploy/dep_1/unpromote',
   },
   getDeploymentSummary: {
-    call: (service, options) => service.deployments.summary(options),
+    input: {},
     request: 'GET /api/v1/deploy/summary',
   },
   createSecret: {
-    call: (service, options) => service.secrets.create(secret, options),
+    input: { body: secret },
     request: 'POST /api/v1/secrets',
     body: secret,
   },
   listSecrets: {
-    call: (service, options) => service.secrets.list({}, options),
+    input: {},
     request: 'GET /api/v1/secrets',
   },
   deleteSecret: {
-    call: (service, options) => service.secrets.delete('sec_1', options),
+    input: { params: { secret_id: 'sec_1' } },
     request: 'DELETE /api/v1/secrets/sec_1',
   },
   createChatCompletion: {
-    call: (service, options) => service.chat.complete(question, options),
+    input: { body: { ...question, stream: false } },
     request: 'POST /v1/chat/completions',
     body: { ...question, stream: false },
     credential: 'inferenceToken',
@@ -259,11 +262,11 @@ const credentials = {
 };
 
 describe.each(operations)('%s', operation => {
-  const { call, request, body, credential = 'apiKey', keyed = false } = rows[operation];
+  const { input, options, request, body, credential = 'apiKey', keyed = false }: Row<Operation> = rows[operation];
 
   it('sends what the document says', async () => {
     const server = await hostileServer(anything);
-    await call(serviceAt(server.url).service, {});
+    await untypedCall(serviceAt(server.url).service)(operation, input, options);
     const [seen, ...others] = server.requests;
     expect(others).toEqual([]);
     expect(`${seen?.method} ${seen?.url}`).toBe(request);
@@ -278,7 +281,8 @@ describe.each(operations)('%s', operation => {
   it('can be cancelled', async () => {
     const server = await hostileServer(anything);
     const { service } = serviceAt(server.url);
-    expect(await errorOf(call(service, { signal: AbortSignal.abort() }))).toBeInstanceOf(CancelledError);
+    const call = untypedCall(service)(operation, input, { ...options, signal: AbortSignal.abort() });
+    expect(await errorOf(call)).toBeInstanceOf(CancelledError);
     expect(server.requests).toEqual([]);
   });
 });
@@ -287,10 +291,10 @@ describe.each(operations)('%s', operation => {
 const describable = operations.filter(operation => operation !== 'createChatCompletion');
 
 it.each(describable)('describes %s as it is sent, and sends nothing for that', async operation => {
-  const { call, request, body } = rows[operation];
+  const { input, request, body }: Row<Operation> = rows[operation];
   const server = await hostileServer(anything);
   const { service } = serviceAt(server.url);
-  const described = service.describe(noting => call(noting, {}));
+  const described = service.describe(noting => untypedCall(noting)(operation, input));
   expect(described.map(({ method, path }) => `${method} ${path}`)).toEqual([request]);
   expect(described[0]?.body).toEqual(operation === 'createSecret' ? { ...secret, value: '••••' } : body);
   expect(server.requests).toEqual([]);
@@ -298,6 +302,23 @@ it.each(describable)('describes %s as it is sent, and sends nothing for that', a
 
 it('logs rewards with the key of the organization where no token is given', async () => {
   const server = await hostileServer(anything);
-  await serviceAt(server.url).service.trajectories.logReward('t1', reward);
+  await serviceAt(server.url).service.call('logReward', { params: { trajectory_id: 't1' }, body: reward });
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
+});
+
+it('takes what the contract says, by type', () => {
+  const { call } = serviceAt('https://service.example').service;
+  const wrong = () => [
+    // @ts-expect-error the id of the path is missing
+    call('startEval', { body: evaluation }),
+    // @ts-expect-error the body is missing
+    call('startEval', { params: { bench_id: 'b' } }),
+    // @ts-expect-error the path has no such name
+    call('getEvalRun', { params: { run_id: 'evr_1' } }),
+    // @ts-expect-error the list has no such query
+    call('listBenchmarks', { query: { page: 2 } }),
+    // @ts-expect-error the operation takes no body
+    call('undeploy', { params: { deployment_id: 'dep_1' }, body: {} }),
+  ];
+  expect(wrong).toBeTypeOf('function');
 });
