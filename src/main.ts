@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { findPaths } from './config/paths.ts';
 import { own } from './text/own.ts';
 
-/** The first Node with SQLite in it; package.json says so too. */
-const oldestNode = [22, 13] as const;
+/** The first Node that goes through proxies; package.json says so too. */
+const oldestNode = [22, 21] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {

@@ -5,6 +5,7 @@
 
 import type { ClientRequest } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
 import { errorCode } from '../text/error-code.ts';
 import type { Agent } from './agents.ts';
@@ -47,12 +48,15 @@ export class WireFailure extends Error {
   readonly code: string | undefined;
   /** False where the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;
+  /** The proxy in between, and the status by which it refused. */
+  readonly proxy: { readonly used: NamedProxy; readonly status: number | undefined } | undefined;
 
-  constructor(fault: WireFault, code: string | undefined, sent: boolean) {
+  constructor(fault: WireFault, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
     super(code ?? fault);
     this.fault = fault;
     this.code = code;
     this.sent = sent;
+    this.proxy = proxy;
   }
 }
 
@@ -68,12 +72,38 @@ function stopReason(signal: AbortSignal): WireFault {
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
 
+/** Codes of TLS for a certificate whose issuer is not known. */
+const unknownIssuer = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /**
- * Sends the request and waits for the head of the answer.
+ * Sends the request and waits for the head of the answer. Where only the system knows who issued the certificate, the
+ * connection is made once more with the system's certificates: nothing had been sent.
  *
  * @throws WireFailure
  */
 export async function exchange(request: WireRequest): Promise<WireAnswer> {
+  const { agent, body } = request;
+  // A stream can be read only once.
+  if (body && !(body instanceof Uint8Array)) return send({ ...request, agent: (await trusting(agent)) ?? agent });
+  try {
+    return await send(request);
+  } catch (error) {
+    const isUnknown = error instanceof WireFailure && !error.sent && unknownIssuer.has(error.code ?? '');
+    const wider = isUnknown ? await trusting(agent) : undefined;
+    if (!wider) throw error;
+    return send({ ...request, agent: wider });
+  }
+}
+
+const trusting = ({ trustingSystem }: Agent): Promise<Agent | undefined> | undefined => trustingSystem?.();
+
+async function send(request: WireRequest): Promise<WireAnswer> {
   const { default: got } = await loadGot();
   const { signal } = request;
   if (signal.aborted) throw stopped(signal);
@@ -84,7 +114,7 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     headers: { ...request.headers, ...(uncompressed ? { 'accept-encoding': 'identity' } : {}) },
     // Without a body got waits for one to be piped in.
     ...(method === 'GET' ? {} : { body: toBody(body) }),
-    agent,
+    agent: agent.protocols,
     decompress: !uncompressed,
     followRedirect: false,
     throwHttpErrors: false,
@@ -97,7 +127,10 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     fault ??= reason;
     stream.destroy(new Error(reason));
   };
-  const failure = (error: unknown) => new WireFailure(fault ?? 'network', fault ? undefined : errorCode(error), sent);
+  const failure = (error: unknown) => {
+    const proxy = agent.proxy && { used: agent.proxy, status: tunnelStatus(error) };
+    return new WireFailure(fault ?? 'network', fault ? undefined : errorCode(error), sent, proxy);
+  };
 
   let quiet = () => {};
   const listen = () => {
@@ -152,6 +185,13 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
     }
   }
   return { status: head.statusCode, headers: joinHeaders(head.headers), chunks, close: () => stream.destroy() };
+}
+
+/** The status with which a proxy refused to open a tunnel. */
+function tunnelStatus(error: unknown): number | undefined {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const isTunnel = errorCode(cause) === 'ERR_PROXY_TUNNEL' && cause instanceof Error && 'statusCode' in cause;
+  return isTunnel && typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
 }
 
 function toBody(body: WireRequest['body']) {

@@ -54,8 +54,9 @@ async function proxyTo(port: number) {
 }
 
 function useProxy(variables: Record<string, string>) {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']) {
     vi.stubEnv(name, variables[name]);
+    vi.stubEnv(name.toLowerCase(), variables[name.toLowerCase()]);
   }
   onTestFinished(() => void vi.unstubAllEnvs());
 }
@@ -141,6 +142,58 @@ describe('proxies', () => {
     expect(proxy.asked).toEqual([]);
   });
 
+  it('may be one for all protocols', async () => {
+    const { port, caFile } = await tlsServer();
+    const proxy = await proxyTo(port);
+    useProxy({ ALL_PROXY: proxy.url });
+    await serviceAt('https://service.example', { caFile }).service.call('listBenchmarks');
+    expect(proxy.asked).toEqual(['CONNECT service.example:443']);
+  });
+
+  it.each([
+    [{ HTTPS_PROXY: 'foo' }, 'HTTPS_PROXY is not the address of a proxy. Nothing was sent.'],
+    [{ ALL_PROXY: 'socks5://user:hunter2@p:1' }, 'ALL_PROXY names a socks5 proxy. Nothing was sent.'],
+  ])('that cannot be used are not passed by: %o', async (variables, words) => {
+    useProxy(variables);
+    const { service, waits } = serviceAt('https://service.example');
+    const error = await errorOf(service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'request', code: 'proxy_unusable' });
+    expect((error as Error).message).toBe(`${words} Set it to http://host:port, or add service.example to NO_PROXY.`);
+    expect(waits).toEqual([]);
+  });
+
+  it('are named where the connection fails there', async () => {
+    useProxy({ HTTPS_PROXY: 'http://user:hunter2@127.0.0.1:1' });
+    const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
+    expect((error as Error).message).toBe(
+      'The proxy 127.0.0.1:1 (HTTPS_PROXY) refuses connections (ECONNREFUSED). Nothing was sent. Check HTTPS_PROXY, or add service.example to NO_PROXY.',
+    );
+  });
+
+  it.each([
+    [407, 1, 'asks for a user and a password. Nothing was sent. Put them into HTTPS_PROXY: http://USER:PASSWORD@HOST'],
+    [403, 1, 'did not connect to service.example (status 403). Nothing was sent. Check HTTPS_PROXY, or add'],
+    [503, 3, 'did not connect to service.example (status 503). Nothing was sent.'],
+  ])('that refuse with %i are asked %i times and say why', async (status, attempts, words) => {
+    const refusing = createHttpServer();
+    refusing.on('connect', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+    const port = await listen(refusing);
+    useProxy({ HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${port}` });
+    const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'network', attempts });
+    expect((error as Error).message).toContain(`The proxy 127.0.0.1:${port} (HTTPS_PROXY) ${words}`);
+    expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('are named where they put a certificate of their own in place', async () => {
+    const { port } = await tlsServer();
+    const proxy = await proxyTo(port);
+    useProxy({ HTTPS_PROXY: proxy.url });
+    const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
+    expect((error as Error).message).toContain('could not prove who it is (DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect((error as Error).message).toContain(`(HTTPS_PROXY) may have put its own certificate in place`);
+  });
+
   it('that do not answer are given up on', async () => {
     const mute = createHttpServer();
     mute.on('connect', () => {});
@@ -148,6 +201,7 @@ describe('proxies', () => {
     const { service } = serviceAt('https://service.example', { timeouts: { silenceMs: 50 } });
     const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toMatchObject({ kind: 'timeout', outcomeUnknown: false, attempts: 3 });
+    expect(String(error)).toMatch(/was silent through the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) for 50 ms/);
     expect(String(error)).not.toContain('hunter2');
   });
 });

@@ -1,0 +1,80 @@
+/** Which proxy an address is reached through, by the variables that curl and most programs read. */
+import { BlockList, isIP } from 'node:net';
+import { own } from '../text/own.ts';
+import { isLoopback } from './address.ts';
+import type { Environment } from './paths.ts';
+
+/** The proxy that a variable names. */
+export type NamedProxy = {
+  readonly variable: string;
+} & (
+  | {
+      /** With the user and the password of the proxy, where it takes any: not to be shown. */
+      readonly url: string;
+      /** Host and port. */
+      readonly host: string;
+    }
+  /** Why it cannot be used, e.g. `names a socks5 proxy`. */
+  | { readonly refusal: string }
+);
+
+/**
+ * The proxy for an address; undefined where it is reached directly, as this machine always is. Of two variables the one
+ * in lower case counts. `NO_PROXY` lists hosts with all below them (`example.com`), hosts with a port, networks
+ * (`10.0.0.0/8`), or `*` for all.
+ */
+export function proxyFor(url: URL, environment: Environment): NamedProxy | undefined {
+  if (isLoopback(url.hostname)) return undefined;
+  const scheme = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const named = read(environment, scheme) ?? read(environment, 'all_proxy');
+  if (!named || isExcepted(url, read(environment, 'no_proxy')?.value ?? '')) return undefined;
+  const { variable, value } = named;
+  const given = value.includes('://') ? value : `http://${value}`;
+  const proxy = URL.canParse(given) ? new URL(given) : undefined;
+  // A word without a dot or a port is more likely a mistake than the name of a proxy.
+  const isWord = !value.includes('://') && !/[.:\]]/.test(value) && value !== 'localhost';
+  if (!proxy?.hostname || isWord) return { variable, refusal: 'is not the address of a proxy' };
+  if (proxy.protocol === 'http:' || proxy.protocol === 'https:') {
+    return { variable, url: proxy.href, host: proxy.port ? proxy.host : `${proxy.host}:${portOf(proxy)}` };
+  }
+  return { variable, refusal: `names a ${proxy.protocol.slice(0, -1)} proxy` };
+}
+
+function read(environment: Environment, name: string): { variable: string; value: string } | undefined {
+  for (const variable of [name, name.toUpperCase()]) {
+    const value = own(environment, variable)?.trim();
+    if (value) return { variable, value };
+  }
+  return undefined;
+}
+
+function portOf(url: URL): string {
+  return url.port || (url.protocol === 'https:' ? '443' : '80');
+}
+
+function isExcepted(url: URL, list: string): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .some(entry => entry === '*' || isInNetwork(host, entry) || isNamed(host, portOf(url), entry));
+}
+
+function isInNetwork(host: string, entry: string): boolean {
+  const [network = '', prefix = '', more] = entry.split('/');
+  const family = isIP(host) === 6 ? 'ipv6' : 'ipv4';
+  if (isIP(host) === 0 || isIP(network) !== isIP(host) || more !== undefined) return false;
+  const bits = Number(prefix || Number.NaN);
+  if (!Number.isInteger(bits) || bits > (family === 'ipv6' ? 128 : 32)) return false;
+  const networks = new BlockList();
+  networks.addSubnet(network, bits, family);
+  return networks.check(host, family);
+}
+
+function isNamed(host: string, port: string, entry: string): boolean {
+  const withPort = isIP(entry) === 0 ? /^(.+):(\d+)$/.exec(entry) : null;
+  if (withPort && withPort[2] !== port) return false;
+  const name = (withPort?.[1] ?? entry).replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+  return host === name || (name !== '' && isIP(host) === 0 && host.endsWith(`.${name}`));
+}
