@@ -4,10 +4,14 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
+import type { Profile } from '../config/profile.ts';
+import { proxyFor } from '../config/proxy.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
+import { systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
 import { bytes } from '../text/numbers.ts';
+import { own } from '../text/own.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { wrap } from '../text/wrap.ts';
 import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
@@ -69,6 +73,28 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
   if (environment['TMUX']) {
     yield { about, state: 'note', words: 'tmux: copying needs `set -g set-clipboard on` there' };
   }
+}
+
+/** How the service is reached: through which proxy, and by which certificates it is known. */
+export function* networkFindings({ service }: Profile, environment: NodeJS.ProcessEnv): Generator<Finding> {
+  if (service.kind === 'local') return;
+  const base = new URL(service.baseUrl.value);
+  const addresses = new Map([base, new URL(service.inferenceUrl.value)].map(url => [url.host, url]));
+  for (const [host, url] of addresses) {
+    const proxy = proxyFor(url, environment);
+    if (!proxy) yield { about: 'proxy', state: 'ok', words: `none for ${host}` };
+    else if ('host' in proxy) {
+      yield { about: 'proxy', state: 'ok', words: `${host} through ${proxy.host}, as ${proxy.variable} says` };
+    } else {
+      yield { about: 'proxy', state: 'fail', words: `${proxy.variable} ${proxy.refusal}: set it to http://host:port` };
+    }
+  }
+  if (base.protocol !== 'https:') return;
+  const places = ['SSL_CERT_FILE', 'SSL_CERT_DIR'].filter(name => own(environment, name));
+  const system = `${systemCertificates().length} more of ${places.length === 0 ? 'the system' : places.join(' and ')}`;
+  const extra = environment['NODE_EXTRA_CA_CERTS'] ? ' and NODE_EXTRA_CA_CERTS' : '';
+  const ownFile = service.caFile ? `, and those in ${service.caFile.value}` : '';
+  yield { about: 'certificates', state: 'ok', words: `those of Node${extra}, ${system}${ownFile}` };
 }
 
 /** Whether a folder can be written, or could be made. */
@@ -194,6 +220,7 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   yield folderFinding('state folder', paths.state);
   if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
   yield memoryFinding(config);
+  yield* networkFindings(profile, io.environment);
   const connection = connectTo(config, 'command');
   try {
     yield* serviceFindings(connection, values.model, io);

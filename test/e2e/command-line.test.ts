@@ -78,8 +78,14 @@ describe('the command line', () => {
     const caFile = join(home.home, 'ca.pem');
     writeFileSync(caFile, pair.certificate);
     const { port } = server.address() as AddressInfo;
+    const variables: Record<string, string> = {};
     const listAt = (host: string, ...flags: string[]) => {
-      const env = { ...home.env, BENCHTOP_BASE_URL: `https://${host}:${port}`, BENCHTOP_API_KEY: 'key-key-key-key' };
+      const env = {
+        ...home.env,
+        ...variables,
+        BENCHTOP_BASE_URL: `https://${host}:${port}`,
+        BENCHTOP_API_KEY: 'key-key-key-key',
+      };
       return run(['list', 'benchmarks', '--columns', 'label', ...flags], env);
     };
     expect(await listAt('127.0.0.1', '--ca-file', caFile)).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
@@ -87,6 +93,9 @@ describe('the command line', () => {
     expect(await listAt('127.0.0.1')).toEqual(unknown);
     // Trusted, but for another name.
     expect(await listAt('localhost', '--ca-file', caFile)).toEqual(unknown);
+    // What the system trusts counts as well.
+    variables['SSL_CERT_FILE'] = caFile;
+    expect(await listAt('127.0.0.1')).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
     await new Promise(resolve => server.close(resolve));
   });
 

@@ -1,0 +1,44 @@
+/** What `doctor` says of the way to a service. */
+import { describe, expect, it } from 'vitest';
+import { networkFindings } from '../../src/commands/doctor.ts';
+import { resolveProfile } from '../../src/config/profile.ts';
+
+function findingsFor(flags: Record<string, string>, environment: Record<string, string>) {
+  const input = { flags, environment, secrets: new Set<string>(), settings: {}, settingsPath: '', settingsFolder: '/' };
+  return [...networkFindings(resolveProfile(input), environment)].map(finding => Object.values(finding).join(' '));
+}
+
+describe('the way to the service', () => {
+  it('names the proxy and its variable for each address, without the password', () => {
+    const flags = { baseUrl: 'https://service.example', inferenceUrl: 'https://models.example' };
+    const variables = { HTTPS_PROXY: 'http://user:hunter2@proxy.example:3128', NO_PROXY: 'models.example' };
+    expect(findingsFor(flags, variables).slice(0, 2)).toEqual([
+      'proxy ok service.example through proxy.example:3128, as HTTPS_PROXY says',
+      'proxy ok none for models.example',
+    ]);
+  });
+
+  it('names a proxy that cannot be used as what is wrong', () => {
+    expect(findingsFor({ baseUrl: 'https://service.example' }, { ALL_PROXY: 'socks5://proxy.example' })[0]).toBe(
+      'proxy fail ALL_PROXY names a socks5 proxy: set it to http://host:port',
+    );
+  });
+
+  it('names the certificates that are trusted', () => {
+    const flags = { baseUrl: 'https://service.example', caFile: '/etc/own.pem' };
+    const [, words] = findingsFor(flags, { SSL_CERT_FILE: '/x.pem', NODE_EXTRA_CA_CERTS: '/y.pem' });
+    expect(words).toMatch(
+      /those of Node and NODE_EXTRA_CA_CERTS, \d+ more of SSL_CERT_FILE, and those in \/etc\/own\.pem$/,
+    );
+    expect(findingsFor({ baseUrl: 'https://service.example' }, {})[1]).toMatch(
+      /those of Node, \d+ more of the system$/,
+    );
+  });
+
+  it('has nothing to say where the service is on this machine', () => {
+    expect(findingsFor({}, { ALL_PROXY: 'socks5://proxy.example' })).toEqual([]);
+    expect(findingsFor({ baseUrl: 'http://localhost:80' }, { ALL_PROXY: 'x' })).toEqual([
+      'proxy ok none for localhost',
+    ]);
+  });
+});
