@@ -28,13 +28,23 @@ export function failureWords(error: unknown): string {
   return truncate(sanitiseLine(first), longestWords) || 'internal error';
 }
 
+/** Frames of a stack that say which place failed; the ones below say only how React or a key came there. */
+const framesOfPlace = 2;
+
+/** A text that is the same for each failure of one place. */
+function placeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const frames = (error.stack ?? '').split('\n').filter(line => /^\s+at /.test(line));
+  return [error.name, error.message, ...frames.slice(0, framesOfPlace)].join('\n');
+}
+
 /** More failures than this within a second come from what draws the screen, which cannot show them. */
 const mostPerSecond = 50;
 
 export class Failures {
   readonly #options: FailuresOptions;
   readonly #listeners = new Set<(failure: Failure) => void>();
-  /** By stack: what fails again and again is reported once. */
+  /** By place: what fails again and again is reported once. */
   readonly #known = new Map<string, Failure>();
   #times: number[] = [];
 
@@ -44,7 +54,7 @@ export class Failures {
 
   /** Writes a report, once for each place that fails. */
   record(error: unknown, details = ''): Failure {
-    const place = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const place = placeOf(error);
     const known = this.#known.get(place);
     if (known) return known;
     const failure = {

@@ -36,7 +36,9 @@ const command = (id: string, key: string): Command => ({ id, title: id, keys: [k
 
 /** Set by a test to make the view fail from then on. */
 let broken = false;
+let explosions = 0;
 const explode = (): never => {
+  explosions += 1;
   throw new Error(`broken with ${secret}`); // FAILS_ON_PURPOSE
 };
 
@@ -197,8 +199,9 @@ describe('a view that fails while it is drawn', () => {
     // The keys of what failed are gone with it.
     await screen.press('z');
     expect(screen.text()).not.toContain('Failed:');
+    const before = explosions;
     await screen.press('r');
-    await screen.waitFor('This view failed');
+    await screen.waitFor(text => explosions > before && text.includes('This view failed'));
     expect(reports()).toHaveLength(1);
     broken = false;
     await screen.press('r');
@@ -348,6 +351,23 @@ describe('what is said of a failure', () => {
     expect(failureWords(undefined)).toBe('undefined');
     expect(failureWords(new Error(''))).toBe('internal error');
     expect(failureWords(new Error('x'.repeat(9_000))).length).toBeLessThan(300);
+  });
+});
+
+describe('a report', () => {
+  it('is written once for each place that fails, however it came to run', async () => {
+    const written: unknown[] = [];
+    const failures = new Failures({ write: error => `report ${written.push(error)}`, redact: text => text });
+    const lookUp = (id: string): Error => new Error(`no view ${id}`);
+    const draw = (id: string): Error => lookUp(id);
+    const byKey = (id: string): Error => draw(id);
+    const first = failures.record(draw('a'));
+    expect(failures.record(byKey('a'))).toBe(first);
+    expect(failures.record(await Promise.resolve('a').then(draw))).toBe(first);
+    expect(written).toHaveLength(1);
+    // Another message and another place are another failure.
+    expect(failures.record(draw('b')).words).toBe('no view b');
+    expect(failures.record(lookUp('a')).report).toBe('report 3');
   });
 });
 
