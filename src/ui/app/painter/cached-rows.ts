@@ -1,9 +1,10 @@
 /**
- * Ink composes every cell of every frame anew, which at 200×60 takes milliseconds and makes ten megabytes of garbage for
- * one moved cursor. This wraps Ink's own `Output`: what each row is made of is looked at first, and only rows that were
- * not in the frame before are composed. Ink makes its outputs by `Output.create`, which patches/ink+8.0.0.patch adds.
+ * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and makes ten megabytes of
+ * garbage for one moved cursor. This wraps Ink's own `Output`: what each row is made of is looked at first, only rows that
+ * were not in the frame before are composed, and where simple texts stand side by side that is joining them. Ink makes its
+ * outputs by `Output.create`, which patches/ink+8.0.0.patch adds.
  */
-import { styledLines } from './cells.ts';
+import { simpleLineWidth, styledLines } from './cells.ts';
 
 /** Columns and rows, half open; a side without a bound is open. */
 export interface Clip {
@@ -82,6 +83,23 @@ const keptTexts = 1_000;
 /** Between the pieces of a row's key; no text that is drawn holds it. */
 const between = '\u0000';
 
+const plain = '\u001b[m';
+
+/** Simple texts side by side, from left to right, as one line; undefined where they overlap or are not simple. */
+function joined(pieces: readonly Piece[], width: number): string | undefined {
+  let row = '';
+  let end = 0;
+  for (const { x, line } of pieces) {
+    const cells = simpleLineWidth(line);
+    if (cells === undefined || x < end || x + cells > width) return undefined;
+    row += ' '.repeat(x - end) + line;
+    // A style that is left open does not reach the next piece.
+    if (line.includes('\u001b')) row += plain;
+    end = x + cells;
+  }
+  return row;
+}
+
 /** Makes outputs that compose with `Ink`, and give the same frames. */
 export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: FrameSize) => FrameOutput {
   /** The rows of the last frame of each width by what they are made of. */
@@ -153,7 +171,7 @@ export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: Fram
     if (isEmpty(clip)) return;
     const { x1, x2, y1 = 0, y2 = rows.length } = clip;
     const lines = styledLines(text);
-    const cellsOf = (line: string): number => measures.caches.getStringWidth(line);
+    const cellsOf = (line: string): number => simpleLineWidth(line) ?? measures.caches.getStringWidth(line);
     if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...lines.map(cellsOf)) < x1)) return;
     for (const [index, whole] of lines.entries()) {
       const row = rows[y + index];
@@ -173,6 +191,8 @@ export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: Fram
   }
 
   function compose(pieces: readonly Piece[], width: number): string {
+    const simple = joined(pieces, width);
+    if (simple !== undefined) return simple;
     const row = new Ink({ width, height: 1 });
     row.caches = measures.caches;
     texts += pieces.length;

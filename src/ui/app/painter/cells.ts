@@ -1,5 +1,5 @@
 /** A line of a frame as cells. Pure. */
-import { walk } from '../../../text/width.ts';
+import { simpleTextWidth, walk } from '../../../text/width.ts';
 
 export interface Cell {
   /** The grapheme; empty in the cell that a wide grapheme covers besides its own. */
@@ -95,6 +95,13 @@ export function styledLines(text: string): readonly string[] {
     for (const match of line.matchAll(sequence)) if (match[1] !== undefined) style.apply(match[1]);
     return current === '' ? line : `\u001b[${current}m${line}`;
   });
+}
+
+const styling = /\u001b\[[\d;]*m/g;
+
+/** Cells of a line of simple text and styles, or undefined where more has to be known of its characters. */
+export function simpleLineWidth(line: string): number | undefined {
+  return simpleTextWidth(line.includes('\u001b') ? line.replaceAll(styling, '') : line);
 }
 
 export function sameCell(left: Cell | undefined, right: Cell | undefined): boolean {

@@ -78,7 +78,7 @@ describe('cachedRows', () => {
     }
   });
 
-  it('composes only the rows that did not stand in the frame before', () => {
+  it('composes only the rows that were not in the frame before', () => {
     let composed = 0;
     class Counted extends Ink {
       override get(): { output: string; height: number } {
@@ -88,19 +88,38 @@ describe('cachedRows', () => {
     }
     const cached = cachedRows(Counted);
     const draw = (lines: readonly string[]) => (output: FrameOutput) => {
-      for (const [y, line] of lines.entries()) output.write(0, y, line, { transformers: [] });
+      // A letter with an accent of its own: simple text is not composed at all.
+      for (const [y, line] of lines.entries()) output.write(0, y, `e\u0301${line}`, { transformers: [] });
     };
     const counted = (lines: readonly string[]): number => {
       composed = 0;
       frameOf(cached, draw(lines));
       return composed;
     };
-    expect(counted(['a', 'b', 'c', 'd'])).toBe(5);
+    expect(counted(['a', 'b', 'c', 'd'])).toBe(4);
     expect(counted(['a', 'b', 'x', 'd'])).toBe(1);
     // Moved rows are known as well.
     expect(counted(['b', 'x', 'd', 'e'])).toBe(1);
     expect(counted(['b', 'x', 'd', 'e'])).toBe(0);
     expect(counted(['a'])).toBe(1);
+  });
+
+  it('joins simple texts that stand side by side without composing them', () => {
+    const made = vi.fn();
+    class Counted extends Ink {
+      constructor(of: FrameSize) {
+        super(of);
+        if (of.height > 0) made();
+      }
+    }
+    const draw: Draw = output => {
+      output.write(0, 0, '\u001b[2m│\u001b[22m left', { transformers: [] });
+      output.write(9, 0, '\u001b[1;7mopen ', { transformers: [] });
+      output.write(14, 0, '日本 ⣀⠤', { transformers: [] });
+      output.write(2, 3, 'below', { transformers: [] });
+    };
+    expect(frameOf(cachedRows(Counted), draw)).toEqual(frameOf(frame => new Ink(frame), draw));
+    expect(made).not.toHaveBeenCalled();
   });
 
   it('lets go of what it has measured', () => {
@@ -113,7 +132,10 @@ describe('cachedRows', () => {
     }
     const cached = cachedRows(Counted);
     for (let turn = 0; turn < 3_000; turn += 1) {
-      frameOf(cached, output => output.write(0, 0, `line ${turn}`, { transformers: [] }), { width: 20, height: 1 });
+      frameOf(cached, output => output.write(0, 0, `e\u0301 line ${turn}`, { transformers: [] }), {
+        width: 20,
+        height: 1,
+      });
     }
     expect(made.mock.calls.length).toBeGreaterThan(2);
   });
