@@ -1,13 +1,19 @@
 /**
- * Builds when a source file is newer than the built program, then becomes the program. Plain JavaScript, so that any Node
- * can say what is missing.
+ * `npm start`: builds when a source file is newer than the built program, then becomes the program. Plain JavaScript, so
+ * that any Node can say what is missing.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const program = `${root}dist/main.js`;
+
+/** @param {string} advice */
+function refuse(advice) {
+  process.stderr.write(`${advice}\n`);
+  process.exit(2);
+}
 
 /** @param {string} folder */
 function newest(folder) {
@@ -20,8 +26,15 @@ function newest(folder) {
 }
 
 if (!existsSync(`${root}node_modules/rolldown`)) {
-  process.stderr.write('benchtop is not installed yet: run `npm ci` in this folder first.\n');
-  process.exit(2);
+  refuse('benchtop is not installed yet: run `npm ci` in this folder first.');
+}
+const oldest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')).engines.node.replace('>=', '');
+const [major, minor] = oldest.split('.').map(Number);
+const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+if (ownMajor < major || (ownMajor === major && ownMinor < minor)) {
+  refuse(
+    `benchtop needs Node ${oldest} or newer; this is ${process.versions.node}. \`npm ci\` installs one, unless scripts are switched off.`,
+  );
 }
 const builtAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const changedAt = Math.max(newest(`${root}src`), newest(`${root}tools`), statSync(`${root}package-lock.json`).mtimeMs);

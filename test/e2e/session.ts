@@ -99,10 +99,11 @@ export function openSession(
     cwd = process.cwd(),
     inShell = false,
     program: started = program,
+    node = process.execPath,
   } = {},
 ): Session {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  const [command, ...words] = inShell ? shell : [process.execPath, started, ...args];
+  const [command, ...words] = inShell ? shell : [node, started, ...args];
   const child = spawnInTerminal(command, words, {
     cols: columns,
     rows,

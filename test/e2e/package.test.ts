@@ -1,0 +1,154 @@
+/** The package as users get it: what is in it, and that it works where nothing else is, on the oldest and the newest Node. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { selfSigned } from '../service/certificate.ts';
+import { nodeRelease, nodeReleases, type Packed, pack, pathWith } from './packed.ts';
+import { freshHome, openSession, program } from './session.ts';
+import { goWay } from './views.ts';
+
+const execute = promisify(execFile);
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await pack();
+});
+afterAll(() => packed.remove());
+
+describe('the package', () => {
+  it('holds the program and nothing else', () => {
+    const folders = new Set(packed.files.map(path => path.split('/')[0]));
+    expect([...folders].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(packed.files).toEqual(
+      expect.arrayContaining(['dist/main.js', 'dist/worker.js', 'dist/THIRD_PARTY_LICENSES']),
+    );
+    expect(packed.files.filter(path => /\.(map|ts|tsx)$/.test(path))).toEqual([]);
+    expect(packed.size).toBeLessThan(2_500_000);
+  });
+
+  it('needs no other package, and runs nothing when it is installed', () => {
+    const { dependencies, optionalDependencies, scripts } = packed.manifest;
+    expect([dependencies, optionalDependencies]).toEqual([undefined, undefined]);
+    expect(Object.keys(scripts).filter(name => /install$/.test(name))).toEqual([]);
+  });
+});
+
+describe('a Node that is too old, or a clone without its packages', () => {
+  const [oldest] = nodeReleases;
+  const asIfOld = ['--import', `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"22.5.0"})`];
+  const said = (words: string) => ({ code: 2, stdout: '', stderr: `${words}\n` });
+
+  it('gets one line of advice from the program', async () => {
+    await expect(execute(process.execPath, [...asIfOld, program, 'list', 'runs'])).rejects.toMatchObject(
+      said(`benchtop needs Node ${oldest.replace(/\.0$/, '')} or newer; this is 22.5.0.`),
+    );
+  });
+
+  it('gets one line of advice from `npm start`', async () => {
+    const start = join('tools', 'start.mjs');
+    await expect(execute(process.execPath, [...asIfOld, start])).rejects.toMatchObject(
+      said(
+        `benchtop needs Node ${oldest.replace(/\.0$/, '')} or newer; this is 22.5.0. \`npm ci\` installs one, unless scripts are switched off.`,
+      ),
+    );
+    const clone = mkdtempSync(join(tmpdir(), 'benchtop-clone-'));
+    onTestFinished(() => rmSync(clone, { recursive: true }));
+    cpSync(start, join(clone, start));
+    await expect(execute(process.execPath, [start], { cwd: clone })).rejects.toMatchObject(
+      said('benchtop is not installed yet: run `npm ci` in this folder first.'),
+    );
+  });
+});
+
+describe.each(nodeReleases)('installed for Node %s', version => {
+  let home: ReturnType<typeof freshHome>;
+  let folder: string;
+  let node: string;
+  beforeAll(async () => {
+    node = await nodeRelease(version);
+    home = freshHome();
+    home.env['PATH'] = pathWith(node);
+    folder = await packed.install(home.env);
+  });
+  afterAll(async () => {
+    await benchtop(['serve', '--stop']);
+    await home.remove();
+  });
+
+  /** Runs the command that the package puts on the path. */
+  const benchtop = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    execute('npx', ['--no', 'benchtop', ...args], { cwd: folder, env: { ...home.env, ...environment } });
+
+  it('is one package, and the Node that is wanted runs it', async () => {
+    expect(readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual(['benchtop']);
+    const { stdout, stderr } = await benchtop(['doctor']);
+    expect(stdout).toContain(`benchtop ${packed.manifest.version} on Node ${version}`);
+    expect(stdout).not.toMatch(/^(fail|warn)/m);
+    expect(stderr).toBe('');
+  });
+
+  it('goes from a benchmark to a model of one’s own, as README says', async () => {
+    const installed = join(folder, 'node_modules/benchtop/dist/main.js');
+    const session = openSession(home.env, { columns: 120, rows: 40, cwd: folder, program: installed, node });
+    onTestFinished(async () => {
+      session.signal('SIGTERM');
+      await session.ended;
+    });
+    await session.waitFor('▸ t-words');
+    await session.waitFor('ready to launch');
+    await goWay(session, ['e', { see: 'aesop-small' }, 'right', 'right', { see: 'benchtop/tutor-base' }, 'enter']);
+    await session.waitFor('28 of 28 rollouts');
+    await session.waitFor('✓ completed');
+    await goWay(session, ['esc', { see: '▸ t-words' }, 't', { see: 'num steps' }, 'right', 'right']);
+    // Less than the usual number of steps, which take a minute.
+    await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);
+    await session.waitFor('step 6 of 6');
+    await session.waitFor('✓ succeeded');
+    await goWay(session, ['D', { see: 'Slug it serves under' }, 'enter', { see: '✓ DEPLOYED' }, 't']);
+    await session.waitFor('t-words-training');
+    await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: /finished +(stop|length)/ }]);
+    await goWay(session, ['esc', { see: '<i> write' }, 'q']);
+    expect((await session.ended).exitCode).toBe(0);
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('reaches a service through a proxy, and trusts who the system trusts', async () => {
+    const pair = selfSigned('service.example');
+    const server = createServer({ cert: pair.certificate, key: pair.key }, (_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ items: [{ bench_id: 'bench_1', label: 'far away' }], has_more: false }));
+    });
+    const asked: string[] = [];
+    const proxy = createHttpServer().on('connect', (request, socket) => {
+      asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+      const onward = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on('error', () => {});
+    });
+    await Promise.all([server, proxy].map(each => new Promise<void>(resolve => each.listen(0, '127.0.0.1', resolve))));
+    onTestFinished(() => {
+      for (const each of [server, proxy]) {
+        each.closeAllConnections();
+        each.close();
+      }
+    });
+    const caFile = join(home.home, 'company.pem');
+    writeFileSync(caFile, pair.certificate);
+    const { stdout } = await benchtop(['list', 'benchmarks', '--columns', 'label'], {
+      BENCHTOP_BASE_URL: 'https://service.example',
+      BENCHTOP_API_KEY: 'key-key-key-key',
+      HTTPS_PROXY: `http://user:word@127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      SSL_CERT_FILE: caFile,
+    });
+    expect(stdout).toContain('far away');
+    expect(new Set(asked)).toEqual(new Set([`service.example:443 Basic ${btoa('user:word')}`]));
+  });
+});
