@@ -97,6 +97,13 @@ export const createUploadResult = z.looseObject({
 });
 export type CreateUploadResult = z.output<typeof createUploadResult>;
 
+/** Not of the document: later generations ask whose benchmark it is, by id or by name. */
+export const ingestQuery = z.strictObject({
+  agent_id: z.optional(z.string()),
+  agent_name: z.optional(z.string()),
+  bench_type: z.optional(z.string()),
+});
+
 /** A task that ingest did not take in, and why. */
 export const failedTask = z.looseObject({ task_id: text, label: text, error: writtenText });
 export type FailedTask = z.output<typeof failedTask>;
@@ -170,8 +177,10 @@ export const benchmarkEndpoints = {
     method: 'POST',
     path: '/api/v1/benchmarks/{bench_id}/ingest',
     auth: 'apiKey',
+    query: ingestQuery,
     body: z.record(z.string(), z.unknown()),
     response: ingestResult,
+    agent: 'query',
     capability: true,
     pace: 'slow',
   }),

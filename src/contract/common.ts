@@ -7,6 +7,7 @@
 
 import * as z from 'zod/mini';
 import { own } from '../text/own.ts';
+import type { MovedEndpoint } from './generation.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
 /** An enum that stays open: known values are typed, others pass as they came. */
@@ -239,6 +240,10 @@ export interface Endpoint<
   readonly idempotencyKey?: 'honoured' | 'unconfirmed';
   /** True where a field of the body makes a repeat harmless. */
   readonly repeatable?: boolean;
+  /** How the newest generation of the service takes it, where that differs. */
+  readonly newest?: MovedEndpoint;
+  /** Where the agent is named to which it belongs, which later generations ask for. */
+  readonly agent?: 'query' | 'body';
   /** Fields of the body whose values no error, log or history may repeat. */
   readonly sensitive?: readonly string[];
   /** `slow` does much before it answers; `bulk` sends or gets much, which takes long over a slow line without being silent. */

@@ -9,6 +9,7 @@ export const startEvalBody = z.strictObject({
   display_name: z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum)),
   model_slug: z.optional(z.string()),
   checkpoint_id: z.optional(z.string()),
+  options: z.optional(z.record(z.string(), z.unknown())),
 });
 export type StartEvalBody = z.input<typeof startEvalBody>;
 
@@ -112,6 +113,10 @@ export const evaluationEndpoints = {
     body: startEvalBody,
     response: startEvalResult,
     idempotencyKey: 'honoured',
+    newest: {
+      path: '/api/v1/eval',
+      names: { model_slug: 'base_model_slug', checkpoint_id: 'parent_checkpoint_id' },
+    },
   }),
   getRolloutStatistics: endpoint({
     operation: 'getRolloutStatistics',
@@ -133,6 +138,7 @@ export const evaluationEndpoints = {
     path: '/api/v1/eval/{bench_id}/runs/{eval_run_id}',
     auth: 'apiKey',
     response: deleteEvalResult,
+    newest: { path: '/api/v1/eval/{eval_run_id}' },
   }),
   listEvalRuns: endpoint({
     operation: 'listEvalRuns',

@@ -99,6 +99,12 @@ export const heldOutReward = z.looseObject({
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
 
+/** Later generations say what a benchmark may be trained with, and need to know which. */
+export const trainingOptionsQuery = z.strictObject({
+  bench_id: z.optional(z.string()),
+  base_model_slug: z.optional(z.string()),
+});
+
 export const trainingEndpoints = {
   getTrainingProgress: endpoint({
     operation: 'getTrainingProgress',
@@ -194,6 +200,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/options',
     auth: 'apiKey',
+    query: trainingOptionsQuery,
     response: z.record(z.string(), z.unknown()),
     capability: true,
   }),

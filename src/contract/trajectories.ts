@@ -100,6 +100,9 @@ export type TrajectoryListQuery = z.input<typeof trajectoryListQuery>;
 export const uploadTrajectoriesBody = z.strictObject({
   dataset: z.string().check(z.minLength(1)),
   trajectories: z.array(z.record(z.string(), z.unknown())),
+  // Later generations ask whose trajectories they are.
+  agent_id: z.optional(z.string()),
+  agent_name: z.optional(z.string()),
 });
 
 export const uploadedTrajectory = z.looseObject({
@@ -147,6 +150,7 @@ export const trajectoryEndpoints = {
     response: uploadTrajectoriesResult,
     idempotencyKey: 'honoured',
     pace: 'bulk',
+    agent: 'body',
   }),
   getTrajectory: endpoint({
     operation: 'getTrajectory',

@@ -1,0 +1,72 @@
+/**
+ * The generations of the service, and by which answers they are told apart. The document's is spoken to by the document's
+ * names; the newest has moved a few operations and renamed some fields, and no longer takes the old ones.
+ */
+import { own } from '../text/own.ts';
+import type { Operation } from './endpoints.ts';
+
+export const generations = ['document', 'newest'] as const;
+export type Generation = (typeof generations)[number];
+
+/** What an answer shows of the generation. */
+export interface Evidence {
+  readonly generation: Generation;
+  /** How much it counts: what an operation did is more than how a field is called. */
+  readonly weight: number;
+  /** In words that follow “because”. */
+  readonly because: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Sign {
+  readonly old: string;
+  readonly new: string;
+  readonly weight: number;
+  /** What has the field, in words. */
+  readonly of: string;
+}
+
+const benchmarkNames: Sign = { old: 'label', new: 'name', weight: 1, of: 'its benchmarks' };
+const deploymentNames: Sign = {
+  old: 'playground_endpoint_url',
+  new: 'model_endpoint_id',
+  weight: 2,
+  of: 'its deployments',
+};
+
+/** A service that sends both names takes the document's: only what lacks the old one is newer. */
+const signs: ReadonlyMap<Operation, Sign> = new Map<Operation, Sign>([
+  ['listBenchmarks', benchmarkNames],
+  ['getBenchmark', benchmarkNames],
+  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', weight: 2, of: 'its models' }],
+  ['listDeployments', deploymentNames],
+  ['getDeployment', deploymentNames],
+]);
+
+/** What the body of an answer, as it came, shows of the generation; undefined where it shows nothing. */
+export function evidenceIn(operation: Operation, body: unknown): Evidence | undefined {
+  const sign = signs.get(operation);
+  const row = sign && firstRow(body);
+  if (!sign || !row) return undefined;
+  if (Object.hasOwn(row, sign.old))
+    return { generation: 'document', weight: sign.weight, because: `${sign.of} have ${sign.old}` };
+  if (!Object.hasOwn(row, sign.new)) return undefined;
+  return { generation: 'newest', weight: sign.weight, because: `${sign.of} have ${sign.new} in place of ${sign.old}` };
+}
+
+function firstRow(body: unknown): Fields | undefined {
+  const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+  if (!isFields(body)) return undefined;
+  const rows = Array.isArray(body) ? body : own(body, 'items');
+  const row: unknown = Array.isArray(rows) ? rows[0] : body;
+  return isFields(row) ? row : undefined;
+}
+
+/** How the newest generation takes an operation that it has moved. */
+export interface MovedEndpoint {
+  /** Placeholders of the document's path that are missing here go into the body, where there is one. */
+  readonly path: string;
+  /** Fields of the body that have another name there, by the document's name. */
+  readonly names?: Readonly<Record<string, string>>;
+}
