@@ -3,7 +3,6 @@
  * names; the newest has moved a few operations and renamed some fields, and no longer takes the old ones.
  */
 import { own } from '../text/own.ts';
-import type { Operation } from './endpoints.ts';
 
 export const generations = ['document', 'newest'] as const;
 export type Generation = (typeof generations)[number];
@@ -36,7 +35,7 @@ const deploymentNames: Sign = {
 };
 
 /** A service that sends both names takes the document's: only what lacks the old one is newer. */
-const signs: ReadonlyMap<Operation, Sign> = new Map<Operation, Sign>([
+const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['listBenchmarks', benchmarkNames],
   ['getBenchmark', benchmarkNames],
   ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', weight: 2, of: 'its models' }],
@@ -45,7 +44,7 @@ const signs: ReadonlyMap<Operation, Sign> = new Map<Operation, Sign>([
 ]);
 
 /** What the body of an answer, as it came, shows of the generation; undefined where it shows nothing. */
-export function evidenceIn(operation: Operation, body: unknown): Evidence | undefined {
+export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
   const sign = signs.get(operation);
   const row = sign && firstRow(body);
   if (!sign || !row) return undefined;

@@ -1,9 +1,12 @@
 /**
  * Assumptions. The document does not show these values; each was seen at a live service with the same contract, and
  * is here once. A profile may say otherwise for its service, by the name used here. What the document does
- * show is no assumption and is not here.
+ * show is no assumption and is not here. What the newest generation has moved is declared with its endpoint.
  */
+import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
+import type { Generation } from '../contract/generation.ts';
+import { own } from '../text/own.ts';
 import { RequestError } from './errors.ts';
 
 export const defaultAssumptions = {
@@ -15,7 +18,7 @@ export const defaultAssumptions = {
   'query.search': 'search',
   // Whether the detail of a trajectory holds its steps is asked for by this name.
   'query.include_steps': 'include_steps',
-  // Names of the model and the checkpoint in the start of an evaluation. A later generation: `base_model_slug`.
+  // Names of the model and the checkpoint in the start of an evaluation, as the document's generation has them.
   'startEval.model_slug': 'model_slug',
   'startEval.checkpoint_id': 'checkpoint_id',
   // Names of the model and the checkpoint in the start of a training run.
@@ -35,27 +38,50 @@ export const defaultAssumptions = {
 
 type Switch = 'streamUsage' | 'rewardsWithApiKey';
 
-/** What a service is taken to call things: the defaults and what its profile says otherwise. */
+/** What a service is taken to call things: what its profile says, else its generation, else the defaults. */
 export class Assumptions {
-  readonly #values: ReadonlyMap<string, string>;
+  readonly #overrides: ReadonlyMap<string, string>;
+  readonly #generation: () => Generation;
 
   /** @throws RequestError that names the setting, where an override is none of these or has the wrong form */
-  constructor(overrides: Readonly<Record<string, string>> = {}) {
+  constructor(overrides: Readonly<Record<string, string>> = {}, generation: () => Generation = () => 'document') {
     for (const [name, value] of Object.entries(overrides)) check(name, value);
-    this.#values = new Map(Object.entries({ ...defaultAssumptions, ...overrides }));
+    this.#overrides = new Map(Object.entries(overrides));
+    this.#generation = generation;
+  }
+
+  /** The same for a service of this generation. */
+  of(generation: Generation): Assumptions {
+    return new Assumptions(Object.fromEntries(this.#overrides), () => generation);
   }
 
   is(name: Switch): boolean {
-    return this.#values.get(name) === 'yes';
+    return (this.#overrides.get(name) ?? defaultAssumptions[name]) === 'yes';
   }
 
   get idempotencyHeader(): string {
-    return this.#values.get('idempotencyHeader') ?? defaultAssumptions.idempotencyHeader;
+    return this.#overrides.get('idempotencyHeader') ?? defaultAssumptions.idempotencyHeader;
+  }
+
+  /** The setting that gives the path of an operation, where the profile has one. */
+  settingOf({ operation }: Pick<Endpoint, 'operation'>): string | undefined {
+    const name = `path.${operation}`;
+    return this.#overrides.has(name) ? `assumptions.${name}` : undefined;
+  }
+
+  /** In which generation's way an operation is asked for. */
+  generationOf({ operation, path, newest }: Endpoint): Generation {
+    const set = this.#overrides.get(`path.${operation}`);
+    if (set === undefined || !newest) return this.#generation();
+    // A path that is set without a part of the document's is one of the newest generation.
+    return placeholders(path).every(part => set.includes(part)) ? 'document' : 'newest';
   }
 
   /** Path of an operation, with its placeholders. */
-  path(operation: string, documented: string): string {
-    return this.#values.get(`path.${operation}`) ?? documented;
+  path(endpoint: Endpoint): string {
+    const { operation, path, newest } = endpoint;
+    const set = this.#overrides.get(`path.${operation}`) ?? own(defaultAssumptions, `path.${operation}`);
+    return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
   /** The query with the names that this service knows. Those of list runtimes are the document's and stay. */
@@ -63,15 +89,30 @@ export class Assumptions {
     return operation === 'listBenchmarkRuntimes' ? { ...fields } : this.#rename('query', fields);
   }
 
-  /** The body with the names that this service knows. */
-  body<Value>(operation: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
-    return this.#rename(operation, fields);
+  /** The body with the names that this service knows, and with those ids that its path has no place for. */
+  body(
+    endpoint: Endpoint,
+    fields: Readonly<Record<string, unknown>>,
+    params: Readonly<Record<string, string | number>> = {},
+  ): Record<string, unknown> {
+    const pattern = this.path(endpoint);
+    const moved = Object.entries(params).filter(
+      ([name]) => endpoint.path.includes(`{${name}}`) && !pattern.includes(`{${name}}`),
+    );
+    const names = this.generationOf(endpoint) === 'newest' ? endpoint.newest?.names : undefined;
+    return { ...Object.fromEntries(moved), ...this.#rename(endpoint.operation, fields, names) };
   }
 
-  #rename<Value>(section: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
-    return Object.fromEntries(
-      Object.entries(fields).map(([name, value]) => [this.#values.get(`${section}.${name}`) ?? name, value]),
-    );
+  #rename<Value>(
+    section: string,
+    fields: Readonly<Record<string, Value>>,
+    names: Readonly<Record<string, string>> = {},
+  ): Record<string, Value> {
+    const nameOf = (name: string): string => {
+      const setting = `${section}.${name}`;
+      return this.#overrides.get(setting) ?? own(names, name) ?? own(defaultAssumptions, setting) ?? name;
+    };
+    return Object.fromEntries(Object.entries(fields).map(([name, value]) => [nameOf(name), value]));
   }
 }
 
@@ -97,9 +138,13 @@ function checkPath(name: string, value: string): void {
   const operation = name.slice('path.'.length);
   if (!Object.hasOwn(endpoints, operation)) throw refusal(name, 'is of no operation that there is');
   if (!/^(\/([\w.-]+|\{\w+\}))+$/.test(value)) throw refusal(name, 'must be a path such as /api/v1/eval/{eval_run_id}');
-  const known = placeholders(endpoints[operation as Operation].path);
+  const endpoint: Endpoint = endpoints[operation as Operation];
+  const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));
   if (stray) throw refusal(name, `has ${stray}, which is not known there; it may hold ${known.join(', ') || 'none'}`);
+  const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
+  const missing = needed.find(placeholder => !value.includes(placeholder));
+  if (missing) throw refusal(name, `leaves out ${missing}, and nothing else in the request says it`);
 }
 
 function placeholders(path: string): string[] {

@@ -7,7 +7,7 @@ import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './an
 import type { Assumptions } from './assumptions.ts';
 import type { AttemptPlan, AttemptResult, Destination, TimeLimit } from './attempts.ts';
 import { parseJson, readErrorBody } from './body.ts';
-import type { Capabilities } from './capabilities.ts';
+import { type Capabilities, saysNoSuchPath } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, Place } from './connection.ts';
 import type { Credential, Credentials } from './credentials.ts';
@@ -256,8 +256,12 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     const { pattern, namesThing } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
     const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };
-    const missing = this.#context.capabilities.learn(endpoint, refused, facts.details);
-    return missing ?? errorOfAnswer(answer, facts, this.clock.now(), envelope);
+    const noSuchPath = saysNoSuchPath(refused);
+    const details = { ...facts.details, noSuchPath };
+    // A path that the profile has set is at fault itself, and not the service.
+    const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
+    const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
+    return missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);
   }
 }
 

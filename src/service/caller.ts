@@ -11,12 +11,13 @@ import { Capabilities } from './capabilities.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Connection } from './connection.ts';
 import { Credentials } from './credentials.ts';
-import { ReadOnlyError, RequestError, type ServiceError } from './errors.ts';
+import { ApiError, ReadOnlyError, RequestError, ServiceError } from './errors.ts';
 import type { CallFacts } from './facts.ts';
 import { Gates } from './gate.ts';
+import { ServiceGeneration } from './generation.ts';
 import type { WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes, type ServiceOptions, timeoutsOf } from './options.ts';
-import { type CallInput, prepareRequest } from './request.ts';
+import { type CallInput, prepareRequest, withAgent } from './request.ts';
 import { misunderstood, tooLarge } from './response-error.ts';
 import { errorOfFailure } from './wire-error.ts';
 
@@ -38,6 +39,7 @@ export class Caller implements CallContext {
   readonly gates: Gates;
   readonly assumptions: Assumptions;
   readonly capabilities: Capabilities;
+  readonly generation: ServiceGeneration;
   readonly credentials: Credentials;
   readonly options: ServiceOptions;
   closings = 0;
@@ -47,8 +49,9 @@ export class Caller implements CallContext {
     this.options = options;
     this.credentials = new Credentials(options);
     this.agents = new Agents(options.caFile);
-    this.assumptions = new Assumptions(options.assumptions);
     this.clock = options.clock ?? systemClock;
+    this.generation = new ServiceGeneration(options.generation, options.generationMemory, this.clock.now);
+    this.assumptions = new Assumptions(options.assumptions, () => this.generation.current);
     this.capabilities = new Capabilities(this.clock);
     this.connection = new Connection(options, () => this.capabilities.forget());
     this.gates = options.gates ?? new Gates(this.clock);
@@ -60,7 +63,36 @@ export class Caller implements CallContext {
     input: CallInput<z.input<Query>, z.input<Body>>,
     options: CallOptions = {},
   ): Promise<z.output<Response>> {
-    const call = this.#prepare(endpoint, input, options);
+    const { assumptions, generation } = this;
+    // The same key, should it be sent twice.
+    const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? keyFor(endpoint) };
+    const asked = assumptions.generationOf(endpoint);
+    try {
+      const answer = await this.#send(endpoint, input, keyed, assumptions);
+      generation.hasWorked(endpoint, asked);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const isCertain = generation.stated !== undefined || assumptions.settingOf(endpoint) !== undefined;
+      if (!endpoint.newest || isCertain || !mayBeElsewhere(error, generation)) throw placed(error, endpoint, this);
+      // The service has refused it without doing anything: it may have it where the other generation does.
+      const other = asked === 'newest' ? 'document' : 'newest';
+      const answer = await this.#send(endpoint, input, keyed, assumptions.of(other)).catch((second: unknown) => {
+        const isNeither = second instanceof ServiceError && (second.noSuchPath || second.kind === 'not_found');
+        throw isNeither ? placed(error, endpoint, this) : second;
+      });
+      generation.hasWorked(endpoint, other);
+      return answer;
+    }
+  }
+
+  async #send<Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
+    endpoint: Endpoint<Query, Body, Response>,
+    input: CallInput<z.input<Query>, z.input<Body>>,
+    options: CallOptions,
+    assumptions: Assumptions,
+  ): Promise<z.output<Response>> {
+    const call = this.#prepare(endpoint, input, options, assumptions);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
     const maxBytes = options.maxBytes ?? defaultMaxBytes;
     try {
@@ -72,6 +104,7 @@ export class Caller implements CallContext {
         const body = text.trim() === '' ? call.params : parseJson(text);
         const read = readWith(endpoint.response, body);
         if (!read.success) throw misunderstood({ ...answer, text, body }, facts, read.error.issues);
+        this.generation.learnFrom(endpoint.operation, body);
         return read.data;
       });
       return await withRetries(plan);
@@ -91,7 +124,7 @@ export class Caller implements CallContext {
     input: CallInput<z.input<Query>, z.input<Body>>,
     options: CallOptions = {},
   ): Promise<OpenAnswer> {
-    const call = this.#prepare(endpoint, input, options);
+    const call = this.#prepare(endpoint, input, options, this.assumptions);
     const time = limitTime(options.signal, call.timeouts.deadlineMs, this.clock.monotonic());
     try {
       const read = async (answer: WireAnswer, facts: CallFacts): Promise<OpenAnswer> => {
@@ -125,7 +158,17 @@ export class Caller implements CallContext {
     await this.agents.close();
   }
 
-  #prepare(endpoint: Endpoint, input: CallInput<unknown, unknown>, options: CallOptions): Call {
+  /** The input with what the profile adds to it. */
+  withAgent(endpoint: Endpoint, input: CallInput<unknown, unknown>): CallInput<unknown, unknown> {
+    return withAgent(endpoint, input, this.options.agent);
+  }
+
+  #prepare(
+    endpoint: Endpoint,
+    input: CallInput<unknown, unknown>,
+    options: CallOptions,
+    assumptions: Assumptions,
+  ): Call {
     const { auth, operation, pace } = endpoint;
     if (isWrite(endpoint)) this.requireWrites(operation);
     this.capabilities.require(endpoint);
@@ -139,12 +182,41 @@ export class Caller implements CallContext {
     return {
       endpoint,
       params: input.params ?? {},
-      request: prepareRequest(endpoint, input, this.assumptions),
+      request: prepareRequest(endpoint, this.withAgent(endpoint, input), assumptions),
       timeouts: timeoutsOf(this.options.timeouts, options, pace),
       body: input.body,
-      idempotencyKey: options.idempotencyKey ?? (endpoint.idempotencyKey && crypto.randomUUID()),
+      idempotencyKey: options.idempotencyKey ?? keyFor(endpoint),
       token,
       background: options.background ?? false,
     };
   }
+}
+
+function keyFor({ idempotencyKey }: Endpoint): string | undefined {
+  return idempotencyKey && crypto.randomUUID();
+}
+
+/** Whether a refusal of the service itself may mean that another generation has the operation elsewhere. */
+function mayBeElsewhere(
+  { noSuchPath, kind, code, outcomeUnknown }: ServiceError,
+  { found }: ServiceGeneration,
+): boolean {
+  return !outcomeUnknown && (noSuchPath || (kind === 'not_found' && code !== undefined && found === undefined));
+}
+
+/** An error that the path is not there, with words about who says that it should be. */
+function placed(error: ServiceError, endpoint: Endpoint, { assumptions, generation }: Caller): ServiceError {
+  if (!error.noSuchPath || error.kind === 'capability_missing') return error;
+  const at = (way: Assumptions): string => `${endpoint.method} ${way.path(endpoint)}`;
+  const setting = assumptions.settingOf(endpoint);
+  const lacks = `This service does not have ${at(assumptions)}`;
+  if (setting) return new ApiError(`${lacks}, which ${setting} of the profile says. Correct that setting.`, error);
+  if (!endpoint.newest) return error;
+  const { stated } = generation;
+  const [own, other] = stated === 'newest' ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
+  const elsewhere = at(assumptions.of(other));
+  const words = stated
+    ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
+    : `This service has neither ${at(assumptions.of(own))} nor ${elsewhere}. Set assumptions.path.${endpoint.operation} in the profile to where it takes this.`;
+  return new ApiError(words, error);
 }

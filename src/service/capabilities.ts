@@ -23,7 +23,7 @@ const routeCode =
   /^((unknown|no_such|invalid)_(route|url|path|endpoint)|(route|url|path|endpoint|page)_not_found|not_implemented|method_not_allowed)$/;
 /** Bodies that the usual servers and gateways give for a path they do not route. */
 const routeText =
-  /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|delete) \/|no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
+  /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
  * Whether the answer says that the endpoint does not exist, rather than the thing that was asked for: 404, 405 or 501
@@ -49,6 +49,11 @@ function detailOf(text: string): string | undefined {
  */
 function isOwnWord({ envelope, text }: RefusedAnswer): boolean {
   return envelope !== undefined || !/^\s*(<|$)/.test(text);
+}
+
+/** Whether the service itself says that it has no such path, so that nothing was done. */
+export function saysNoSuchPath(answer: RefusedAnswer): boolean {
+  return isMissingRoute(answer) && isOwnWord(answer);
 }
 
 /** What a gateway says is not believed for longer than this, in milliseconds. */

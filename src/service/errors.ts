@@ -70,6 +70,8 @@ export interface ErrorDetails {
   readonly operation?: string | undefined;
   /** True for a write whose answer was lost: it may have happened. */
   readonly outcomeUnknown?: boolean | undefined;
+  /** True where the service answered that it has no such path: nothing was done. */
+  readonly noSuchPath?: boolean | undefined;
   /** Key that the request carried: sent again with the same key, a start cannot happen twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
@@ -89,6 +91,7 @@ export class ServiceError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly operation: string | undefined;
   readonly outcomeUnknown: boolean;
+  readonly noSuchPath: boolean;
   readonly idempotencyKey: string | undefined;
   readonly partial: PartialAnswer | undefined;
 
@@ -107,6 +110,7 @@ export class ServiceError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.operation = details.operation;
     this.outcomeUnknown = details.outcomeUnknown ?? false;
+    this.noSuchPath = details.noSuchPath ?? false;
     this.idempotencyKey = details.idempotencyKey;
     this.partial = details.partial;
   }

@@ -5,6 +5,7 @@ import { Caller } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import type { GateMonitor } from './gate.ts';
+import type { ServiceGeneration } from './generation.ts';
 import type { CallOptions, ServiceOptions } from './options.ts';
 import { type CallInput, describeRequest, type RequestPreview } from './request.ts';
 import { type PutUpload, uploader } from './uploads.ts';
@@ -55,6 +56,8 @@ export interface Service {
    * never answers. What is shown to the user before it is sent comes from the call that sends it. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
+  /** Which generation of the service this is taken to be, and why. */
+  readonly generation: ServiceGeneration;
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
@@ -77,7 +80,12 @@ export function createService(options: ServiceOptions): Service {
     (operation, input = {}, own = {}) =>
       caller.call(endpointOf(operation), input, { ...defaults, ...own });
   const preview: Service['preview'] = (operation, input) =>
-    describeRequest(endpointOf(operation), input, caller.assumptions, caller.connection.base);
+    describeRequest(
+      endpointOf(operation),
+      caller.withAgent(endpointOf(operation), input),
+      caller.assumptions,
+      caller.connection.base,
+    );
   const shared = {
     baseUrl: caller.connection.base.href,
     gate: caller.gates.monitor(() => caller.connection.host),
@@ -93,6 +101,7 @@ export function createService(options: ServiceOptions): Service {
       runForRequests(() => work(noting));
       return requests;
     },
+    generation: caller.generation,
     capabilities: caller.capabilities,
     close: () => caller.close(),
   } satisfies Partial<Service>;

@@ -1,7 +1,9 @@
 /** The options of a service and of a single call. All times are in milliseconds. */
 import type { Endpoint } from '../contract/common.ts';
+import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
+import type { GenerationMemory } from './generation.ts';
 import type { Logger } from './redaction.ts';
 
 export interface Timeouts {
@@ -54,6 +56,12 @@ export interface ServiceOptions {
   readonly allowInsecureHttp?: boolean | undefined;
   /** What this service calls differently, by the names of `defaultAssumptions`. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
+  /** What generation of the service the profile says this is; it is found out where this is missing. */
+  readonly generation?: Generation | undefined;
+  /** Where what is found out about the generation is kept. */
+  readonly generationMemory?: GenerationMemory | undefined;
+  /** Whose benchmarks and trajectories are uploaded: the id of an agent, or `name:` and its name. */
+  readonly agent?: string | undefined;
   readonly userAgent: string;
   readonly logger?: Logger | undefined;
   /** The gates of the process, so that all its services share one for each host; by default a service has its own. */

@@ -1,6 +1,7 @@
 /** Makes of an endpoint and its input what goes over the wire, or refuses before anything is sent. */
 import type * as z from 'zod/mini';
 import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
+import { own } from '../text/own.ts';
 import { endpointUrl, fillPath } from './address.ts';
 import type { Assumptions } from './assumptions.ts';
 import { RequestError } from './errors.ts';
@@ -24,6 +25,27 @@ export interface PreparedRequest {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * The input with the agent of the profile, where the operation takes one and the input names none. An agent is given by its
+ * id, or as `name:` and its name.
+ */
+export function withAgent(
+  { agent: place }: Endpoint,
+  input: CallInput<unknown, unknown>,
+  agent: string | undefined,
+): CallInput<unknown, unknown> {
+  if (!place || agent === undefined) return input;
+  const given = (input[place] ?? {}) as Fields;
+  if (own(given, 'agent_id') !== undefined || own(given, 'agent_name') !== undefined) return input;
+  return { ...input, [place]: { ...given, ...agentFields(agent) } };
+}
+
+/** How an agent is named in a request. */
+export function agentFields(agent: string): { readonly agent_id: string } | { readonly agent_name: string } {
+  const name = /^name:(.*)$/s.exec(agent)?.[1];
+  return name === undefined ? { agent_id: agent } : { agent_name: name };
+}
+
 /** @throws RequestError where the input is not what the contract allows */
 export function prepareRequest(
   endpoint: Endpoint,
@@ -31,7 +53,7 @@ export function prepareRequest(
   assumptions: Assumptions,
 ): PreparedRequest {
   const { operation } = endpoint;
-  const pattern = assumptions.path(operation, endpoint.path);
+  const pattern = assumptions.path(endpoint);
   const query = check(endpoint.query, input.query ?? {}, operation) ?? {};
   const body = check(endpoint.body, input.body, operation);
   const names = assumptions.query(operation, query as Record<string, string | number | boolean | null | undefined>);
@@ -39,7 +61,7 @@ export function prepareRequest(
   return {
     urlAt: base => endpointUrl(base, path, names),
     pattern,
-    body: body && Buffer.from(JSON.stringify(assumptions.body(operation, body))),
+    body: body && Buffer.from(JSON.stringify(assumptions.body(endpoint, body, input.params))),
     namesThing:
       pattern.includes('{') ||
       body !== undefined ||
@@ -75,14 +97,14 @@ export function describeRequest(
   }
   const params = new Map(Object.entries(input.params ?? {}));
   const path = assumptions
-    .path(operation, endpoint.path)
+    .path(endpoint)
     .replace(/\{(\w+)\}/g, (placeholder, name: string) => encodeURIComponent(params.get(name) ?? '') || placeholder);
   const body = endpoint.body && (read(endpoint.body, input.body) ?? {});
   const shown = body && Object.entries(body).map(([name, value]) => [name, sensitive.includes(name) ? hidden : value]);
   return {
     method,
     path: `${base?.pathname.replace(/\/$/, '') ?? ''}${path}${query.size > 0 ? `?${query}` : ''}`,
-    body: shown && assumptions.body(operation, Object.fromEntries(shown)),
+    body: shown && assumptions.body(endpoint, Object.fromEntries(shown), input.params),
   };
 }
 

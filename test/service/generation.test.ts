@@ -1,0 +1,236 @@
+/** Which generation of the service answers is found out from its answers, and what it has moved is asked for where it is. */
+import { describe, expect, it } from 'vitest';
+import type { FoundGeneration } from '../../src/service/generation.ts';
+import type { ServiceOptions } from '../../src/service/options.ts';
+import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
+
+const started = json({ eval_run_id: 'evr_1', bench_id: 'b' });
+const noRoute = json({ detail: 'Not Found' }, 404);
+const noBenchmark = refusal(404, 'invalid_request_error', 'resource_not_found');
+
+/** Answers by method and path; whatever is not there is not routed. */
+const routes =
+  (known: Readonly<Record<string, Behaviour>>, otherwise = noRoute): Behaviour =>
+  (response, request) =>
+    (known[`${request.method} ${request.url.split('?')[0]}`] ?? otherwise)(response, request);
+
+const paths = {
+  document: { start: 'POST /api/v1/eval/b/start', delete: 'DELETE /api/v1/eval/b/runs/evr_1' },
+  newest: { start: 'POST /api/v1/eval', delete: 'DELETE /api/v1/eval/evr_1' },
+} as const;
+
+async function serviceWith(known: Readonly<Record<string, Behaviour>>, options: Partial<ServiceOptions> = {}) {
+  const server = await hostileServer(routes(known));
+  const saved: FoundGeneration[] = [];
+  const generationMemory = { load: () => undefined, save: (found: FoundGeneration) => saved.push(found) };
+  const { service } = serviceAt(server.url, { generationMemory, ...options });
+  const start = () =>
+    service.call('startEval', {
+      params: { bench_id: 'b' },
+      body: { display_name: 'd', model_slug: 'm', checkpoint_id: 'c' },
+    });
+  const remove = () => service.call('deleteEvalRun', { params: { bench_id: 'b', eval_run_id: 'evr_1' } });
+  const sent = () => server.requests.map(({ method, url }) => `${method} ${url}`);
+  return { service, server, saved, start, remove, sent };
+}
+
+const models = (row: object) => ({ 'GET /api/v1/models/supported-training-models': json({ items: [row] }) });
+const benchmarks = (row: object) => ({ 'GET /api/v1/benchmarks': json({ items: [row] }) });
+
+describe('is found out', () => {
+  it.each([
+    ['document', models({ model_slug: 'm' })],
+    ['document', models({ model_slug: 'm', base_model_slug: 'm' })],
+    ['newest', models({ base_model_slug: 'm' })],
+    ['document', benchmarks({ bench_id: 'b', label: 'l', name: 'l' })],
+    ['newest', benchmarks({ bench_id: 'b', name: 'l' })],
+    [undefined, benchmarks({ bench_id: 'b' })],
+  ] as const)('%s', async (generation, known) => {
+    const { service, saved } = await serviceWith(known);
+    // Only one of the two is there.
+    await Promise.allSettled([service.call('listBenchmarks', {}), service.call('listSupportedTrainingModels')]);
+    expect(service.generation.found?.generation).toBe(generation);
+    expect(saved.map(each => each.generation)).toEqual(generation === undefined ? [] : [generation]);
+  });
+
+  it('by the names of models rather than by those of benchmarks', async () => {
+    const known = { ...models({ model_slug: 'm' }), ...benchmarks({ bench_id: 'b', name: 'l' }) };
+    const { service } = await serviceWith(known);
+    await service.call('listBenchmarks', {});
+    expect(service.generation.current).toBe('newest');
+    await service.call('listSupportedTrainingModels');
+    await service.call('listBenchmarks', {});
+    expect(service.generation.current).toBe('document');
+    expect(service.generation.found?.because).toContain('model_slug');
+  });
+
+  it('once, and kept for the next start', async () => {
+    const found: FoundGeneration = { generation: 'newest', weight: 2, because: 'seen before', at: 5 };
+    const generationMemory = { load: () => found, save: () => {} };
+    const { service, start, sent } = await serviceWith({ [paths.newest.start]: started }, { generationMemory });
+    await start();
+    expect(sent()).toEqual([paths.newest.start]);
+    expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
+  });
+
+  it('not where the profile says it', async () => {
+    const { service, saved } = await serviceWith(models({ base_model_slug: 'm' }), { generation: 'document' });
+    await service.call('listSupportedTrainingModels');
+    expect([service.generation.current, saved]).toEqual(['document', []]);
+  });
+});
+
+describe('what the newest has moved', () => {
+  it('is asked for where it is, with the ids that its path has no place for', async () => {
+    const known = { [paths.newest.start]: started, [paths.newest.delete]: json({ eval_run_id: 'evr_1' }) };
+    const { server, start, remove, sent } = await serviceWith(known, { generation: 'newest' });
+    await start();
+    await remove();
+    expect(sent()).toEqual([paths.newest.start, paths.newest.delete]);
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({
+      bench_id: 'b',
+      display_name: 'd',
+      base_model_slug: 'm',
+      parent_checkpoint_id: 'c',
+    });
+  });
+
+  it('is shown before it is sent as it will be sent', async () => {
+    const { service } = await serviceWith({}, { generation: 'newest' });
+    const [preview] = service.describe(({ call }) =>
+      call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd', model_slug: 'm' } }),
+    );
+    expect(preview).toEqual({
+      method: 'POST',
+      path: '/api/v1/eval',
+      body: { bench_id: 'b', display_name: 'd', base_model_slug: 'm' },
+    });
+  });
+
+  it('is found where nothing was known, under the same key, and from then on', async () => {
+    const { server, service, start, sent } = await serviceWith({ [paths.newest.start]: started });
+    await expect(start()).resolves.toMatchObject({ eval_run_id: 'evr_1' });
+    await start();
+    expect(sent()).toEqual([paths.document.start, paths.newest.start, paths.newest.start]);
+    const [first, second] = server.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(first).toBe(second);
+    expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
+  });
+
+  it('and the document’s is found where the names are new and the paths are old', async () => {
+    const known = { ...benchmarks({ bench_id: 'b', name: 'l' }), [paths.document.start]: started };
+    const { service, start, sent } = await serviceWith(known);
+    await service.call('listBenchmarks', {});
+    await start();
+    expect(sent().slice(1)).toEqual([paths.newest.start, paths.document.start]);
+    expect(service.generation.current).toBe('document');
+  });
+
+  it.each<[string, Behaviour, Partial<ServiceOptions>]>([
+    ['a gateway said so', text('<html>404</html>', 404), {}],
+    ['it failed', refusal(500, 'api_error', 'internal_error'), {}],
+    ['it was refused for its content', refusal(422, 'invalid_request_error', 'validation_error'), {}],
+    ['the profile says which it is', noRoute, { generation: 'document' }],
+    ['the profile says where it is', noRoute, { assumptions: { 'path.startEval': '/v2/{bench_id}/go' } }],
+  ])('is not tried elsewhere where %s', async (_, answer, options) => {
+    const server = await hostileServer(answer);
+    const { service } = serviceAt(server.url, options);
+    await errorOf(service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd' } }));
+    expect(new Set(server.requests.map(({ url }) => url)).size).toBe(1);
+  });
+
+  it('is not tried elsewhere where the generation is known and the benchmark is not', async () => {
+    const known = { ...models({ model_slug: 'm' }), [paths.document.start]: noBenchmark };
+    const { service, start, sent } = await serviceWith(known);
+    await service.call('listSupportedTrainingModels');
+    expect(await errorOf(start())).toMatchObject({ kind: 'not_found', code: 'resource_not_found' });
+    expect(sent()).toHaveLength(2);
+  });
+
+  it('gives the error of the path that is there', async () => {
+    const refused = refusal(409, 'conflict_error', 'not_ready');
+    const { start } = await serviceWith({ [paths.newest.start]: refused });
+    expect(await errorOf(start())).toMatchObject({ kind: 'conflict', code: 'not_ready' });
+  });
+});
+
+describe('a path that is not there is named, with what says that it should be', () => {
+  it.each<[string, Partial<ServiceOptions>, string[]]>([
+    [
+      'the profile’s generation',
+      { generation: 'document' },
+      [paths.document.start, 'generation document', 'POST /api/v1/eval.'],
+    ],
+    [
+      'the newest in the profile',
+      { generation: 'newest' },
+      ['POST /api/v1/eval.', 'generation newest', '/{bench_id}/start'],
+    ],
+    [
+      'a setting',
+      { assumptions: { 'path.startEval': '/v2/{bench_id}/go' } },
+      ['POST /v2/{bench_id}/go', 'assumptions.path.startEval'],
+    ],
+    ['neither', {}, ['neither', '/{bench_id}/start', 'POST /api/v1/eval', 'assumptions.path.startEval']],
+  ])('%s', async (_, options, words) => {
+    const { start } = await serviceWith({}, options);
+    const error = await errorOf(start());
+    for (const word of words) expect(String(error)).toContain(word.replace('/eval/b/', '/eval/{bench_id}/'));
+    expect(error).toMatchObject({ noSuchPath: true, status: 404 });
+  });
+
+  it('a set path of an operation that a service may lack', async () => {
+    const { service } = await serviceWith({}, { assumptions: { 'path.listTrajectories': '/api/v2/trajectories' } });
+    const error = await errorOf(service.call('listTrajectories', {}));
+    expect(String(error)).toContain('assumptions.path.listTrajectories');
+    expect(service.capabilities.has('listTrajectories')).toBe(true);
+  });
+});
+
+describe('a set path', () => {
+  it('that leaves out an id which the newest has in its body sends it there', async () => {
+    const { server, start } = await serviceWith(
+      { 'POST /api/v2/evaluations': started },
+      { assumptions: { 'path.startEval': '/api/v2/evaluations' } },
+    );
+    await start();
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ bench_id: 'b', base_model_slug: 'm' });
+  });
+
+  it.each([
+    ['path.deleteEvalRun', '/api/v1/eval/{bench_id}', '{eval_run_id}'],
+    ['path.getEvalRun', '/api/v1/eval', '{eval_run_id}'],
+    ['path.ingestBenchmark', '/api/v1/ingest', '{bench_id}'],
+  ])('%s that leaves out what nothing else says is refused', (name, path, missing) => {
+    expect(() => serviceAt('http://127.0.0.1:9', { assumptions: { [name]: path } })).toThrow(
+      expect.objectContaining({ code: 'assumptions_invalid', message: expect.stringContaining(missing) }),
+    );
+  });
+});
+
+describe('the agent of the profile', () => {
+  const answers = routes(
+    { 'POST /api/v1/benchmarks/b/ingest': json({ bench_id: 'b' }), 'POST /api/v1/trajectories/upload': json({}) },
+    noRoute,
+  );
+
+  it.each([
+    ['agent_7', '?agent_id=agent_7', { agent_id: 'agent_7' }],
+    ['name:My agent', '?agent_name=My+agent', { agent_name: 'My agent' }],
+    [undefined, '', {}],
+  ])('%s', async (agent, query, fields) => {
+    const server = await hostileServer(answers);
+    const { service } = serviceAt(server.url, { agent });
+    await service.call('ingestBenchmark', { params: { bench_id: 'b' }, body: { name: 'n' } });
+    await service.call('uploadTrajectories', { body: { dataset: 'd', trajectories: [] } });
+    expect(server.requests[0]?.url).toBe(`/api/v1/benchmarks/b/ingest${query}`);
+    expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ dataset: 'd', trajectories: [], ...fields });
+  });
+
+  it('gives way to the one of the call', async () => {
+    const server = await hostileServer(answers);
+    const { service } = serviceAt(server.url, { agent: 'agent_7' });
+    await service.call('ingestBenchmark', { params: { bench_id: 'b' }, query: { agent_id: 'mine' }, body: {} });
+    expect(server.requests[0]?.url).toBe('/api/v1/benchmarks/b/ingest?agent_id=mine');
+  });
+});
