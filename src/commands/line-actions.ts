@@ -3,7 +3,10 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
+import { startDeployment } from '../queries/deployments.ts';
+import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
 import type { ThingKind } from '../queries/remembered/store.ts';
+import { cancelTraining, lastCheckpoint, startTraining } from '../queries/training.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { slugOf } from '../resources/slug.ts';
 import { own } from '../text/own.ts';
@@ -18,46 +21,39 @@ const nameOf = (benchmark: Benchmark): string => benchmark.label ?? benchmark.be
 const evaluate: Act<Benchmark> = async (row, service, ask) => {
   const model_slug = await ask('Model');
   const display_name = await ask('Name of the run', `${nameOf(row)} baseline`);
-  const run = await service.call('startEval', {
-    params: { bench_id: row.bench_id },
-    body: { model_slug, display_name },
-  });
+  const run = await startEvaluation(service, { bench_id: row.bench_id, model_slug, display_name });
   return `Started ${run.eval_run_id}. Say runs to hear of it.`;
 };
 
 const train: Act<Benchmark> = async (row, service, ask) => {
   const base_model_slug = await ask('Model');
   const display_name = await ask('Name of the run', `${nameOf(row)} training`);
-  const run = await service.call('startTraining', { body: { bench_id: row.bench_id, base_model_slug, display_name } });
+  const run = await startTraining(service, { bench_id: row.bench_id, base_model_slug, display_name });
   return `Started ${run.training_run_id}. Say training to hear of it.`;
 };
 
-const cancelRun: Act<EvalRun> = async (row, service) => {
-  await service.call('cancelEval', { params: { eval_run_id: row.eval_run_id } });
+const cancel: Act<EvalRun> = async (row, service) => {
+  await cancelRun(service, row);
   return 'Cancelled.';
 };
 
-const cancelTraining: Act<TrainingRun> = async (row, service) => {
-  await service.call('cancelTraining', { params: { training_run_id: row.training_run_id } });
+const stopTraining: Act<TrainingRun> = async (row, service) => {
+  await cancelTraining(service, row);
   return 'Asked it to stop.';
 };
 
 const deploy: Act<TrainingRun> = async (row, service, ask) => {
-  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: row.training_run_id } });
-  const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
-  if (!last) return 'The run has committed no checkpoint yet.';
+  const checkpoint_id = await lastCheckpoint(service, row.training_run_id);
   const model_slug = await ask('Slug it serves under', slugOf(row.display_name ?? row.training_run_id));
   const role = (await ask('Role, production or test', 'production')) === 'test' ? 'test' : 'production';
-  const { deployment_id } = await service.call('startDeployment', {
-    body: { checkpoint_id: last.checkpoint_id, model_slug, role },
-  });
+  const { deployment_id } = await startDeployment(service, { checkpoint_id, model_slug, role });
   return `Deploying ${deployment_id}. Say deployments to hear of it.`;
 };
 
 const actions: Partial<Record<ThingKind, Readonly<Record<string, Act<never>>>>> = {
   benchmark: { evaluate, train },
-  run: { cancel: cancelRun },
-  training: { cancel: cancelTraining, deploy },
+  run: { cancel },
+  training: { cancel: stopTraining, deploy },
 };
 
 export const verbs: readonly string[] = ['evaluate', 'train', 'deploy', 'cancel'];

@@ -139,6 +139,7 @@ export type LogRewardBody = z.input<typeof logRewardBody>;
 export const logRewardResult = z.looseObject({ ok: flag, trajectory_id: text, status: text });
 
 export const completeTrajectoryBody = z.strictObject({ termination_reason: z.enum(terminationReasons) });
+export type CompleteTrajectoryBody = z.input<typeof completeTrajectoryBody>;
 
 export const trajectoryEndpoints = {
   uploadTrajectories: endpoint({

@@ -12,6 +12,7 @@ import type { Capabilities } from '../service/capabilities.ts';
 import { NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
+import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -23,6 +24,13 @@ export const benchmarkKeys = {
   images: (benchId: string) => ['benchmarks', 'images', benchId],
   runtimes: ['runtimes'],
 } as const;
+
+/** Starts the builds of every task image that is not built; the list of the images says how they get on. */
+export const buildImages = action(
+  (service, { bench_id }: Pick<Benchmark, 'bench_id'>, options) =>
+    service.call('buildBenchmarkImages', { params: { bench_id } }, options),
+  { touches: [benchmarkKeys.all] },
+);
 
 export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,

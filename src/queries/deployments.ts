@@ -1,6 +1,7 @@
 /** What the screens ask about deployments. */
-import type { Deployment } from '../contract/deployments.ts';
+import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
 import { isRunning } from '../contract/status.ts';
+import { action } from './action.ts';
 import type { ListSource } from './list.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
@@ -28,6 +29,33 @@ export function observeDeployment(deployment: Deployment): Observation {
     record: deployment,
   };
 }
+
+export const startDeployment = action(
+  (service, body: StartDeploymentBody, options) => service.call('startDeployment', { body }, options),
+  { touches: [deploymentKeys.all], keyed: true, starts: deployment => observeDeployment(deployment) },
+);
+
+type DeploymentId = Pick<Deployment, 'deployment_id'>;
+
+/** Makes a deployment the one that answers for its slug. */
+export const promote = action(
+  (service, { deployment_id }: DeploymentId, options) =>
+    service.call('promoteDeployment', { params: { deployment_id } }, options),
+  { touches: [deploymentKeys.all] },
+);
+
+export const unpromote = action(
+  (service, { deployment_id }: DeploymentId, options) =>
+    service.call('unpromoteDeployment', { params: { deployment_id } }, options),
+  { touches: [deploymentKeys.all] },
+);
+
+/** Tears down what serves a deployment, then deletes its record. */
+export const undeploy = action(
+  (service, { deployment_id }: DeploymentId, options) =>
+    service.call('undeploy', { params: { deployment_id } }, options),
+  { touches: [deploymentKeys.all], removes: ({ deployment_id }) => ({ kind: 'deployment', id: deployment_id }) },
+);
 
 const remembered = {
   kind: 'deployment',

@@ -5,11 +5,13 @@ import type {
   EvalProgress,
   EvalRun,
   RolloutSnapshot,
-  StartEvalResult,
+  StartEvalBody,
   TrajectoryReward,
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
 import { readAcross } from './across.ts';
+import { action } from './action.ts';
+import { benchmarkKeys } from './benchmarks.ts';
 import { faultOf } from './fault.ts';
 import { type ListSource, wholePage } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
@@ -44,11 +46,35 @@ export function observeRun(run: EvalRun): Observation {
   };
 }
 
-/** What the answer to a start says: its run is pending until it is read. */
-export function observeStartedRun(benchId: string, { eval_run_id, display_name }: StartEvalResult): Observation {
-  const record = { eval_run_id, display_name, bench_id: benchId, status: 'pending' };
-  return { kind: 'run', id: eval_run_id, label: display_name, parent: benchId, record };
-}
+/** Evaluates a model, or a checkpoint of it, on a benchmark. */
+export const startEvaluation = action(
+  (service, { bench_id, ...body }: StartEvalBody & { readonly bench_id: string }, options) =>
+    service.call('startEval', { params: { bench_id }, body }, options),
+  {
+    touches: [evaluationKeys.all, benchmarkKeys.all],
+    keyed: true,
+    starts: ({ eval_run_id, display_name }, { bench_id }) => {
+      // The answer says no status: the run is pending until it is read.
+      const record = { eval_run_id, display_name, bench_id, status: 'pending' };
+      return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
+    },
+  },
+);
+
+export const cancelRun = action(
+  (service, { eval_run_id }: Pick<EvalRun, 'eval_run_id'>, options) =>
+    service.call('cancelEval', { params: { eval_run_id } }, options),
+  { touches: [evaluationKeys.all] },
+);
+
+export const deleteRun = action(
+  (service, { bench_id, eval_run_id }: { readonly bench_id: string; readonly eval_run_id: string }, options) =>
+    service.call('deleteEvalRun', { params: { bench_id, eval_run_id } }, options),
+  {
+    touches: [evaluationKeys.all, benchmarkKeys.all],
+    removes: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),
+  },
+);
 
 const rememberedRuns = {
   kind: 'run',

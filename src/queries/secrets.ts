@@ -1,5 +1,7 @@
 /** What the screens ask about secrets: what is known of them, never their values. */
-import type { Secret } from '../contract/secrets.ts';
+import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
+import { action } from './action.ts';
+import { benchmarkKeys } from './benchmarks.ts';
 import type { ListSource } from './list.ts';
 
 export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
@@ -10,3 +12,15 @@ export const secretList: ListSource<Secret> = {
   sorts: true,
   readPage: ({ service, query, signal }) => service.call('listSecrets', { query }, { signal }),
 };
+
+/** Creates a secret, or replaces its value. The value is sent, and never comes back, not in an error either. */
+export const createSecret = action(
+  async (service, body: CreateSecretBody, options) => (await service.call('createSecret', { body }, options)).secret,
+  { touches: [secretKeys.all, benchmarkKeys.all] },
+);
+
+export const deleteSecret = action(
+  (service, { secret_id }: Pick<Secret, 'secret_id'>, options) =>
+    service.call('deleteSecret', { params: { secret_id } }, options),
+  { touches: [secretKeys.all, benchmarkKeys.all], removes: ({ secret_id }) => ({ id: secret_id }) },
+);

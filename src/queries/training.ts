@@ -3,8 +3,18 @@
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import type {
+  Checkpoint,
+  HeldOutReward,
+  StartTrainingBody,
+  TrainerReward,
+  TrainingProgress,
+  TrainingRun,
+} from '../contract/training.ts';
+import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
 import { readAcross } from './across.ts';
+import { action } from './action.ts';
 import { type ListSource, wholePage } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
@@ -40,6 +50,36 @@ export function observeTraining(run: ProgressedRun): Observation {
     parent: run.bench_id,
     record: run,
   };
+}
+
+export const startTraining = action(
+  (service, body: StartTrainingBody, options) => service.call('startTraining', { body }, options),
+  { touches: [trainingKeys.all], keyed: true, starts: run => observeTraining(run) },
+);
+
+/** Asks a run to stop: it ends after its step. */
+export const cancelTraining = action(
+  (service, { training_run_id }: Pick<TrainingRun, 'training_run_id'>, options) =>
+    service.call('cancelTraining', { params: { training_run_id } }, options),
+  { touches: [trainingKeys.all] },
+);
+
+export const deleteTraining = action(
+  (service, { training_run_id }: Pick<TrainingRun, 'training_run_id'>, options) =>
+    service.call('deleteTrainingRun', { params: { training_run_id } }, options),
+  { touches: [trainingKeys.all], removes: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }) },
+);
+
+/**
+ * The id of the newest checkpoint of a run.
+ *
+ * @throws Error in words where it has committed none yet
+ */
+export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
+  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
+  const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
+  if (!last) throw new Error('The run has committed no checkpoint yet.');
+  return last.checkpoint_id;
 }
 
 const remembered = {

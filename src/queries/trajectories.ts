@@ -3,7 +3,9 @@
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
+import type { CompleteTrajectoryBody, LogRewardBody, Trajectory } from '../contract/trajectories.ts';
+import { action } from './action.ts';
+import { datasetKeys } from './datasets.ts';
 import { type ListSource, wholePage } from './list.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
@@ -177,3 +179,40 @@ export function withRewards(
     ? rows
     : [...joined, ...unread.values()];
 }
+
+/** With the short-lived token of the trajectory, where the service wants one. */
+interface OfTrajectory {
+  readonly trajectory_id: string;
+  readonly token?: string | undefined;
+}
+
+/** Logs a reward. The same `reward_id` again is the same reward, so that a repeat is harmless. */
+export const logReward = action(
+  (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
+    service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
+  { touches: [trajectoryKeys.all] },
+);
+
+/** Ends a trajectory: it takes no more rewards. */
+export const completeTrajectory = action(
+  (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
+    service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
+  { touches: [trajectoryKeys.all] },
+);
+
+interface StoredTrajectory {
+  readonly dataset: string;
+  readonly trajectory: Record<string, unknown>;
+}
+
+/** Stores one trajectory in a dataset, and fails with the service's reason where it was not stored. */
+export const storeTrajectory = action(
+  async (service, { dataset, trajectory }: StoredTrajectory, options) => {
+    const body = { dataset, trajectories: [trajectory] };
+    const { trajectories, failures } = await service.call('uploadTrajectories', { body }, options);
+    const failure = trajectories?.[0]?.failure ?? failures?.[0];
+    if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
+    return dataset;
+  },
+  { touches: [datasetKeys.all, trajectoryKeys.all], keyed: true },
+);

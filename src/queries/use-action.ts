@@ -1,46 +1,36 @@
-/** A write that the user starts: sent once, reported once, never repeated by itself. */
-import { useCallback, useEffect, useReducer, useRef } from 'react';
+/** Actions as the screen starts them: each is sent once, reported once, and never repeated by itself. */
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
+import { type Action, sendAll, type Unsent } from './action.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { orStopped } from './stopped.ts';
 import { useWorkbench } from './workbench.tsx';
 
-export type ActionState<Result> =
+export type WorkState<Result> =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly stopping: boolean }
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
-/** Every request of the work gets the signal, so that the user can stop it. */
-export type ActionWork<Result> = (service: Service, signal: AbortSignal) => Promise<Result>;
-
-export interface Action<Result> {
-  readonly state: ActionState<Result>;
-  /**
-   * Runs the work, then refreshes every query whose key begins with one of `touches`. Gives undefined where it failed,
-   * where an earlier start is still running, and where the component has unmounted meanwhile. Never rejects.
-   */
-  readonly start: (work: ActionWork<Result>, touches: readonly (readonly unknown[])[]) => Promise<Result | undefined>;
+interface Work<Result> {
+  readonly state: WorkState<Result>;
+  /** Gives undefined where it failed, and where an earlier start is still running. Never rejects. */
+  readonly start: (
+    work: (service: Service, signal: AbortSignal) => Promise<Result>,
+    touches: Action<never>['touches'],
+  ) => Promise<Result | undefined>;
   /** Aborts what is running. It ends as failed, and the fault says whether it may have happened. */
   readonly stop: () => void;
 }
 
-export function useAction<Result>(): Action<Result> {
+function useWork<Result>(): Work<Result> {
   const workbench = useWorkbench();
-  const [state, setState] = useReducer(
-    (_: ActionState<Result>, next: ActionState<Result>): ActionState<Result> => next,
-    { kind: 'idle' },
-  );
+  const [state, setState] = useReducer((_: WorkState<Result>, next: WorkState<Result>): WorkState<Result> => next, {
+    kind: 'idle',
+  });
   // A ref and not the state: two presses may come before the next drawing.
   const running = useRef<AbortController>(undefined);
-  const mounted = useRef(true);
-  useEffect(() => {
-    mounted.current = true;
-    return () => {
-      mounted.current = false;
-    };
-  }, []);
-  const start = useCallback<Action<Result>['start']>(
+  const start = useCallback<Work<Result>['start']>(
     async (work, touches) => {
       if (running.current) return undefined;
       const controller = new AbortController();
@@ -49,7 +39,7 @@ export function useAction<Result>(): Action<Result> {
       try {
         const result = await work(await orStopped(workbench.service(), controller.signal), controller.signal);
         setState({ kind: 'done', result });
-        return mounted.current ? result : undefined;
+        return result;
       } catch (error) {
         setState({ kind: 'failed', fault: faultOf(error) });
         return undefined;
@@ -69,15 +59,80 @@ export function useAction<Result>(): Action<Result> {
   return { state, start, stop };
 }
 
-/**
- * A key that makes repeating a start harmless: the same for the same content, so that trying again after a lost answer
- * cannot start it twice, also where something else was tried or looked at in between.
- */
-export function useIdempotencyKey(): (content: string) => string {
+function useMounted(): { readonly current: boolean } {
+  const mounted = useRef(true);
+  useEffect(() => {
+    mounted.current = true;
+    return () => {
+      mounted.current = false;
+    };
+  }, []);
+  return mounted;
+}
+
+export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
+  /**
+   * Sends the action, then refreshes what it touches. Gives undefined where it failed, where an earlier start is still
+   * running, and where the component has unmounted meanwhile. Never rejects.
+   */
+  readonly start: (input: Input) => Promise<Result | undefined>;
+}
+
+/** An action that a form starts. */
+export function useAction<Input, Result>(action: Action<Input, Result>): StartedAction<Input, Result> {
+  const workbench = useWorkbench();
+  const { state, start, stop } = useWork<Result>();
+  const mounted = useMounted();
+  // The same for the same content, so that trying again after a lost answer cannot start it twice, also where something
+  // else was tried in between.
   const keys = useRef(new Map<string, string>());
-  return useCallback(content => {
+  const keyOf = (input: Input): string => {
+    const content = JSON.stringify(input);
     const key = keys.current.get(content) ?? crypto.randomUUID();
     keys.current.set(content, key);
     return key;
-  }, []);
+  };
+  const send = async (input: Input): Promise<Result | undefined> => {
+    const result = await start(async (service, signal) => {
+      const sent = await action(service, input, { signal, idempotencyKey: action.keyed ? keyOf(input) : undefined });
+      if (action.starts) workbench.started(action.starts(sent, input));
+      return sent;
+    }, action.touches);
+    return mounted.current ? result : undefined;
+  };
+  return { state, start: send, stop };
+}
+
+export interface RepeatedAction<Input> extends Pick<Work<readonly Unsent<Input>[]>, 'state' | 'stop'> {
+  /** How many have succeeded, of all that were given. */
+  readonly done: number;
+  /** Those that have not. */
+  readonly left: readonly Input[];
+  /** Sends what is left. True once nothing is. Never rejects. */
+  readonly start: () => Promise<boolean>;
+}
+
+/** An action that one confirmation sends for each input. `inputs` are those of the first drawing. */
+export function useActionForEach<Input>(action: Action<Input>, inputs: readonly Input[]): RepeatedAction<Input> {
+  const workbench = useWorkbench();
+  const { state, start, stop } = useWork<readonly Unsent<Input>[]>();
+  const [all] = useState(inputs);
+  const [left, setLeft] = useState(all);
+  const [progress, setProgress] = useState(0);
+  const onSuccess = (input: Input, done: number): void => {
+    setProgress(done);
+    if (action.removes) workbench.deleted(action.removes(input), action.touches);
+  };
+  const send = async (): Promise<boolean> => {
+    setProgress(0);
+    const unsent = await start(
+      (service, signal) => sendAll(service, action, left, { signal, onSuccess }),
+      action.touches,
+    );
+    if (!unsent) return false;
+    setLeft(unsent.map(({ input }) => input));
+    setProgress(0);
+    return unsent.length === 0;
+  };
+  return { state, done: all.length - left.length + progress, left, start: send, stop };
 }

@@ -4,6 +4,7 @@ import { createContext, type ReactNode, useContext, useSyncExternalStore } from 
 import { type GateMonitor, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
+import type { Removed } from './action.ts';
 import { Lists } from './lists.ts';
 import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
@@ -134,10 +135,11 @@ export class Workbench {
   }
 
   /** Drops what this program has just deleted, also from the lists whose keys begin with one of `touches`. */
-  deleted(subject: Subject, touches: readonly (readonly unknown[])[]): void {
-    for (const under of touches) this.lists.remove(under, [subject.id]);
-    this.statuses.forget(subject);
-    this.#forget(subject);
+  deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
+    for (const under of touches) this.lists.remove(under, [id]);
+    if (kind === undefined) return;
+    this.statuses.forget({ kind, id });
+    this.#forget({ kind, id });
   }
 
   #forget({ kind, id }: Subject): void {

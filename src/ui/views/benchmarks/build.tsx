@@ -1,6 +1,6 @@
 /** Asks before the images of benchmarks are built. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
+import { buildImages } from '../../../queries/benchmarks.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
@@ -21,12 +21,9 @@ export function BuildWindow({ benchmarks, onClose }: BuildWindowProps) {
       question={`${names}: what its tasks need is checked and built. It cannot be launched until that is done.`}
       verb="build"
       past="being built"
-      writes={benchmarks.map(each => ({
-        label: labelOf(each),
-        send: (service, signal) =>
-          service.call('buildBenchmarkImages', { params: { bench_id: each.bench_id } }, { signal }),
-      }))}
-      touches={[benchmarkKeys.all]}
+      action={buildImages}
+      rows={benchmarks}
+      labelOf={labelOf}
       onDone={() => toast({ kind: 'success', text: `Building the images of ${names}` })}
       onClose={onClose}
     />

@@ -1,12 +1,9 @@
 /** The form that starts an evaluation. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { displayNameLength, type StartEvalResult } from '../../../contract/evaluations.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { evaluationKeys, observeStartedRun } from '../../../queries/evaluations.ts';
+import { displayNameLength } from '../../../contract/evaluations.ts';
+import { startEvaluation } from '../../../queries/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
-import { useIdempotencyKey } from '../../../queries/use-action.ts';
 import { useList } from '../../../queries/use-list.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -33,9 +30,7 @@ function checkCheckpoint(value: string): string | undefined {
 
 export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
   const shell = useShell();
-  const workbench = useWorkbench();
   const models = useList(modelList, 'visible');
-  const idempotencyKey = useIdempotencyKey();
   if (!models.loaded && !models.fault && !checkpoint?.model) {
     return <NoticeWindow title="Evaluate" onClose={onClose} />;
   }
@@ -66,29 +61,18 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       check: checkCheckpoint,
     },
   ];
-  const bodyOf = (values: Readonly<Record<string, string>>) => ({
+  const inputOf = (values: Readonly<Record<string, string>>) => ({
+    bench_id: benchmark.bench_id,
     display_name: values['display_name']?.trim() ?? '',
     model_slug: checkpoint?.model ?? values['model_slug']?.trim() ?? '',
     ...(values['checkpoint_id']?.trim() ? { checkpoint_id: values['checkpoint_id'].trim() } : {}),
   });
   return (
-    <FormWindow<StartEvalResult>
+    <FormWindow
       title={`Evaluate on ${label}`}
       fields={fields}
-      work={async (service, values, signal) => {
-        const body = bodyOf(values);
-        const started = await service.call(
-          'startEval',
-          { params: { bench_id: benchmark.bench_id }, body },
-          {
-            signal,
-            idempotencyKey: idempotencyKey(JSON.stringify(body)),
-          },
-        );
-        workbench.started(observeStartedRun(benchmark.bench_id, started));
-        return started;
-      }}
-      touches={[evaluationKeys.all, benchmarkKeys.all]}
+      action={startEvaluation}
+      inputOf={inputOf}
       onClose={onClose}
       onDone={result => {
         shell.toast({ kind: 'success', text: `Started ${result.display_name ?? result.eval_run_id}` });

@@ -1,11 +1,9 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
 import { agoOf } from '../../../present/times.ts';
-import { datasetKeys } from '../../../queries/datasets.ts';
 import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import type { ChatSettings } from '../../../queries/talk.ts';
-import { trajectoryKeys } from '../../../queries/trajectories.ts';
-import { useIdempotencyKey } from '../../../queries/use-action.ts';
+import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { KeyScope } from '../../keys/router.tsx';
@@ -214,7 +212,6 @@ export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
 /** Stores a conversation as a trajectory of a dataset. */
 export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
   const { toast } = useShell();
-  const keyFor = useIdempotencyKey();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     {
       kind: 'text',
@@ -225,29 +222,16 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
     },
     { kind: 'text', name: 'task', label: 'Task id (optional)', placeholder: 'none' },
   ]);
-  const bodyOf = (values: Readonly<Record<string, string>>) => ({
+  const inputOf = (values: Readonly<Record<string, string>>) => ({
     dataset: values['dataset']?.trim() ?? '',
-    trajectories: [trajectoryOf({ settings, turns }, values['task']?.trim() ?? '')],
+    trajectory: trajectoryOf({ settings, turns }, values['task']?.trim() ?? ''),
   });
   return (
     <FormWindow
       title="Save the conversation as a trajectory"
       fields={fields}
-      work={async (service, values, signal) => {
-        const body = bodyOf(values);
-        const result = await service.call(
-          'uploadTrajectories',
-          { body },
-          {
-            signal,
-            idempotencyKey: keyFor(JSON.stringify(body)),
-          },
-        );
-        const failure = result.trajectories?.[0]?.failure ?? result.failures?.[0];
-        if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
-        return body.dataset;
-      }}
-      touches={[datasetKeys.all, trajectoryKeys.all]}
+      action={storeTrajectory}
+      inputOf={inputOf}
       onDone={dataset => toast({ kind: 'success', text: `Saved in the dataset ${dataset}` })}
       onClose={onClose}
     />

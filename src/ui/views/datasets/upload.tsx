@@ -1,11 +1,11 @@
 /** Chooses a file of trajectories and the dataset that they go into, and opens the upload. */
-import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { useState } from 'react';
+import { action } from '../../../queries/action.ts';
 import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { FormWindow } from '../shared/form-window.tsx';
 import { PathPicker } from '../shared/path-picker.tsx';
@@ -19,6 +19,18 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
   const shell = useShell();
   const workbench = useWorkbench();
   const [path, setPath] = useState<string>();
+  const [upload] = useState(() =>
+    action(
+      async (_: Service, file: { readonly path: string; readonly dataset: string }) => {
+        const job = new TrajectoryUpload(crypto.randomUUID(), file.path, file.dataset);
+        addJob(workbench.jobs, job);
+        // Continues whatever is on screen, and never rejects: its view shows how it ends.
+        void job.run(workbench.service);
+        return job;
+      },
+      { touches: [] },
+    ),
+  );
   if (path === undefined) {
     return (
       <PathPicker
@@ -31,7 +43,7 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
     );
   }
   return (
-    <FormWindow<TrajectoryUpload>
+    <FormWindow
       title={`Upload ${basename(path)}`}
       fields={[
         {
@@ -43,19 +55,11 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
       ]}
-      describe={(service, values) =>
-        service.call('uploadTrajectories', {
-          body: { dataset: values['dataset']?.trim() ?? '', trajectories: [example] },
-        })
+      action={upload}
+      inputOf={values => ({ path, dataset: values['dataset']?.trim() ?? '' })}
+      describe={(service, { dataset }) =>
+        service.call('uploadTrajectories', { body: { dataset, trajectories: [example] } })
       }
-      work={async (_, values) => {
-        const job = new TrajectoryUpload(randomUUID(), path, values['dataset']?.trim() ?? '');
-        addJob(workbench.jobs, job);
-        // Continues whatever is on screen, and never rejects: its view shows how it ends.
-        void job.run(workbench.service);
-        return job;
-      }}
-      touches={[]}
       onClose={onClose}
       onDone={job => shell.open({ view: 'trajectory-upload', params: { job: job.id, dataset: job.dataset } })}
     />

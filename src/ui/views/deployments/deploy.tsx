@@ -1,14 +1,8 @@
 /** The form that deploys a checkpoint. */
 import { useState } from 'react';
-import {
-  type Deployment,
-  deploymentRoles,
-  modelSlug,
-  type StartDeploymentBody,
-} from '../../../contract/deployments.ts';
-import { deploymentKeys, observeDeployment } from '../../../queries/deployments.ts';
-import { useIdempotencyKey } from '../../../queries/use-action.ts';
-import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
+import { startDeployment } from '../../../queries/deployments.ts';
+import type { Service } from '../../../queries/workbench.tsx';
 import { slugOf } from '../../../resources/slug.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
@@ -46,8 +40,6 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
 
 function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
   const shell = useShell();
-  const workbench = useWorkbench();
-  const idempotencyKey = useIdempotencyKey();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     { kind: 'text', name: 'model_slug', label: 'Slug it serves under', initial: slugOf(name), check: checkSlug },
     {
@@ -74,23 +66,11 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
     role: values['role'] === 'test' ? 'test' : 'production',
   });
   return (
-    <FormWindow<Deployment>
+    <FormWindow
       title={`Deploy ${name}`}
       fields={fields}
-      work={async (service, values, signal) => {
-        const body = bodyOf(values);
-        const deployment = await service.call(
-          'startDeployment',
-          { body },
-          {
-            signal,
-            idempotencyKey: idempotencyKey(JSON.stringify(body)),
-          },
-        );
-        workbench.started(observeDeployment(deployment));
-        return deployment;
-      }}
-      touches={[deploymentKeys.all]}
+      action={startDeployment}
+      inputOf={bodyOf}
       onClose={onClose}
       onDone={deployment => {
         shell.toast({ kind: 'success', text: `Deploying ${deployment.model_slug ?? deployment.deployment_id}` });

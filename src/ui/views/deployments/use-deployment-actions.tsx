@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
-import { deploymentKeys } from '../../../queries/deployments.ts';
+import { promote, undeploy, unpromote } from '../../../queries/deployments.ts';
 import { deploymentCommands } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -42,12 +42,9 @@ export function useDeploymentActions({
             question={`${one ? labelOf(one) : ''}: whatever answers for the slug now stops doing so.`}
             verb="promote"
             past="promoted"
-            writes={deployments.map(each => ({
-              label: labelOf(each),
-              send: (service, signal) =>
-                service.call('promoteDeployment', { params: { deployment_id: each.deployment_id } }, { signal }),
-            }))}
-            touches={[deploymentKeys.all]}
+            action={promote}
+            rows={deployments}
+            labelOf={labelOf}
             onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
             onClose={close}
           />
@@ -62,12 +59,9 @@ export function useDeploymentActions({
             question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
             verb="unpromote"
             past="unpromoted"
-            writes={deployments.map(each => ({
-              label: labelOf(each),
-              send: (service, signal) =>
-                service.call('unpromoteDeployment', { params: { deployment_id: each.deployment_id } }, { signal }),
-            }))}
-            touches={[deploymentKeys.all]}
+            action={unpromote}
+            rows={deployments}
+            labelOf={labelOf}
             onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
             onClose={close}
           />
@@ -82,14 +76,9 @@ export function useDeploymentActions({
             question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
             verb="undeploy"
             past="undeployed"
-            deletes
-            writes={deployments.map(each => ({
-              label: labelOf(each),
-              send: (service, signal) =>
-                service.call('undeploy', { params: { deployment_id: each.deployment_id } }, { signal }),
-              removes: { kind: 'deployment', id: each.deployment_id },
-            }))}
-            touches={[deploymentKeys.all]}
+            action={undeploy}
+            rows={deployments}
+            labelOf={labelOf}
             onDone={() => {
               shell.toast({ kind: 'success', text: `Undeployed ${names}` });
               onRemoved?.();

@@ -1,8 +1,7 @@
 /** The actions of evaluation runs, wherever they are shown. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { evaluationKeys } from '../../../queries/evaluations.ts';
+import { cancelRun, deleteRun } from '../../../queries/evaluations.ts';
 import { runCommands } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -63,12 +62,9 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 question={`${cancelled} stops where it is. The rollouts that have ended are kept.`}
                 verb="cancel"
                 past="cancelled"
-                writes={running.map(run => ({
-                  label: labelOf(run),
-                  send: (service, signal) =>
-                    service.call('cancelEval', { params: { eval_run_id: run.eval_run_id } }, { signal }),
-                }))}
-                touches={[evaluationKeys.all]}
+                action={cancelRun}
+                rows={running}
+                labelOf={labelOf}
                 onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` })}
                 onClose={close}
               />
@@ -87,18 +83,9 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
                 question={`${names}: the record, its rewards and statistics go. This cannot be undone.`}
                 verb="delete"
                 past="deleted"
-                deletes
-                writes={deletable.map(run => ({
-                  label: labelOf(run),
-                  send: (service, signal) =>
-                    service.call(
-                      'deleteEvalRun',
-                      { params: { bench_id: run.bench_id, eval_run_id: run.eval_run_id } },
-                      { signal },
-                    ),
-                  removes: { kind: 'run', id: run.eval_run_id },
-                }))}
-                touches={[evaluationKeys.all, benchmarkKeys.all]}
+                action={deleteRun}
+                rows={deletable}
+                labelOf={labelOf}
                 onDone={() => {
                   shell.toast({ kind: 'success', text: `Deleted ${names}` });
                   onDeleted?.();

@@ -1,8 +1,6 @@
 /** The form that creates a secret. The value is masked, sent once, and kept nowhere. */
 import { useState } from 'react';
-import type { Secret } from '../../../contract/secrets.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { secretKeys } from '../../../queries/secrets.ts';
+import { createSecret } from '../../../queries/secrets.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -35,20 +33,18 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
     },
     { kind: 'text', name: 'description', label: 'Description (optional)', initial: description },
   ]);
-  const known = (values: Readonly<Record<string, string>>) => ({
+  const bodyOf = (values: Readonly<Record<string, string>>) => ({
     name: values['name']?.trim() ?? '',
+    value: values['value'] ?? '',
     ...(values['description']?.trim() ? { description: values['description'].trim() } : {}),
   });
   return (
-    <FormWindow<Secret>
+    <FormWindow
       title={name === '' ? 'Create a secret' : `Secret ${name}`}
       fields={fields}
       start={name === '' ? 0 : 1}
-      work={async (service, values, signal) =>
-        (await service.call('createSecret', { body: { ...known(values), value: values['value'] ?? '' } }, { signal }))
-          .secret
-      }
-      touches={[secretKeys.all, benchmarkKeys.all]}
+      action={createSecret}
+      inputOf={bodyOf}
       onClose={onClose}
       onDone={secret => shell.toast({ kind: 'success', text: `Stored ${secret.name ?? secret.secret_id}` })}
     />

@@ -1,12 +1,14 @@
 /** The secrets of the organization: what is known of them, never their values. */
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
-import { secretKeys, secretList } from '../../../queries/secrets.ts';
+import type { Secret } from '../../../contract/secrets.ts';
+import { deleteSecret, secretList } from '../../../queries/secrets.ts';
 import { secretColumns, secretCommands, secretFacts } from '../../../resources/secrets.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { CreateSecretWindow } from './create.tsx';
+
+const labelOf = ({ name, secret_id }: Secret): string => name ?? secret_id;
 
 export function SecretsView() {
   const shell = useShell();
@@ -25,7 +27,7 @@ export function SecretsView() {
       ]}
       actions={rows => {
         const [row] = rows;
-        const names = namesOf(rows.map(each => each.name ?? each.secret_id));
+        const names = namesOf(rows.map(labelOf));
         return [
           {
             command: secretCommands.replace,
@@ -55,13 +57,9 @@ export function SecretsView() {
                     question={`${names}: tasks that need it cannot run until it is created again. This cannot be undone.`}
                     verb="revoke"
                     past="revoked"
-                    deletes
-                    writes={rows.map(({ secret_id, name }) => ({
-                      label: name ?? secret_id,
-                      send: (service, signal) => service.call('deleteSecret', { params: { secret_id } }, { signal }),
-                      removesRow: secret_id,
-                    }))}
-                    touches={[secretKeys.all, benchmarkKeys.all]}
+                    action={deleteSecret}
+                    rows={rows}
+                    labelOf={labelOf}
                     onDone={() => shell.toast({ kind: 'success', text: `Revoked ${names}` })}
                     onClose={close}
                   />

@@ -1,9 +1,10 @@
 /** Asks before something that many see, or that cannot be undone; then says of each write whether it happened. */
 import { Text } from 'ink';
 import { useState } from 'react';
-import { faultWords } from '../../../queries/fault.ts';
+import type { Action } from '../../../queries/action.ts';
+import { type Fault, faultWords } from '../../../queries/fault.ts';
+import { useActionForEach } from '../../../queries/use-action.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
-import { useWrites, type Write, type WriteReport, type Writes } from '../../../queries/use-writes.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
@@ -18,17 +19,17 @@ import { Lines } from './lines.tsx';
 import { listOf } from './names.ts';
 import { requestLines } from './request-lines.ts';
 
-export interface ConfirmProps {
+export interface ConfirmProps<Row> {
   readonly title: string;
   /** What will happen, and to what. */
   readonly question: string;
   /** The word on the button, e.g. `delete`, and for what has happened, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
-  readonly writes: readonly Write[];
-  /** They delete: what is gone already counts as deleted. */
-  readonly deletes?: boolean;
-  readonly touches: readonly (readonly unknown[])[];
+  readonly action: Action<Row>;
+  /** What it is done to. */
+  readonly rows: readonly Row[];
+  readonly labelOf: (row: Row) => string;
   /** Called once every write has succeeded, after the window has closed. */
   readonly onDone: () => void;
   readonly onClose: () => void;
@@ -42,9 +43,16 @@ const mostFaultLines = 6;
 /** With fewer lines what went wrong cannot be told: the question gives way then. */
 const leastFaultLines = 4;
 
-/** The outcome of several writes: how many succeeded, and why each of the others did not. Pure. */
+export interface ReportedFailure {
+  readonly label: string;
+  /** Undefined where it was not sent. */
+  readonly fault: Fault | undefined;
+}
+
+/** The outcome of several requests: how many succeeded, and why each of the others did not. Pure. */
 export function reportLines(
-  { done, failures }: { readonly done: number } & Pick<WriteReport, 'failures'>,
+  done: number,
+  failures: readonly ReportedFailure[],
   past: string,
   width: number,
   { styles, glyphs }: Theme,
@@ -65,39 +73,38 @@ export function reportLines(
   ];
 }
 
-/** What is said of the last try; a single write says all that is known of its fault. */
-function outcomeOf({ state, done }: Writes, total: number, past: string, width: number, theme: Theme) {
-  if (state.kind === 'failed') return { fault: state.fault, lines: [] };
-  if (state.kind !== 'done' || state.result.failures.length === 0) return { fault: undefined, lines: [] };
-  const { failures } = state.result;
-  const fault = total === 1 ? failures[0]?.fault : undefined;
-  return { fault, lines: fault ? [] : reportLines({ done, failures }, past, width, theme) };
-}
-
-const neverAborted = new AbortController().signal;
-
 /** The key that does it is not the one under the finger. Esc while it is being sent stops it. */
-export function Confirm(props: ConfirmProps) {
-  const { title, question, verb, past, writes: given, deletes = false, touches, onDone, onClose } = props;
+export function Confirm<Row>(props: ConfirmProps<Row>) {
+  const { title, question, verb, past, action, rows: given, labelOf, onDone, onClose } = props;
   const { layout } = useShell();
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const [preview, setPreview] = useState(false);
-  const writes = useWrites(given, touches, { deletes });
+  const sending = useActionForEach(action, given);
   const most = windowRoom(layout);
   const width = Math.min(most.width, 64);
   const inner = width - windowMargin.columns;
-  const { state, left } = writes;
+  const { state, done, left } = sending;
   const busy = state.kind === 'running';
-  const { fault, lines: report } = outcomeOf(writes, given.length, past, inner, theme);
+  const failures = state.kind === 'done' ? state.result : [];
+  // A single request says all that is known of its fault.
+  const fault = state.kind === 'failed' ? state.fault : given.length === 1 ? failures[0]?.fault : undefined;
+  const report =
+    fault || failures.length === 0
+      ? []
+      : reportLines(
+          done,
+          failures.map(({ input, fault: why }) => ({ label: labelOf(input), fault: why })),
+          past,
+          inner,
+          theme,
+        );
   const free = most.height - windowMargin.lines - buttonLines;
   const needed = fault ? leastFaultLines : Math.min(report.length, leastFaultLines);
   const asked = wrap(sanitiseLine(question), inner).slice(0, Math.max(1, free - needed));
   const faultHeight = fault ? Math.min(mostFaultLines, free - asked.length) : 0;
   const requests = useRequests(
-    preview
-      ? service => Promise.all(left.slice(0, shownRequests).map(write => write.send(service, neverAborted)))
-      : undefined,
+    preview ? service => Promise.all(left.slice(0, shownRequests).map(row => action(service, row))) : undefined,
   );
   const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
   const previewed = [...requestLines(requests, inner), ...more];
@@ -106,16 +113,16 @@ export function Confirm(props: ConfirmProps) {
   const told = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - told.length));
   const listRoom = room - told.length - sent.length;
-  const names = listRoom < 2 || told.length > 0 ? [] : given.map(({ label }) => label);
+  const names = listRoom < 2 || told.length > 0 ? [] : given.map(labelOf);
   const listed = names.length > 0 ? listOf(names, listRoom) : [];
   const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
   const act = async (): Promise<void> => {
-    if (!(await writes.start())) return;
+    if (!(await sending.start())) return;
     onClose();
     onDone();
   };
   const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
-  const progress = given.length > 1 ? ` ${writes.done} of ${given.length}` : '';
+  const progress = given.length > 1 ? ` ${done} of ${given.length}` : '';
   const buttons = busy
     ? `${state.stopping ? 'Stopping' : verb}…${progress}   ${styles.key('<esc>')} stop`
     : `${styles.key('<esc>')} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key('<y>')} ${styles.danger(rest)}`;
@@ -125,7 +132,7 @@ export function Confirm(props: ConfirmProps) {
       bindings={[
         { command: confirmCommands.yes, run: () => void act(), enabled: !busy },
         // Enter after y, as one types it in a shell, must not stop what y has begun.
-        busy ? { command: overlayCommands.close, run: writes.stop } : { command: confirmCommands.no, run: onClose },
+        busy ? { command: overlayCommands.close, run: sending.stop } : { command: confirmCommands.no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}
     >

@@ -1,6 +1,7 @@
 /** The window of a form: fill it in, look at the request, send it, see why it failed. */
 import { Text } from 'ink';
 import { useState } from 'react';
+import type { Action } from '../../../queries/action.ts';
 import { useAction } from '../../../queries/use-action.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
 import type { Service } from '../../../queries/workbench.tsx';
@@ -16,14 +17,14 @@ import { FaultNote } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { requestLines } from './request-lines.ts';
 
-export interface FormWindowProps<Result> {
+export interface FormWindowProps<Input, Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
-  /** Sends it; every request gets the signal, with which esc stops it. */
-  readonly work: (service: Service, values: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Result>;
-  /** Calls what the preview shows, where that is not what `work` calls first. */
-  readonly describe?: (service: Service, values: Readonly<Record<string, string>>) => unknown;
-  readonly touches: readonly (readonly unknown[])[];
+  readonly action: Action<Input, Result>;
+  /** What the action is given, of what the fields hold. */
+  readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
+  /** Calls what the preview shows, where that is not what the action calls. */
+  readonly describe?: (service: Service, input: Input) => unknown;
   /** Index of the field that has the keys first. */
   readonly start?: number;
   /** Called after the window has closed by itself; not where the user has left it before. */
@@ -31,23 +32,22 @@ export interface FormWindowProps<Result> {
   readonly onClose: () => void;
 }
 
-const neverAborted = new AbortController().signal;
 /** Lines of a fault at most; the fields come first. */
 const mostFaultLines = 6;
 
 /** A form that starts something. What was typed stays when it fails. Esc while it is being sent stops it, and stays. */
-export function FormWindow<Result>(props: FormWindowProps<Result>) {
-  const { title, fields, work, describe = work, touches, start: first = 0, onDone, onClose } = props;
+export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
+  const { title, fields, action, inputOf, describe = action, start: first = 0, onDone, onClose } = props;
   const { layout } = useShell();
   const room = windowRoom(layout);
   const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
   const { styles } = useTheme();
-  const { state, start, stop } = useAction<Result>();
+  const { state, start, stop } = useAction(action);
   const busy = state.kind === 'running';
   const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
   const [preview, setPreview] = useState(false);
-  const requests = useRequests(preview ? service => describe(service, values, neverAborted) : undefined);
+  const requests = useRequests(preview ? service => describe(service, inputOf(values)) : undefined);
   const sentLines = requestLines(requests, inner);
   const below = windowMargin.lines + (busy ? 1 : 0);
   const free = room.height - below - leastFormLines;
@@ -56,7 +56,7 @@ export function FormWindow<Result>(props: FormWindowProps<Result>) {
   const otherLines = below + faultHeight + previewLines;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
-    const result = await start((service, signal) => work(service, submitted, signal), touches);
+    const result = await start(inputOf(submitted));
     if (result === undefined) return;
     onClose();
     onDone(result);

@@ -2,13 +2,12 @@
 
 import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
-import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
+import type { StartTrainingBody } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
-import { observeTraining, trainingKeys, trainingOptionsQuery } from '../../../queries/training.ts';
-import { useIdempotencyKey } from '../../../queries/use-action.ts';
+import { startTraining, trainingOptionsQuery } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import type { Service } from '../../../queries/workbench.tsx';
 import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
@@ -64,8 +63,6 @@ interface TrainFormProps {
 
 function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
-  const workbench = useWorkbench();
-  const idempotencyKey = useIdempotencyKey();
   // The fields are made once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
@@ -104,23 +101,11 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
     };
   };
   return (
-    <FormWindow<TrainingRun>
+    <FormWindow
       title={`Train on ${label}`}
       fields={fields}
-      work={async (service, values, signal) => {
-        const body = bodyOf(values);
-        const run = await service.call(
-          'startTraining',
-          { body },
-          {
-            signal,
-            idempotencyKey: idempotencyKey(JSON.stringify(body)),
-          },
-        );
-        workbench.started(observeTraining(run));
-        return run;
-      }}
-      touches={[trainingKeys.all]}
+      action={startTraining}
+      inputOf={bodyOf}
       onClose={onClose}
       onDone={run => {
         shell.toast({ kind: 'success', text: `Started ${run.display_name ?? run.training_run_id}` });

@@ -2,7 +2,7 @@
 
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
-import { trainingKeys } from '../../../queries/training.ts';
+import { cancelTraining, deleteTraining, lastCheckpoint } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { type checkpointCommands, trainingCommands } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -14,14 +14,6 @@ import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
 import { TrainWindow } from './train.tsx';
 
 const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_run_id;
-
-/** The id of the newest checkpoint; an error in words where there is none. */
-async function lastCheckpoint(service: Service, runId: string): Promise<string> {
-  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } });
-  const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
-  if (!last) throw new Error('The run has committed no checkpoint yet.');
-  return last.checkpoint_id;
-}
 
 /** A checkpoint to act on: given, or the newest one of its run when the action begins. */
 export interface CheckpointSource {
@@ -127,12 +119,9 @@ export function useTrainingActions({
                 question={`${cancelled}: it ends after its step. Its checkpoints and curves are kept.`}
                 verb="cancel"
                 past="asked to stop"
-                writes={running.map(each => ({
-                  label: labelOf(each),
-                  send: (service, signal) =>
-                    service.call('cancelTraining', { params: { training_run_id: each.training_run_id } }, { signal }),
-                }))}
-                touches={[trainingKeys.all]}
+                action={cancelTraining}
+                rows={running}
+                labelOf={labelOf}
                 onDone={() => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` })}
                 onClose={close}
               />
@@ -151,18 +140,9 @@ export function useTrainingActions({
                 question={`${names}: its curves, rollouts and checkpoints go. What is deployed stays. This cannot be undone.`}
                 verb="delete"
                 past="deleted"
-                deletes
-                writes={runs.map(each => ({
-                  label: labelOf(each),
-                  send: (service, signal) =>
-                    service.call(
-                      'deleteTrainingRun',
-                      { params: { training_run_id: each.training_run_id } },
-                      { signal },
-                    ),
-                  removes: { kind: 'training', id: each.training_run_id },
-                }))}
-                touches={[trainingKeys.all]}
+                action={deleteTraining}
+                rows={runs}
+                labelOf={labelOf}
                 onDone={() => {
                   shell.toast({ kind: 'success', text: `Deleted ${names}` });
                   onDeleted?.();

@@ -1,8 +1,7 @@
 /** The forms that log a reward to a trajectory, and that end it. */
-import { randomUUID } from 'node:crypto';
 import { useState } from 'react';
-import { type LogRewardBody, terminationReasons } from '../../../contract/trajectories.ts';
-import { trajectoryKeys } from '../../../queries/trajectories.ts';
+import { terminationReasons } from '../../../contract/trajectories.ts';
+import { completeTrajectory, logReward } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -25,9 +24,8 @@ const tokenField: FieldSpec = {
   help: 'A short-lived token of this trajectory, where the service wants one.',
 };
 
-function tokenOf(values: Readonly<Record<string, string>>) {
-  const token = values['token']?.trim();
-  return token ? { token } : {};
+function tokenOf(values: Readonly<Record<string, string>>): string | undefined {
+  return values['token']?.trim() || undefined;
 }
 
 export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
@@ -54,13 +52,15 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
       kind: 'text',
       name: 'reward_id',
       label: 'Reward id',
-      initial: randomUUID(),
+      initial: crypto.randomUUID(),
       help: 'The same id again is the same reward: sending it twice is harmless.',
       check: value => (value.trim() === '' ? 'An id is needed' : undefined),
     },
     tokenField,
   ]);
-  const bodyOf = (values: Readonly<Record<string, string>>): LogRewardBody => ({
+  const inputOf = (values: Readonly<Record<string, string>>) => ({
+    trajectory_id: trajectoryId,
+    token: tokenOf(values),
     reward_id: values['reward_id']?.trim() ?? '',
     name: values['name']?.trim() ?? '',
     value: Number(values['value']),
@@ -71,14 +71,8 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
     <FormWindow
       title="Log a reward"
       fields={fields}
-      work={(service, values, signal) =>
-        service.call(
-          'logReward',
-          { params: { trajectory_id: trajectoryId }, body: bodyOf(values) },
-          { signal, ...tokenOf(values) },
-        )
-      }
-      touches={[trajectoryKeys.all]}
+      action={logReward}
+      inputOf={inputOf}
       onClose={onClose}
       onDone={() => shell.toast({ kind: 'success', text: 'The reward is logged' })}
     />
@@ -102,14 +96,12 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
     <FormWindow
       title="End the trajectory"
       fields={fields}
-      work={(service, values, signal) =>
-        service.call(
-          'completeTrajectory',
-          { params: { trajectory_id: trajectoryId }, body: { termination_reason: reasonOf(values) } },
-          { signal, ...tokenOf(values) },
-        )
-      }
-      touches={[trajectoryKeys.all]}
+      action={completeTrajectory}
+      inputOf={values => ({
+        trajectory_id: trajectoryId,
+        termination_reason: reasonOf(values),
+        token: tokenOf(values),
+      })}
       onClose={onClose}
       onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it takes no more rewards' })}
     />

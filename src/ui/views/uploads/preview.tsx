@@ -1,4 +1,6 @@
 /** What the upload of a benchmark sends, before or while it does. */
+
+import { buildImages } from '../../../queries/benchmarks.ts';
 import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
 import { declarationOf } from '../../../queries/uploads/file-batch.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
@@ -33,7 +35,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
     return Promise.all([
       service.call('createBenchmarkUpload', { body: declarationOf(plan.files.slice(0, namedFiles), benchId) }),
       service.call('ingestBenchmark', { params, body: plan.manifest }),
-      service.call('buildBenchmarkImages', { params }),
+      buildImages(service, params),
     ]);
   });
   const more = plan.files.length - namedFiles;

@@ -1,6 +1,6 @@
 /** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
 import { describe, expect, it, vi } from 'vitest';
-import type { Write } from '../../../../src/queries/use-writes.ts';
+import { deleteRun } from '../../../../src/queries/evaluations.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
 import { Confirm } from '../../../../src/ui/views/shared/confirm.tsx';
 import { withAnswers } from '../../../service/fake-service.ts';
@@ -11,11 +11,6 @@ const names = ['one', 'two', 'three', 'four', 'five'];
 
 function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknown>, columns = 100) {
   const onDone = vi.fn();
-  const writes: Write[] = names.map(name => ({
-    label: `run ${name}`,
-    send: (service, signal) =>
-      service.call('deleteEvalRun', { params: { bench_id: 'b', eval_run_id: name } }, { signal }),
-  }));
   const { service } = serviceAt('https://service.example');
   const answering = withAnswers(service, {
     deleteEvalRun: async ({ params }, { signal = new AbortController().signal }) => {
@@ -30,9 +25,9 @@ function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknow
         question="All of them go. This cannot be undone."
         verb="delete"
         past="deleted"
-        deletes
-        writes={writes}
-        touches={[]}
+        action={deleteRun}
+        rows={names.map(name => ({ bench_id: 'b', eval_run_id: name }))}
+        labelOf={({ eval_run_id }) => `run ${eval_run_id}`}
         onDone={onDone}
         onClose={close}
       />

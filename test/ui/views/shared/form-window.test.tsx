@@ -1,19 +1,26 @@
 /** The window of a form: sent once, stopped by esc, and what was typed stays. */
 import { describe, expect, it, vi } from 'vitest';
+import { action } from '../../../../src/queries/action.ts';
 import { CancelledError, NetworkError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
+import type { CallOptions } from '../../../../src/service/options.ts';
 import { FormWindow } from '../../../../src/ui/views/shared/form-window.tsx';
 import { openOnStage } from '../../stage.tsx';
 
+const neverAborted = new AbortController().signal;
+
 function openForm(send: (signal: AbortSignal) => Promise<string>, service?: () => Promise<Service>) {
   const onDone = vi.fn();
+  const start = action((_: Service, __: unknown, { signal }: CallOptions = {}) => send(signal ?? neverAborted), {
+    touches: [],
+  });
   const screen = openOnStage(
     close => (
-      <FormWindow<string>
+      <FormWindow
         title="Start something"
         fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
-        work={(_, __, signal) => send(signal)}
-        touches={[]}
+        action={start}
+        inputOf={values => values['name']}
         onDone={onDone}
         onClose={close}
       />
@@ -95,11 +102,11 @@ describe('a form', () => {
     const screen = openOnStage(close => {
       closeWindow = close;
       return (
-        <FormWindow<string>
+        <FormWindow
           title="Start something"
           fields={[{ kind: 'text', name: 'name', label: 'Name' }]}
-          work={() => promise}
-          touches={[]}
+          action={action(() => promise, { touches: [] })}
+          inputOf={values => values}
           onDone={onDone}
           onClose={close}
         />
@@ -114,5 +121,37 @@ describe('a form', () => {
     await promise;
     await screen.press('esc');
     expect(onDone).not.toHaveBeenCalled();
+  });
+
+  it('gives the same start the same key, and another start another', async () => {
+    const keys: (string | undefined)[] = [];
+    const start = action(
+      async (_: Service, __: unknown, { idempotencyKey }: CallOptions = {}): Promise<string> => {
+        keys.push(idempotencyKey);
+        throw new NetworkError(`Answer ${keys.length} was lost.`, {});
+      },
+      { touches: [], keyed: true },
+    );
+    const screen = openOnStage(close => (
+      <FormWindow
+        title="Start something"
+        fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
+        action={start}
+        inputOf={values => values['name']}
+        onDone={() => {}}
+        onClose={close}
+      />
+    ));
+    await screen.waitFor('Start something');
+    for (const sent of [1, 2]) {
+      await screen.press('enter');
+      await screen.waitFor(`Answer ${sent} was lost.`);
+    }
+    await screen.type(' party');
+    await screen.press('enter');
+    await screen.waitFor('Answer 3 was lost.');
+    expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
   });
 });

@@ -1,6 +1,6 @@
-/** Several writes under one confirmation: each has its outcome. */
+/** An action for several inputs under one confirmation: each has its outcome. */
 import { describe, expect, it } from 'vitest';
-import { sendWrites, type Write } from '../../src/queries/use-writes.ts';
+import { type Action, action, sendAll } from '../../src/queries/action.ts';
 import {
   AuthenticationError,
   CancelledError,
@@ -8,37 +8,48 @@ import {
   NetworkError,
   NotFoundError,
 } from '../../src/service/errors.ts';
+import type { CallOptions } from '../../src/service/options.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const service = fakeService();
 const signal = new AbortController().signal;
+
+interface Write {
+  readonly label: string;
+  readonly send: (options: CallOptions) => Promise<unknown>;
+}
+
+const write: Action<Write> = action((_, { send }, options = {}) => send(options), { touches: [] });
+const remove: Action<Write> = action((_, { send }, options = {}) => send(options), {
+  touches: [],
+  removes: ({ label }) => ({ id: label }),
+});
 const ok = (label: string): Write => ({ label, send: async () => 'done' });
 const failing = (label: string, error: Error): Write => ({ label, send: () => Promise.reject(error) });
 const gone = new NotFoundError('There is no run.', { status: 404, code: 'resource_not_found' });
 const conflict = new ConflictError('It is running.', { status: 409, requestId: 'req_1' });
 
-describe('sendWrites', () => {
+describe('an action for several inputs', () => {
   it('sends all, also where one fails, and reports the one with its request id', async () => {
     const writes = [ok('one'), failing('two', conflict), ok('three'), ok('four'), ok('five'), ok('six')];
     let done = 0;
-    const report = await sendWrites(service, writes, {
+    const left = await sendAll(service, write, writes, {
       signal,
       onSuccess: (_, count) => {
         done = count;
       },
     });
     expect(done).toBe(5);
-    expect(report.left).toEqual([writes[1]]);
-    expect(report.failures).toMatchObject([{ label: 'two', fault: { message: 'It is running.', requestId: 'req_1' } }]);
+    expect(left).toMatchObject([{ input: writes[1], fault: { message: 'It is running.', requestId: 'req_1' } }]);
   });
 
   it('takes what is gone for deleted, and for nothing else', async () => {
     const writes = [failing('one', gone)];
-    expect((await sendWrites(service, writes, { signal, deletes: true })).left).toEqual([]);
-    expect((await sendWrites(service, writes, { signal })).left).toEqual(writes);
+    expect(await sendAll(service, remove, writes, { signal })).toEqual([]);
+    expect(await sendAll(service, write, writes, { signal })).toMatchObject([{ input: writes[0] }]);
     // A gateway that knows no such page has deleted nothing.
     const gateway = [failing('one', new NotFoundError('The service answered 404.', { status: 404 }))];
-    expect((await sendWrites(service, gateway, { signal, deletes: true })).left).toEqual(gateway);
+    expect(await sendAll(service, remove, gateway, { signal })).toMatchObject([{ input: gateway[0] }]);
   });
 
   it.each([
@@ -53,9 +64,9 @@ describe('sendWrites', () => {
         throw error;
       },
     }));
-    const { left, failures } = await sendWrites(service, writes, { signal });
+    const left = await sendAll(service, write, writes, { signal });
     expect(left).toHaveLength(50);
-    expect(failures.filter(({ fault }) => fault)).toHaveLength(sent);
+    expect(left.filter(({ fault }) => fault)).toHaveLength(sent);
     expect(sent).toBeLessThan(6);
   });
 
@@ -71,7 +82,7 @@ describe('sendWrites', () => {
         now -= 1;
       },
     }));
-    expect((await sendWrites(service, writes, { signal })).left).toEqual([]);
+    expect(await sendAll(service, write, writes, { signal })).toEqual([]);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThan(9);
   });
@@ -80,14 +91,13 @@ describe('sendWrites', () => {
     const controller = new AbortController();
     const writes: Write[] = Array.from({ length: 20 }, (_, index) => ({
       label: String(index),
-      send: async (__, aborted) => {
+      send: async ({ signal: given }) => {
         if (index === 1) controller.abort();
-        if (aborted.aborted) throw new CancelledError('Cancelled. It may have happened.', { outcomeUnknown: true });
+        if (given?.aborted) throw new CancelledError('Cancelled. It may have happened.', { outcomeUnknown: true });
       },
     }));
-    const { left, failures } = await sendWrites(service, writes, { signal: controller.signal });
-    expect(left[0]?.label).toBe('1');
-    expect(failures[0]?.fault).toMatchObject({ outcomeUnknown: true });
-    expect(failures.at(-1)).toEqual({ label: '19', fault: undefined });
+    const left = await sendAll(service, write, writes, { signal: controller.signal });
+    expect(left[0]).toMatchObject({ input: { label: '1' }, fault: { outcomeUnknown: true } });
+    expect(left.at(-1)).toMatchObject({ input: { label: '19' }, fault: undefined });
   });
 });

@@ -1,0 +1,85 @@
+/** What users do to the service. An action is a function that sends it, and says what it changes. */
+import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
+import { type Fault, failsAll, faultOf } from './fault.ts';
+import type { ThingKind } from './remembered/store.ts';
+import type { Observation } from './statuses/store.ts';
+
+/** What an action has removed. */
+export interface Removed {
+  /** Missing for what has no status and is not remembered. */
+  readonly kind?: ThingKind;
+  readonly id: string;
+}
+
+export interface ActionEffects<Input, Result> {
+  /** Keys of the queries whose answers it changes; each stands for every key that begins with it. */
+  readonly touches: readonly (readonly unknown[])[];
+  /** It starts something: the same input again carries the same idempotency key. */
+  readonly keyed?: boolean;
+  /** What it has started. */
+  starts?(result: Result, input: Input): Observation;
+  /** What is gone once it has succeeded. Where the service does not have it any more, it has succeeded as well. */
+  removes?(input: Input): Removed;
+}
+
+/** @throws ServiceError */
+export interface Action<Input, Result = unknown> extends ActionEffects<Input, Result> {
+  (service: Service, input: Input, options?: CallOptions): Promise<Result>;
+}
+
+/** Declares an action. */
+export function action<Input, Result>(
+  send: (service: Service, input: Input, options?: CallOptions) => Promise<Result>,
+  effects: ActionEffects<Input, Result>,
+): Action<Input, Result> {
+  return Object.assign(send.bind(undefined), effects);
+}
+
+/** An input that has not succeeded. `fault` is missing where it was not sent, because all would have failed like one before. */
+export interface Unsent<Input> {
+  readonly input: Input;
+  readonly fault: Fault | undefined;
+}
+
+export interface SendAllOptions<Input> {
+  readonly signal: AbortSignal;
+  /** Called after each that has succeeded, with the number of those so far. */
+  readonly onSuccess?: ((input: Input, done: number) => void) | undefined;
+}
+
+const atOnce = 4;
+
+/** Sends an action for each input, a few at once. Never rejects: gives those that have not succeeded, in their order. */
+export async function sendAll<Input>(
+  service: Service,
+  send: Action<Input>,
+  inputs: readonly Input[],
+  { signal, onSuccess }: SendAllOptions<Input>,
+): Promise<readonly Unsent<Input>[]> {
+  const left = new Map(inputs.map(input => [input, undefined as Fault | undefined]));
+  const waiting = [...inputs];
+  let stopped = false;
+  const succeeds = async (input: Input): Promise<boolean> => {
+    try {
+      await send(service, input, { signal });
+      return true;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (send.removes && fault.gone) return true;
+      left.set(input, fault);
+      stopped ||= failsAll(error);
+      return false;
+    }
+  };
+  const sendNext = async (): Promise<void> => {
+    while (waiting.length > 0 && !stopped && !signal.aborted) {
+      const [input] = waiting.splice(0, 1) as [Input];
+      if (!(await succeeds(input))) continue;
+      left.delete(input);
+      onSuccess?.(input, inputs.length - left.size);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, sendNext));
+  return [...left].map(([input, fault]) => ({ input, fault }));
+}
