@@ -5,6 +5,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown';
+import { settingsSchema } from '../src/config/json-schema.ts';
 import { thirdPartyLicenses } from './licenses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -82,6 +83,7 @@ await writeFile(
   `${root}dist/THIRD_PARTY_LICENSES`,
   thirdPartyLicenses(chunks.flatMap(chunk => Object.keys(chunk.modules))),
 );
+await writeFile(`${root}dist/config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
 if (process.argv.includes('--meta')) {
   const sizes = chunks.map(({ fileName, imports, modules }) => ({ fileName, imports, modules: Object.keys(modules) }));
   await writeFile(`${root}dist/meta.json`, JSON.stringify(sizes, undefined, 2));

@@ -103,7 +103,7 @@ async function readSecret(path: string, origin: Origin): Promise<string> {
     const file = await open(path, 'r');
     try {
       const { mode } = await file.stat();
-      refuseShared(path, mode, `${setting} takes a secret from it`, origin);
+      refuseShared(path, mode, 'read', `${setting} takes a secret from it`, origin);
       // Not readFile: a pipe is welcome (<(pass show benchtop)), an endless one is not.
       const buffer = Buffer.alloc(maximumSecretBytes);
       let length = 0;

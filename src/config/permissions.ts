@@ -1,14 +1,25 @@
 import { ConfigError, type Origin } from './origin.ts';
 
+/** What other users of the machine may not do with a file: read a secret, or change what is run. */
+export type Danger = 'read' | 'change';
+
+const refused = {
+  read: { mask: 0o077, words: 'read or changed', chmod: '600' },
+  change: { mask: 0o022, words: 'changed', chmod: 'go-w' },
+};
+
 /**
- * Refuses a file that group or others may read or write. Windows has no such modes and is not asked.
- * @throws ConfigError naming the file and the command that fixes it.
+ * Refuses a file that other users may read or change. Windows has no such modes and is not asked.
+ *
+ * @param why of what in it the danger is
+ * @throws ConfigError naming the file and the command that corrects its mode
  */
-export function refuseShared(path: string, mode: number, why: string, origin?: Origin): void {
-  if (process.platform === 'win32' || (mode & 0o077) === 0) return;
+export function refuseShared(path: string, mode: number, danger: Danger, why: string, origin?: Origin): void {
+  const { mask, words, chmod } = refused[danger];
+  if (process.platform === 'win32' || (mode & mask) === 0) return;
   const shown = (mode & 0o777).toString(8).padStart(4, '0');
   throw new ConfigError(
-    `${path} can be read or changed by other users (mode ${shown}), and ${why}. Nothing of it was used. Run: chmod 600 ${quoted(path)}`,
+    `${path} can be ${words} by other users (mode ${shown}), and ${why}. Nothing of it was used. Run: chmod ${chmod} ${quoted(path)}`,
     origin,
   );
 }

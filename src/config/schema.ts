@@ -40,6 +40,8 @@ export const noticeKinds = ['off', 'bell', 'desktop'] as const;
 const seconds = z.optional(z.number().check(z.gte(1), z.lte(3_600)));
 
 export const settings = z.strictObject({
+  /** For editors. */
+  $schema: z.optional(z.string()),
   defaultProfile: text,
   profiles: z.optional(z.record(z.string().check(z.minLength(1)), profileSettings)),
   theme: z.optional(z.enum(themes)),

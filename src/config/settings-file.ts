@@ -16,8 +16,10 @@ export interface SettingsFile {
   readonly warnings: readonly string[];
 }
 
-/** Settings that hold a secret or are run: other users may not read or write a file with one of them. */
-const sensitive = /(?:apiKey|inferenceToken|upstreamKey)(?:Command)?$/;
+/** Settings that hold a secret: other users may not read a file with one of them. */
+const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
+/** Settings that are run: other users may read a file with one of them, but not change it. */
+const command = /Command$/;
 
 export function settingsPath(paths: Paths): string {
   return join(paths.config, 'config.json');
@@ -32,10 +34,16 @@ export function readSettings(path: string): SettingsFile {
   const file = readText(path);
   if (file === undefined) return { path, settings: {}, warnings: [] };
   const { settings: read, warnings } = check(path, parse(path, file.text));
-  const secrets = Object.entries(read.profiles ?? {}).flatMap(([name, profile]) =>
-    Object.keys(profile).flatMap(key => (sensitive.test(key) ? [`profiles.${name}.${key}`] : [])),
-  );
-  if (secrets[0] !== undefined) refuseShared(path, file.mode, `${secrets[0]} in it is secret`);
+  const find = (wanted: RegExp): string | undefined => {
+    for (const [name, profile] of Object.entries(read.profiles ?? {})) {
+      const key = Object.keys(profile).find(each => wanted.test(each));
+      if (key !== undefined) return `profiles.${name}.${key}`;
+    }
+    return undefined;
+  };
+  const [hidden, run] = [find(secret), find(command)];
+  if (hidden !== undefined) refuseShared(path, file.mode, 'read', `${hidden} in it is secret`);
+  if (run !== undefined) refuseShared(path, file.mode, 'change', `${run} in it is run`);
   return { path, settings: read, warnings };
 }
 

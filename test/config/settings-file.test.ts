@@ -31,6 +31,7 @@ describe('readSettings', () => {
 
   it('reads every kind of setting', async () => {
     const settings = {
+      $schema: './config.schema.json',
       defaultProfile: 'prod',
       profiles: { prod: { baseUrl: 'https://h', apiKeyCommand: ['pass', 'show'], assumptions: { a: 'b' } } },
       theme: 'light',
@@ -87,6 +88,18 @@ describe('readSettings', () => {
       expect(faultOf()).toContain(`mode 0${mode.toString(8)}`);
       expect(faultOf()).toContain('profiles.p.apiKey in it is secret');
       expect(faultOf()).toContain(`chmod 600 ${path}`);
+    }
+  });
+
+  it('lets others read a file with a command, but not change it', async () => {
+    const settings = { profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } };
+    await save(settings, 0o644);
+    expect(readSettings(path).settings).toEqual(settings);
+    for (const mode of [0o664, 0o646]) {
+      await chmod(path, mode);
+      expect(faultOf()).toContain(`can be changed by other users (mode 0${mode.toString(8)})`);
+      expect(faultOf()).toContain('profiles.lab.apiKeyCommand in it is run');
+      expect(faultOf()).toContain(`chmod go-w ${path}`);
     }
   });
 

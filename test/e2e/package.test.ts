@@ -26,7 +26,12 @@ describe('the package', () => {
     const folders = new Set(packed.files.map(path => path.split('/')[0]));
     expect([...folders].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     expect(packed.files).toEqual(
-      expect.arrayContaining(['dist/main.js', 'dist/worker.js', 'dist/THIRD_PARTY_LICENSES']),
+      expect.arrayContaining([
+        'dist/main.js',
+        'dist/worker.js',
+        'dist/THIRD_PARTY_LICENSES',
+        'dist/config.schema.json',
+      ]),
     );
     expect(packed.files.filter(path => /\.(map|ts|tsx)$/.test(path))).toEqual([]);
     expect(packed.size).toBeLessThan(2_500_000);

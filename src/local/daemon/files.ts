@@ -27,7 +27,7 @@ export class DataFolderError extends Error {
 function describe(folder: string, error: unknown): DataFolderError {
   const reason = error instanceof Error ? error.message : String(error);
   return new DataFolderError(
-    `The data folder ${folder} cannot be used: ${reason}. Choose another with --data or BENCHTOP_DATA_DIR.`,
+    `The data folder ${folder} cannot be used: ${reason}. Name another one in BENCHTOP_DATA_DIR.`,
   );
 }
 

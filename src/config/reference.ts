@@ -1,0 +1,123 @@
+/**
+ * What every setting and every environment variable means, in words. README's tables, the JSON Schema of `config.json` and
+ * the manual are made from it; the types see to it that no setting is missing.
+ */
+import type { ProfileSettings, Settings } from './schema.ts';
+
+/** A sentence, or a few words, about each setting. */
+type Words<Of> = { readonly [Key in keyof Required<Of>]: string };
+
+export const profileReference: Words<ProfileSettings> = {
+  baseUrl: 'Address of the service. Without one, the local service is used.',
+  inferenceUrl: 'Address of chat completions, if it is not that of the service.',
+  apiKey: 'The API key itself. The file must have mode 0600 then.',
+  apiKeyEnv: 'Name of the environment variable that holds the API key.',
+  apiKeyFile: 'File that holds the API key, mode 0600.',
+  apiKeyCommand:
+    'Program and arguments that print the API key, as a list. It runs without a shell and without a terminal.',
+  inferenceToken: 'Token for chat completions, if it is not the API key. The file must have mode 0600 then.',
+  inferenceTokenEnv: 'Name of the environment variable that holds the token.',
+  inferenceTokenFile: 'File that holds the token, mode 0600.',
+  inferenceTokenCommand: 'Program and arguments that print the token.',
+  caFile: 'File with certificates (PEM) to trust, besides those of Node and of the system.',
+  allowInsecureHttp: 'Allows plain http to other machines. The key is sent unencrypted then.',
+  readOnly: 'Disables everything that changes data on the service.',
+  assumptions: 'Names and paths that this service uses where the contract leaves them open.',
+  upstream:
+    'For the local service: a server that speaks OpenAI’s chat completions and answers for models that are not local.',
+  upstreamKey: 'Key of that server. The file must have mode 0600 then.',
+  upstreamKeyEnv: 'Name of the environment variable that holds the key of that server.',
+  upstreamKeyFile: 'File that holds the key of that server, mode 0600.',
+  upstreamKeyCommand: 'Program and arguments that print the key of that server.',
+};
+
+export const settingsReference: Words<Omit<Settings, 'poll'>> & {
+  readonly poll: Words<NonNullable<Settings['poll']>>;
+} = {
+  $schema: 'The JSON Schema of this file, for editors. benchtop does not read it.',
+  defaultProfile: 'The profile to use when no flag and no variable names one.',
+  profiles: 'Services, by the names you give them. `local` is always there.',
+  theme:
+    'Colours: `terminal` (the 16 of your terminal, the default), `dark`, `light`, `high-contrast`, or `plain` for none.',
+  mouse: 'Takes the mouse: wheel, click, double click. Off by default, as the terminal cannot select text then.',
+  notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
+  chatHistory: 'Set to false to keep no conversation on disk.',
+  keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list takes the keys away.',
+  poll: {
+    focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
+    visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
+  },
+};
+
+export interface Variable {
+  /** Several with one meaning are named together. */
+  readonly names: readonly string[];
+  readonly words: string;
+  /** The flag or the setting that says the same. */
+  readonly like?: string;
+}
+
+/** Every environment variable that is read, in the order in which they are shown. */
+export const variables: readonly Variable[] = [
+  { names: ['BENCHTOP_PROFILE'], words: 'The profile to use.', like: '--profile' },
+  { names: ['BENCHTOP_BASE_URL'], words: profileReference.baseUrl, like: '--base-url' },
+  { names: ['BENCHTOP_API_KEY'], words: 'The API key.', like: 'apiKey' },
+  { names: ['BENCHTOP_API_KEY_FILE'], words: profileReference.apiKeyFile, like: '--api-key-file' },
+  { names: ['BENCHTOP_INFERENCE_URL'], words: profileReference.inferenceUrl, like: '--inference-url' },
+  {
+    names: ['BENCHTOP_INFERENCE_TOKEN'],
+    words: 'Token for chat completions, if it is not the API key.',
+    like: 'inferenceToken',
+  },
+  {
+    names: ['BENCHTOP_INFERENCE_TOKEN_FILE'],
+    words: profileReference.inferenceTokenFile,
+    like: '--inference-token-file',
+  },
+  { names: ['BENCHTOP_CA_FILE'], words: profileReference.caFile, like: '--ca-file' },
+  { names: ['BENCHTOP_ALLOW_INSECURE_HTTP'], words: profileReference.allowInsecureHttp, like: '--allow-insecure-http' },
+  { names: ['BENCHTOP_READ_ONLY'], words: profileReference.readOnly, like: '--read-only' },
+  { names: ['BENCHTOP_UPSTREAM'], words: profileReference.upstream, like: '--upstream' },
+  { names: ['BENCHTOP_UPSTREAM_KEY'], words: 'Key of that server.', like: 'upstreamKey' },
+  { names: ['BENCHTOP_UPSTREAM_KEY_FILE'], words: profileReference.upstreamKeyFile, like: '--upstream-key-file' },
+  { names: ['BENCHTOP_THEME'], words: settingsReference.theme, like: '--theme' },
+  { names: ['BENCHTOP_MOUSE'], words: settingsReference.mouse, like: '--mouse' },
+  { names: ['BENCHTOP_NOTICES'], words: settingsReference.notices, like: '--notices' },
+  { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },
+  {
+    names: ['BENCHTOP_CONFIG_DIR', 'XDG_CONFIG_HOME'],
+    words: 'Where `config.json` is: `~/.config/benchtop` by default.',
+  },
+  {
+    names: ['BENCHTOP_STATE_DIR', 'XDG_STATE_HOME'],
+    words: 'What benchtop remembers: `~/.local/state/benchtop` by default.',
+  },
+  { names: ['BENCHTOP_CACHE_DIR', 'XDG_CACHE_HOME'], words: 'Compiled code: `~/.cache/benchtop` by default.' },
+  {
+    names: ['BENCHTOP_DATA_DIR', 'XDG_DATA_HOME'],
+    words: 'The data of the local service: `~/.local/share/benchtop` by default.',
+  },
+  {
+    names: ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'],
+    words: 'The proxy: `http://host:port`, with `user:password@` if it asks for them. Also in lower case.',
+  },
+  { names: ['NO_PROXY'], words: 'Hosts, domains and networks that are reached without it. Also in lower case.' },
+  {
+    names: ['SSL_CERT_FILE', 'SSL_CERT_DIR'],
+    words: 'Certificates to trust in place of the system’s, besides those of Node.',
+  },
+  { names: ['NODE_EXTRA_CA_CERTS'], words: 'A file with more certificates to trust.' },
+  { names: ['NO_COLOR'], words: 'Takes the colours away, unless `--theme` or `BENCHTOP_THEME` says otherwise.' },
+  {
+    names: ['FORCE_COLOR'],
+    words: 'Asks for colours although the output is no terminal, or for none with 0. It counts more than `NO_COLOR`.',
+  },
+  { names: ['TERM'], words: 'The terminal. Where it is `dumb`, or cannot move its cursor, `benchtop --lines` works.' },
+  {
+    names: ['LC_ALL', 'LC_CTYPE', 'LANG'],
+    words: 'A locale other than UTF-8 has benchtop draw with ASCII characters only.',
+  },
+  { names: ['PAGER'], words: 'What `o` opens a text in: `less` by default, none if it is empty.' },
+  { names: ['VISUAL', 'EDITOR'], words: 'What `O` opens a text in: `vi` by default.' },
+  { names: ['TMUX', 'STY'], words: 'Set by tmux and screen: copied text is wrapped so that it passes them.' },
+];

@@ -1,0 +1,54 @@
+/** What is said of settings and variables is all that there are. */
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { settingsSchema } from '../../src/config/json-schema.ts';
+import { variables } from '../../src/config/reference.ts';
+import { settings } from '../../src/config/schema.ts';
+
+describe('the reference of variables', () => {
+  it('names every variable that the program reads, and no other', () => {
+    const named = new Set(variables.flatMap(({ names }) => names));
+    const read = new Set<string>();
+    for (const path of globSync('src/**/*.{ts,tsx}')) {
+      if (path.endsWith('reference.ts')) continue;
+      const text = readFileSync(path, 'utf8');
+      for (const [name] of text.matchAll(/\bBENCHTOP_[A-Z_]*[A-Z]\b/g)) read.add(name);
+      for (const [, name = ''] of text.matchAll(/(?:environment|env)(?:\.|\[')([A-Z][A-Z_]+)\b/g)) read.add(name);
+    }
+    // `HOME` is what the folders are in; the rest is set for the service in the background, by the program itself.
+    const internal = ['HOME'];
+    expect([...read].filter(name => !named.has(name) && !internal.includes(name))).toEqual([]);
+    expect([...named].filter(name => name.startsWith('BENCHTOP_') && !read.has(name))).toEqual([]);
+  });
+});
+
+describe('the JSON Schema of the settings', () => {
+  const text = JSON.stringify(settingsSchema());
+
+  it('describes every setting', () => {
+    const undescribed: string[] = [];
+    const walk = (node: unknown, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { properties = {}, additionalProperties } = node as Record<string, Record<string, object>>;
+      for (const [name, property] of Object.entries(properties)) {
+        const isGroup = 'properties' in property;
+        if (!isGroup && !('description' in property)) undescribed.push(`${path}${name}`);
+        walk(property, `${path}${name}.`);
+      }
+      walk(additionalProperties, `${path}*.`);
+    };
+    walk(settingsSchema(), '');
+    expect(undescribed).toEqual([]);
+    for (const name of [...Object.keys(settings.shape), 'apiKeyCommand', 'focusedSeconds']) {
+      expect(text).toContain(`"${name}":{`);
+    }
+  });
+
+  it('allows its own name and refuses what is no setting', () => {
+    expect(settingsSchema()).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      additionalProperties: false,
+      properties: { $schema: { type: 'string' }, theme: { enum: expect.arrayContaining(['plain']) } },
+    });
+  });
+});
