@@ -32,9 +32,17 @@ const longestReason = 2_000;
 
 const errorBody = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) });
 
-function chatAddress(url: string): string {
+/** How long its list of models may take, in milliseconds. */
+const listMs = 3_000;
+const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+
+function addressOf(url: string, path: string): string {
   const bare = url.replace(/\/+$/, '');
-  return `${bare.endsWith('/v1') ? bare : `${bare}/v1`}/chat/completions`;
+  return `${bare.endsWith('/v1') ? bare : `${bare}/v1`}/${path}`;
+}
+
+function credentialsOf({ key }: Upstream): Record<string, string> {
+  return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
 /** Aborts once nothing has come for a while. */
@@ -85,23 +93,23 @@ class Silence {
 }
 
 /**
- * Sends a chat completion on. Gives the answer once its head has come; its body may be a stream.
+ * Sends the JSON text of a chat completion on. Gives the answer once its head has come; its body may be a stream.
  *
  * @throws UpstreamError
  */
 export async function sendUpstream(
-  { url, key }: Upstream,
-  body: object,
+  upstream: Upstream,
+  body: string,
   signal: AbortSignal,
   patienceMs = silenceMs,
 ): Promise<Response> {
   const silence = new Silence(patienceMs);
   let answer: Response;
   try {
-    answer = await fetch(chatAddress(url), {
+    answer = await fetch(addressOf(upstream.url, 'chat/completions'), {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(key ? { Authorization: `Bearer ${key}` } : {}) },
-      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...credentialsOf(upstream) },
+      body,
       // A redirect would take the key to somebody who was not named.
       redirect: 'error',
       signal: AbortSignal.any([signal, silence.signal]),
@@ -110,7 +118,7 @@ export async function sendUpstream(
     silence.end();
     signal.throwIfAborted();
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new UpstreamError(`The upstream server at ${new URL(url).host} does not answer: ${cause}.`);
+    throw new UpstreamError(`The upstream server at ${new URL(upstream.url).host} does not answer: ${cause}.`);
   }
   answer = silence.over(answer);
   if (answer.ok) return answer;
@@ -144,7 +152,8 @@ export async function answerUpstream(
   sampling: { readonly temperature: number; readonly top_p: number; readonly max_tokens: number },
   signal: AbortSignal,
 ): Promise<Generated> {
-  const answer = await sendUpstream(upstream, { model, messages, ...sampling, stream: false }, signal);
+  const body = JSON.stringify({ model, messages, ...sampling, stream: false });
+  const answer = await sendUpstream(upstream, body, signal);
   const read = chatCompletion.safeParse(await answer.json().catch(() => undefined));
   const choice = read.data?.choices[0];
   if (!read.success || !choice) {
@@ -157,4 +166,18 @@ export async function answerUpstream(
     completion_tokens: read.data.usage?.completion_tokens ?? 0,
     finish_reason: choice.finish_reason === 'length' ? 'length' : 'stop',
   };
+}
+
+/** The models that the other server lists; none where it does not list them, or not in time. */
+export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
+  try {
+    const answer = await fetch(addressOf(upstream.url, 'models'), {
+      headers: credentialsOf(upstream),
+      redirect: 'error',
+      signal: AbortSignal.timeout(listMs),
+    });
+    return answer.ok ? modelList.parse(await answer.json()).data : [];
+  } catch {
+    return [];
+  }
 }

@@ -3,6 +3,7 @@ import { own } from '../../text/own.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
+import { firstStop, undecided } from './stops.ts';
 import { endToken, joint, roleTokens, unknownToken, type Vocabulary } from './tokenizer.ts';
 
 export interface ChatTurn {
@@ -17,13 +18,15 @@ export interface SamplingOptions {
   readonly top_p: number;
   readonly max_tokens: number;
   readonly seed: number;
+  /** Texts that end the answer; none of them is part of it. */
+  readonly stop?: readonly string[];
 }
 
 export const defaultSampling = { temperature: 1, top_p: 1, max_tokens: 32 } as const;
 
 export interface SampledToken {
   readonly token: number;
-  /** What the token adds to the text, with the space before it. */
+  /** What the answer grows by, with the space before it; empty while it may become a stop. */
   readonly text: string;
 }
 
@@ -99,8 +102,11 @@ export class PolicyModel {
     const prompt = this.encode(turns);
     const read = this.network.readPrompt(prompt);
     const { next } = createPrng(options.seed);
+    const { stop: stops = [] } = options;
     const said: number[] = [];
     let text = '';
+    /** Characters of the text that have been given out. */
+    let given = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
     while (said.length < options.max_tokens) {
       const token = draw(this.think(prompt, said, read).logits, options, next);
@@ -108,11 +114,19 @@ export class PolicyModel {
         finish_reason = 'stop';
         break;
       }
-      const piece = this.piece(token, said.at(-1));
+      text += this.piece(token, said.at(-1));
       said.push(token);
-      text += piece;
-      yield { token, text: piece };
+      const stopped = firstStop(text, stops, given);
+      if (stopped >= 0) {
+        text = text.slice(0, stopped);
+        finish_reason = 'stop';
+        break;
+      }
+      const decided = text.length - undecided(text, stops);
+      yield { token, text: text.slice(given, decided) };
+      given = decided;
     }
+    if (given < text.length) yield { token: said.at(-1) ?? this.end, text: text.slice(given) };
     return { text, tokens: said, prompt_tokens: prompt.length, completion_tokens: said.length, finish_reason };
   }
 }

@@ -11,6 +11,8 @@ import { sqliteCode } from '../../text/error-code.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
+import { parseJson, readText } from './body.ts';
+import { chatModel, chatModels } from './chat-models.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import type { Handlers } from './handlers.ts';
@@ -27,9 +29,6 @@ import { uploadRoutes } from './routes/uploads.ts';
 import { storagePath } from './signed-uploads.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 import { check, queryValues } from './validate.ts';
-
-/** Bodies over this size are refused before they are read. */
-const largestBody = 32 * 1024 * 1024;
 
 export interface AppOptions {
   readonly service: ServiceContext;
@@ -60,31 +59,6 @@ function isInference(path: string): boolean {
 function byGenerality(left: Endpoint, right: Endpoint): number {
   const count = (path: string): number => path.match(paramPattern)?.length ?? 0;
   return count(left.path) - count(right.path);
-}
-
-function tooLarge(found: string): ApiError {
-  const message = `A body may have ${largestBody} bytes; this one has ${found}.`;
-  return new ApiError(413, 'invalid_request_error', 'request_too_large', message);
-}
-
-/** Reads a body as JSON, and no further than it may be long, whatever its head says. */
-async function readBody(context: Context): Promise<unknown> {
-  const declared = Number(context.req.header('content-length') ?? 0);
-  if (declared > largestBody) throw tooLarge(String(declared));
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of context.req.raw.body ?? []) {
-    length += part.byteLength;
-    if (length > largestBody) throw tooLarge('more');
-    parts.push(part);
-  }
-  const text = Buffer.concat(parts).toString('utf8');
-  if (text.trim() === '') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new ApiError(400, 'invalid_request_error', 'validation_error', 'The body is not JSON.');
-  }
 }
 
 /** Names that a later generation of the service uses; both are understood. */
@@ -188,13 +162,13 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     app.on(endpoint.method, honoPath(endpoint.path), async context => {
       const organizationId = authenticate(context, endpoint);
       if (operation === 'createChatCompletion') {
-        return answerChat(context, service, organizationId, await readBody(context));
+        return answerChat(context, service, organizationId, await readText(context));
       }
       const handler = handlers[operation];
       if (!handler) throw new Error(`Nothing answers ${operation}.`);
       const query = endpoint.query ? check(endpoint.query, queryValues(context.req.query())) : {};
       const body = endpoint.body
-        ? check(endpoint.body, withOldNames(operation, await readBody(context)) ?? {})
+        ? check(endpoint.body, withOldNames(operation, parseJson(await readText(context))) ?? {})
         : undefined;
       const answer = await handler({
         organizationId,
@@ -208,11 +182,17 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     });
   }
 
-  // A deployment by its own address, as its record names it; its storage, by signed addresses.
-  app.post(playgroundPath, async context => {
+  // A model by its own address: as the record of a deployment names it, and as later generations do.
+  for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
+    app.post(path, async context => {
+      const organizationId = authenticate(context, inference);
+      return answerChat(context, service, organizationId, await readText(context), context.req.param('model'));
+    });
+  }
+  app.get('/v1/models', async context => context.json(await chatModels(service, authenticate(context, inference))));
+  app.get('/v1/models/:model{.+}', async context => {
     const organizationId = authenticate(context, inference);
-    const deploymentId = context.req.param('deployment_id');
-    return answerChat(context, service, organizationId, await readBody(context), deploymentId);
+    return context.json(await chatModel(service, organizationId, context.req.param('model')));
   });
   app.all(storagePath, context =>
     service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),

@@ -46,7 +46,7 @@ export class ApiError extends Error {
 
   /** The body of inference. */
   inferenceEnvelope() {
-    return { error: { message: this.message, type: this.type, param: this.details.param ?? '', code: this.code } };
+    return { error: { message: this.message, type: this.type, param: this.details.param ?? null, code: this.code } };
   }
 }
 

@@ -1,17 +1,15 @@
 /** Chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { type ChatCompletionBody, chatCompletionBody } from '../../contract/inference.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
-import { sendUpstream, UpstreamError } from '../engine/upstream.ts';
-import { defaultSampling, type Generated } from '../model/policy.ts';
+import { sendUpstream, type Upstream, UpstreamError } from '../engine/upstream.ts';
+import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
+import { parseJson } from './body.ts';
+import { readChat } from './chat-request.ts';
 import type { ServiceContext } from './context.ts';
-import { ApiError } from './errors.ts';
-import { check } from './validate.ts';
+import { ApiError, apiError } from './errors.ts';
 
-/** Longest answer, in tokens. */
-const longestAnswer = 4096;
 /** Seconds after which a deployment on its way may be asked again. */
 const notReadyRetryAfter = '2';
 
@@ -19,8 +17,16 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** What answers under a name; an error in inference's own words where nothing does. */
-function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string): ModelSource {
+/**
+ * What answers a request. One that names no model is for the upstream server to judge.
+ *
+ * @throws ApiError in the words of inference where nothing answers
+ */
+function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
+  if (model === undefined) {
+    if (catalog.upstream) return { kind: 'upstream', name: '', upstream: catalog.upstream };
+    throw apiError('validation_error', 'model: name the model that is to answer.', { param: 'model' });
+  }
   try {
     return catalog.forChat(organizationId, model);
   } catch (error) {
@@ -36,37 +42,48 @@ function sourceOf({ catalog }: ServiceContext, organizationId: string, model: st
   }
 }
 
-/** Answers a chat completion. `model`, where it is given, answers whatever the body names. */
+/** The model that a request names, where it can be read. */
+function modelOf(request: unknown): string | undefined {
+  const { model } = (request ?? {}) as { model?: unknown };
+  return typeof model === 'string' && model !== '' ? model : undefined;
+}
+
+/**
+ * Answers the chat completion that a JSON text asks for. `model`, where it is given, answers whatever the text names. A
+ * request that an upstream server answers goes on as it came.
+ *
+ * @throws ApiError
+ */
 export async function answerChat(
   context: Context,
   service: ServiceContext,
   organizationId: string,
-  raw: unknown,
+  text: string,
   model?: string,
 ): Promise<Response> {
-  const body: ChatCompletionBody = check(chatCompletionBody, model === undefined ? raw : named(raw, model));
-  const source = sourceOf(service, organizationId, body.model);
+  const raw = parseJson(text);
+  const request = model === undefined || typeof raw !== 'object' ? raw : { ...raw, model };
+  const source = sourceOf(service, organizationId, modelOf(request));
   const left = new AbortController();
   context.req.raw.signal.addEventListener('abort', () => left.abort());
-  if (source.kind === 'upstream') return passOn(source, body, left.signal);
+  if (source.kind === 'upstream') {
+    const asIs = request === raw || modelOf(raw) === model;
+    return passOn(source.upstream, asIs ? text : JSON.stringify(request), left.signal);
+  }
 
-  const sampling = {
-    temperature: body.temperature ?? defaultSampling.temperature,
-    top_p: body.top_p ?? defaultSampling.top_p,
-    max_tokens: Math.min(longestAnswer, body.max_tokens ?? defaultSampling.max_tokens),
-    seed: Math.floor(Math.random() * 2 ** 32),
-  };
-  const answer = service.talk(source.model, body.messages, sampling, left.signal);
-  const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: body.model };
+  const order = readChat(request);
+  const answer = service.talk(source.model, order.turns, order.sampling, left.signal);
+  const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: order.model };
 
-  if (!body.stream) {
+  if (!order.stream) {
     let step = await answer.next();
     while (!step.done) step = await answer.next();
-    const { text, finish_reason } = step.value;
+    const { text: content, finish_reason } = step.value;
+    const message = { role: 'assistant', content, refusal: null };
     return context.json({
       ...common,
       object: 'chat.completion',
-      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason }],
+      choices: [{ index: 0, message, logprobs: null, finish_reason }],
       usage: usageOf(step.value),
     });
   }
@@ -75,27 +92,25 @@ export async function answerChat(
   let step = await answer.next();
   return streamSSE(context, async stream => {
     stream.onAbort(() => left.abort());
-    const send = (choices: readonly object[], more: object = {}) =>
-      stream.writeSSE({ data: JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, ...more }) });
-    const chunk = (delta: Record<string, unknown>, finish_reason: string | null = null) =>
-      send([{ index: 0, delta, finish_reason }]);
+    const send = (choices: readonly object[], usage: object | null = null) => {
+      const chunk = { ...common, object: 'chat.completion.chunk', choices, ...(order.usage && { usage }) };
+      return stream.writeSSE({ data: JSON.stringify(chunk) });
+    };
+    const grow = (delta: object, finish_reason: string | null = null) =>
+      send([{ index: 0, delta, logprobs: null, finish_reason }]);
     try {
-      await chunk({ role: 'assistant', content: '' });
+      await grow({ role: 'assistant', content: '' });
       while (!step.done) {
-        await chunk({ content: step.value.text });
+        if (step.value.text !== '') await grow({ content: step.value.text });
         step = await answer.next();
       }
-      await chunk({}, step.value.finish_reason);
-      if (body.stream_options?.include_usage ?? true) await send([], { usage: usageOf(step.value) });
+      await grow({}, step.value.finish_reason);
+      if (order.usage) await send([], usageOf(step.value));
       await stream.writeSSE({ data: '[DONE]' });
     } catch (error) {
       if (!left.signal.aborted) await stream.writeSSE({ data: brokenOff(error) });
     }
   });
-}
-
-function named(raw: unknown, model: string): unknown {
-  return typeof raw === 'object' && raw !== null ? { ...raw, model } : raw;
 }
 
 /** The event that ends a stream which cannot go on. */
@@ -104,13 +119,11 @@ function brokenOff(error: unknown): string {
   return JSON.stringify(new ApiError(500, 'api_error', 'internal_error', message).inferenceEnvelope());
 }
 
-type UpstreamSource = Extract<ModelSource, { kind: 'upstream' }>;
-
 /** Lets another server answer. Its stream is passed through as it comes; its errors are said in inference's words. */
-async function passOn({ upstream, name }: UpstreamSource, body: ChatCompletionBody, signal: AbortSignal) {
+async function passOn(upstream: Upstream, body: string, signal: AbortSignal) {
   let answer: Response;
   try {
-    answer = await sendUpstream(upstream, { ...body, model: name }, signal);
+    answer = await sendUpstream(upstream, body, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw upstreamFailure(error);

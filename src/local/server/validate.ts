@@ -39,10 +39,14 @@ function issuesOf(error: z.core.$ZodError): Issue[] {
   });
 }
 
-/** @throws ApiError `validation_error` naming the first field that is wrong */
-export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+/** @throws ApiError `validation_error` naming the first field that is wrong, unless `toError` makes another of the issues */
+export function check<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  value: unknown,
+  toError: (issues: readonly Issue[]) => ApiError = invalid,
+): z.output<Schema> {
   const read = schema.safeParse(value);
-  if (!read.success) throw invalid(issuesOf(read.error));
+  if (!read.success) throw toError(issuesOf(read.error));
   return read.data;
 }
 

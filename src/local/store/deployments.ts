@@ -101,6 +101,15 @@ export class DeploymentStore {
     return this.#database.all<DeploymentRow>("select * from deployments where status = 'DEPLOYED' and leaving = 0");
   }
 
+  /** What answers chat for an organization, the newest first. */
+  answering(organizationId: string): DeploymentRow[] {
+    return this.#database.all<DeploymentRow>(
+      `select * from deployments where organization_id = ? and status = 'DEPLOYED' and leaving = 0
+       order by created_at desc, deployment_id`,
+      organizationId,
+    );
+  }
+
   /** Deployments whose undeploy began and did not end. */
   leaving(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');

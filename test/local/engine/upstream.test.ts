@@ -41,14 +41,16 @@ describe('patience with another server', () => {
 
   it('ends where no answer begins', async () => {
     fakeServer();
-    const answer = expect(sendUpstream(upstream, {}, new AbortController().signal)).rejects.toThrow('does not answer');
+    const answer = expect(sendUpstream(upstream, '{}', new AbortController().signal)).rejects.toThrow(
+      'does not answer',
+    );
     vi.advanceTimersByTime(patienceMs + 1);
     await answer;
   });
 
   it('lasts as long as pieces come, however long that is in all', async () => {
     const server = fakeServer();
-    const sent = sendUpstream(upstream, {}, new AbortController().signal);
+    const sent = sendUpstream(upstream, '{}', new AbortController().signal);
     server.answer();
     const reader = (await sent).body?.getReader();
     for (let piece = 0; piece < 5; piece += 1) {
@@ -64,7 +66,7 @@ describe('patience with another server', () => {
 
   it('ends where a stream falls silent', async () => {
     const server = fakeServer();
-    const sent = sendUpstream(upstream, {}, new AbortController().signal);
+    const sent = sendUpstream(upstream, '{}', new AbortController().signal);
     server.answer();
     const reader = (await sent).body?.getReader();
     server.piece('one');

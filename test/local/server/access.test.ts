@@ -111,7 +111,9 @@ describe('inference', () => {
     for (const [{ status, body, headers }, expected, code] of cases) {
       expect([status, body.error.code]).toEqual([expected, code]);
       expect(Object.keys(body.error).sort()).toEqual(['code', 'message', 'param', 'type']);
-      for (const value of Object.values(body.error)) expect(typeof value).toBe('string');
+      const { param, ...others } = body.error;
+      for (const value of Object.values(others)) expect(typeof value).toBe('string');
+      expect([null, 'messages', 'temperature', 'model']).toContain(param);
       expect(headers.get('x-request-id')).toMatch(/^req_/);
     }
     const garbled = await service.call('POST', '/v1/chat/completions', '{', {

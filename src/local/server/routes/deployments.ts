@@ -6,8 +6,8 @@ import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
 
-/** Where a deployment answers by its own address; `:deployment_id` names it. */
-export const playgroundPath = '/playground/:deployment_id/v1/chat/completions';
+/** Where a deployment answers by its own address; `:model` is its id. */
+export const playgroundPath = '/playground/:model/v1/chat/completions';
 
 /** A deployment as the contract has it: some fields are null, others not there, until they mean something. */
 function recordOf(row: DeploymentRow, origin: string) {
@@ -15,7 +15,7 @@ function recordOf(row: DeploymentRow, origin: string) {
   return {
     ...rest,
     is_active: is_active === 1,
-    playground_endpoint_url: `${origin}${playgroundPath.replace(':deployment_id', row.deployment_id)}`,
+    playground_endpoint_url: `${origin}${playgroundPath.replace(':model', row.deployment_id)}`,
     ...(completed_at === null ? {} : { completed_at }),
     ...(failure === null ? {} : { failure: JSON.parse(failure) as unknown }),
   };
