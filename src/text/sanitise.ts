@@ -48,6 +48,12 @@ const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}
  */
 const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
 
+/**
+ * Signs that are written before a number or a letter and make one grapheme with it (`Grapheme_Cluster_Break=Prepend`).
+ * With nothing behind them they would join the padding of their cell, which would make the line shorter.
+ */
+const prefixSigns = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u0D4E\u{110BD}\u{110CD}\u{111C2}\u{111C3}\u{1193F}\u{11941}\u{11A3A}\u{11A84}-\u{11A89}\u{11D46}\u{11F02}`;
+
 /** Compiling these takes some ten milliseconds each, which text that is plain ASCII must not cost: made when needed. */
 function whenNeeded(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined;
@@ -59,8 +65,13 @@ function whenNeeded(source: string, flags: string): () => RegExp {
 
 const unsafe = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
 /** A cheap first look: all that the replacements below could touch, found in one pass. */
-const mayNeedWork = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D]|${invisible}`, 'v');
+const mayNeedWork = whenNeeded(
+  String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D${prefixSigns}]|${invisible}`,
+  'v',
+);
 const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
+
+const prefixesOfNothing = whenNeeded(String.raw`[${prefixSigns}]+(?=\s|$)`, 'gv');
 
 /** The text as a terminal may have it. Linear in its length; plain ASCII passes at memory speed. */
 export function sanitise(text: string, options: SanitiseOptions = {}): string {
@@ -96,14 +107,16 @@ function drop(text: string): string {
     .replace(lineEnds, '\n')
     .toWellFormed()
     .replace(unsafe(), '')
-    .replace(excessMarks(), '$1');
+    .replace(excessMarks(), '$1')
+    .replace(prefixesOfNothing(), '');
 }
 
 function show(text: string): string {
   return text
     .replace(/\r\n/g, '\n')
     .replace(unsafe(), makeVisible)
-    .replace(excessMarks(), (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible));
+    .replace(excessMarks(), (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible))
+    .replace(prefixesOfNothing(), signs => signs.replace(/./gsu, makeVisible));
 }
 
 /** C0 controls and DEL have pictures of their own (U+2400 block); the rest is named by code point. */

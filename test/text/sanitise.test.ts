@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
+import { displayWidth } from '../../src/text/width.ts';
+import { randomText } from './random-text.ts';
 
 /** Everything that may never reach a terminal in text, besides line feed and tab. */
 const forbidden = new RegExp(
@@ -39,6 +41,7 @@ const hostile: Record<string, [text: string, dropped: string]> = {
   'tag characters': ['a\u{e0041}\u{e0042}b', 'ab'],
   'annotation signs': ['a\ufff9b\ufffbc', 'abc'],
   'a noncharacter': ['a\uffffb', 'ab'],
+  'number signs without a number': ['a\u0600\u0601 b\u06dd\nc\u070f', 'a b\nc'],
   'a lone surrogate': ['a\ud800b\udc00', 'a\ufffdb\ufffd'],
 };
 
@@ -46,6 +49,13 @@ describe('sanitise, dropping', () => {
   for (const [name, [text, dropped]] of Object.entries(hostile)) {
     it(`removes ${name}`, () => expect(sanitise(text, { multiline: true })).toBe(dropped));
   }
+
+  it('leaves nothing that would join what follows it', () => {
+    for (const text of randomText(2_000)) {
+      const clean = sanitiseLine(text);
+      expect([text, displayWidth(`${clean} `)]).toEqual([text, displayWidth(clean) + 1]);
+    }
+  });
 
   it('turns every kind of line end into one line feed', () => {
     expect(sanitise('a\r\nb\rc\u2028d\u2029e\x85f\ng', { multiline: true })).toBe('a\nb\nc\nd\ne\nf\ng');
