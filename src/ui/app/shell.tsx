@@ -5,7 +5,7 @@ import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
-import { type Binding, KeyScope } from '../keys/router.tsx';
+import { type Binding, KeyScope, useRouter } from '../keys/router.tsx';
 import { canLeave, type HistoryAction } from '../navigation/history.ts';
 import { type Location, locationKey } from '../navigation/location.ts';
 import { Memory, MemoryProvider } from '../navigation/memory.tsx';
@@ -93,6 +93,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
         }),
       ),
     [failures],
+  );
+
+  const { onRefused } = useRouter();
+  useEffect(
+    () => onRefused(({ title }) => setToast({ kind: 'warning', text: `Read-only: “${title}” is turned off` })),
+    [onRefused],
   );
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);

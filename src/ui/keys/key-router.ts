@@ -24,7 +24,7 @@ export interface Binding {
 export interface FieldHandlers {
   /** Whether a press is text for the field or edits it. Must give the same until the next drawing. */
   readonly takes: (press: KeyPress) => boolean;
-  /** Changes the field by a press that it takes. Only dispatches. */
+  /** Changes the field by a press that it takes; several characters of one read come as one press. Only dispatches. */
   readonly type: (press: KeyPress) => void;
 }
 
@@ -67,6 +67,7 @@ type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly k
 export class Router {
   readonly #scopes = new Map<string, Scope>();
   readonly #listeners = new Set<() => void>();
+  readonly #refusals = new Set<(command: Command) => void>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
   /** Something was dispatched that is not on screen yet. */
@@ -117,6 +118,7 @@ export class Router {
 
   /** Sends one press on its way. Returns whether something took it. */
   press(press: KeyPress): boolean {
+    let refused: Command | undefined;
     for (const { handlers } of this.path()) {
       const { field } = handlers;
       const bound = this.#boundTo(press.name, handlers);
@@ -125,9 +127,24 @@ export class Router {
         return true;
       }
       if (bound.some(binding => this.#guarded(() => binding.run(press)) !== false)) return true;
+      refused ??= this.#refusedBy(press.name, handlers);
     }
+    if (refused) for (const listener of this.#refusals) listener(refused);
     return false;
   }
+
+  /** The command that a key would run if the program were not read-only. */
+  #refusedBy(key: string, { bindings = [] }: ScopeHandlers): Command | undefined {
+    return bindings.find(
+      ({ command, enabled = true }) => enabled && !this.allows(command) && this.keysOf(command).includes(key),
+    )?.command;
+  }
+
+  /** Hears of commands whose key was pressed and that a read-only program does not run. */
+  onRefused = (listener: (command: Command) => void): (() => void) => {
+    this.#refusals.add(listener);
+    return () => this.#refusals.delete(listener);
+  };
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
     return bindings.filter(binding => this.usable(binding) && this.keysOf(binding.command).includes(key));
@@ -203,7 +220,7 @@ export class Router {
       const repeats = input.kind === 'press' && this.repeats(input.press);
       if (!repeats && this.#undrawn) return;
       this.#queue.shift();
-      if (input.kind === 'press') this.press(input.press);
+      if (input.kind === 'press') this.press(this.#withText(input.press));
       else this.paste(input.text);
       this.#blocked = !repeats;
       if (this.#undrawn) continue;
@@ -214,6 +231,28 @@ export class Router {
         this.#drain(draw);
       });
     }
+  }
+
+  /** A press with the characters waiting behind it that go to the same field: one edit for a read, however long it is. */
+  #withText(press: KeyPress): KeyPress {
+    const path = this.path();
+    const fieldOf = (each: KeyPress): FieldHandlers | undefined => {
+      for (const { handlers } of path) {
+        const bound = this.#boundTo(each.name, handlers).length > 0;
+        if (handlers.field && this.#isTyped(each, handlers.field, bound)) return handlers.field;
+        if (bound) return undefined;
+      }
+      return undefined;
+    };
+    const field = press.text === '' ? undefined : fieldOf(press);
+    if (!field) return press;
+    const more: string[] = [];
+    for (const input of this.#queue) {
+      if (input.kind !== 'press' || input.press.text === '' || fieldOf(input.press) !== field) break;
+      more.push(input.press.text);
+    }
+    this.#queue.splice(0, more.length);
+    return { name: press.name, text: press.text + more.join('') };
   }
 
   paste(text: string): boolean {

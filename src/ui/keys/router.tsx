@@ -36,6 +36,24 @@ export interface KeyRouterProps {
 
 const noOverrides: KeyOverrides = {};
 
+/**
+ * Characters in one read that no fingers have typed, not even ahead of a busy program: a paste in a terminal that does not
+ * mark pastes. As keys they would sort, mark and delete for minutes.
+ */
+const leastFlood = 512;
+/** A terminal hands a paste over in pieces of some kilobytes; what comes so soon after one is the rest of it. */
+const floodMs = 50;
+
+/** Tells the pieces of an unmarked paste from keys. `now` is in milliseconds. */
+export function createFloodGauge(): (input: string, now: number) => boolean {
+  let floodedAt = Number.NEGATIVE_INFINITY;
+  return (input, now) => {
+    const floods = input.length >= leastFlood || (input.length > 1 && now - floodedAt < floodMs);
+    if (floods) floodedAt = now;
+    return floods;
+  };
+}
+
 /** The one place where keys and pastes come in. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure, children }: KeyRouterProps) {
   const router = useMemo(() => new Router({ overrides, readOnly, onFailure }), [overrides, readOnly, onFailure]);
@@ -49,7 +67,11 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
   useLayoutEffect(() => {
     for (const then of waiting.current.splice(0)) setImmediate(then);
   });
-  useInput((input, key) => router.send(keyPresses(input, key), draw));
+  const [isFlood] = useState(createFloodGauge);
+  useInput((input, key) => {
+    if (isFlood(input, performance.now())) router.sendPaste(input, draw);
+    else router.send(keyPresses(input, key), draw);
+  });
   usePaste(text => router.sendPaste(text, draw));
   return <RouterContext value={router}>{children}</RouterContext>;
 }

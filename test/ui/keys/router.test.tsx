@@ -5,7 +5,14 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import type { KeyPress } from '../../../src/ui/keys/key.ts';
 import { type Offer, Router } from '../../../src/ui/keys/key-router.ts';
-import { type Binding, KeyRouter, KeyScope, useOffered, useRouter } from '../../../src/ui/keys/router.tsx';
+import {
+  type Binding,
+  createFloodGauge,
+  KeyRouter,
+  KeyScope,
+  useOffered,
+  useRouter,
+} from '../../../src/ui/keys/router.tsx';
 import { eventually } from '../../eventually.ts';
 
 const command = (id: string, ...keys: string[]): Command => ({ id, title: id, keys, group: 'Test' });
@@ -21,6 +28,30 @@ function recorder() {
   });
   return { ran, bind };
 }
+
+describe('createFloodGauge', () => {
+  it('takes for a paste what no fingers type, and what comes right behind it', () => {
+    const isFlood = createFloodGauge();
+    const reads: readonly (readonly [characters: number, at: number])[] = [
+      [300, 0],
+      [4_095, 1_000],
+      [4_095, 1_030],
+      [200, 1_060],
+      [1, 1_070],
+      [12, 1_075],
+      [12, 1_300],
+    ];
+    expect(reads.map(([characters, at]) => isFlood('x'.repeat(characters), at))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+});
 
 describe('Router', () => {
   const router = () => new Router({ overrides: {}, readOnly: false });
@@ -85,6 +116,45 @@ describe('Router', () => {
     expect(pasted).toEqual([]);
     release();
     expect(pasted).toEqual(['an id']);
+  });
+
+  it('types the characters of one read at once, and stops where another scope has one of them', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const typed: string[] = [];
+    const field = {
+      takes: ({ text }: KeyPress) => text !== '' && !/\d/.test(text),
+      type: ({ text }: KeyPress) => void typed.push(text),
+    };
+    keys.set('root', undefined, true, false, { bindings: [bind('one', '1')] });
+    keys.set('form', 'root', true, false, { bindings: [bind('submit', 'enter'), bind('a', 'a')], field });
+    keys.set('window', 'form', true, false, { bindings: [bind('x', 'x')] });
+    const long = 'b'.repeat(100_000);
+    const enter = { name: 'enter', text: '' };
+    keys.send([...`a${long}x1c`].map(press).concat(enter, press('d')), then => then());
+    expect(typed).toEqual([`a${long}`, 'c', 'd']);
+    expect(ran).toEqual(['x', 'one', 'submit']);
+  });
+
+  it('says which command a read-only program does not run, where nothing else has its key', () => {
+    const { ran, bind } = recorder();
+    const keys = new Router({ overrides: { 'view.delete': ['D'] }, readOnly: true });
+    const refused: string[] = [];
+    const leave = keys.onRefused(({ id }) => refused.push(id));
+    const writing = (id: string, key: string) => bind(id, key, { command: { ...command(id, key), writes: true } });
+    keys.set('root', undefined, true, false, { bindings: [bind('root.e', 'e')] });
+    keys.set('view', 'root', true, false, {
+      bindings: [
+        writing('view.delete', 'd'),
+        writing('view.edit', 'e'),
+        { ...writing('view.stop', 's'), enabled: false },
+      ],
+    });
+    expect(['D', 'e', 's', 'd'].map(key => keys.press(press(key)))).toEqual([false, true, false, false]);
+    expect([refused, ran]).toEqual([['view.delete'], ['root.e']]);
+    leave();
+    keys.press(press('D'));
+    expect(refused).toHaveLength(1);
   });
 
   it('reports a handler that fails, and gives its key to no other', async () => {
