@@ -7,6 +7,7 @@ import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { untypedCall } from '../service/index.ts';
+import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
@@ -104,7 +105,7 @@ async function wholeBody(given: string, io: CommandIo): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`The body is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`The body is no JSON: ${errorMessage(error)}`);
   }
 }
 

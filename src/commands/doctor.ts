@@ -1,4 +1,5 @@
 /** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and what to do. */
+
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -10,6 +11,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
+import { errorMessage } from '../text/errors.ts';
 import { bytes } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { sanitise } from '../text/sanitise.ts';
@@ -104,7 +106,7 @@ function folderFinding(about: string, path: string): Finding {
   try {
     accessSync(existing, constants.W_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return { about, state: 'fail', words: `${path} cannot be written: ${reason}` };
   }
   const { bavail, bsize } = statfsSync(existing);

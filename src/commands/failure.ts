@@ -1,9 +1,8 @@
 /** How a command that cannot go on says so: one message, no stack, no secret; and the exit code that says what kind it was. */
 
 import { redactor } from '../config/redaction.ts';
-import { faultOf, faultWords } from '../queries/fault.ts';
-import { type ErrorKind, ServiceError } from '../service/errors.ts';
-import { errorCode } from '../text/error-code.ts';
+import { describeError, type ErrorKind, ServiceError } from '../service/errors.ts';
+import { asError, errorCode } from '../text/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 
 /** What a script can tell apart. */
@@ -68,7 +67,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** The failure in words, without what is secret or unsafe. */
 export function messageOf(error: unknown): string {
-  return sanitise(redactor([])(faultWords(faultOf(error))), { multiline: true });
+  return sanitise(redactor([])(describeError(asError(error))), { multiline: true });
 }
 
 /** The failure as it is told at the end: as JSON where the result would have been JSON. */

@@ -2,13 +2,13 @@
  * `benchtop --lines`: the workbench as plain lines, for screen readers and for terminals that can do nothing else. One
  * asks, it answers below; nothing moves, nothing is redrawn, and no escape sequence is written.
  */
+
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
-import { faultOf, faultWords } from '../queries/fault.ts';
 import type { ListSource } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { PinnedThing } from '../queries/remembered/store.ts';
@@ -17,6 +17,8 @@ import { lookAt } from '../queries/watch/reads.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { refOf, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
+import { describeError } from '../service/errors.ts';
+import { asError } from '../text/errors.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './failure.ts';
@@ -249,7 +251,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
-        lines.say(`This did not work: ${faultWords(faultOf(error))}`);
+        lines.say(`This did not work: ${describeError(asError(error))}`);
       }
       lines.prompt();
     }

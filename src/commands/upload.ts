@@ -1,11 +1,13 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
+
 import { stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { type Fault, faultWords } from '../queries/fault.ts';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
+import { describeError, ServiceError } from '../service/errors.ts';
+import { errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodeOfKind, exitCodes } from './failure.ts';
@@ -56,15 +58,16 @@ async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, wo
 }
 
 /** Says why it ended early. */
-function noteEnd(phase: string, fault: Fault | undefined, io: CommandIo): ExitCode {
+function noteEnd(phase: string, fault: Error | undefined, io: CommandIo): ExitCode {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. The same command continues from here.');
     return exitCodes.interrupted;
   }
-  io.note(`benchtop: ${fault ? faultWords(fault) : 'it failed'}`);
-  for (const [name, value] of Object.entries(fault?.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
-  return fault?.kind ? exitCodeOfKind(fault.kind) : exitCodes.failed;
+  io.note(`benchtop: ${fault ? describeError(fault) : 'it failed'}`);
+  if (!(fault instanceof ServiceError)) return exitCodes.failed;
+  for (const [name, value] of Object.entries(fault.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
+  return exitCodeOfKind(fault.kind);
 }
 
 async function uploadBenchmark(
@@ -147,7 +150,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw new CommandError(`Name one folder or file to upload.\n\n${help}`);
   const facts = await stat(path).catch((error: unknown) => {
-    throw new CommandError(`It cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`It cannot be read: ${errorMessage(error)}`);
   });
   const { dataset, failures, json = false, new: startOver = false } = values;
   if (facts.isDirectory() && dataset !== undefined) {

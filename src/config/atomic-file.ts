@@ -1,6 +1,6 @@
 import { open, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { makePrivateFolder } from './paths.ts';
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { ConfigError, describeOrigin, type Origin } from './origin.ts';
 import type { Environment } from './paths.ts';

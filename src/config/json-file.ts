@@ -1,5 +1,5 @@
 import { readFile, rename } from 'node:fs/promises';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import { writeAtomically } from './atomic-file.ts';
 
 export interface JsonRead<T> {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { ConfigError } from './origin.ts';

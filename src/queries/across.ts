@@ -1,7 +1,9 @@
 /** What the service lists by benchmark only, gathered over all of them: no service lists the runs of an organization. */
+
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { unreadableIn } from '../contract/common.ts';
-import { type Fault, faultOf } from './fault.ts';
+import { isNotOffered } from '../service/errors.ts';
+import { asError } from '../text/errors.ts';
 import type { ListSource, NotedPage } from './list.ts';
 
 /** A page is made of so many benchmarks, at most. */
@@ -41,7 +43,7 @@ export async function readAcross<Row extends OfBenchmark>(
     { signal },
   );
   const asked = list.items.filter(mayHave).map(({ bench_id }) => bench_id);
-  const failed = new Map<string, Fault>();
+  const failed = new Map<string, Error>();
   const items: Row[] = [];
   let dropped = 0;
   const waiting = [...asked];
@@ -52,9 +54,8 @@ export async function readAcross<Row extends OfBenchmark>(
         dropped += unreadableIn(rows);
         for (const row of rows) items.push(row);
       } catch (error) {
-        const fault = faultOf(error);
-        failed.set(benchId, fault);
-        if (!signal.aborted && !fault.unlisted && failed.size < asked.length) continue;
+        failed.set(benchId, asError(error));
+        if (!signal.aborted && !isNotOffered(error) && failed.size < asked.length) continue;
         // Nothing else would be worth asking for.
         waiting.length = 0;
         throw error;
@@ -75,7 +76,7 @@ export async function readAcross<Row extends OfBenchmark>(
   };
 }
 
-function failureWords(failed: ReadonlyMap<string, Fault>, asked: number, words: string): string | undefined {
+function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: string): string | undefined {
   const [first] = failed.values();
   return first && `The ${words} of ${failed.size} of ${asked} benchmarks could not be read: ${first.message}`;
 }

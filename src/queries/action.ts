@@ -1,7 +1,9 @@
 /** What users do to the service. An action is a function that sends it, and says what it changes. */
+
+import { failsAll, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import { type Fault, failsAll, faultOf } from './fault.ts';
+import { asError } from '../text/errors.ts';
 import type { ThingKind } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
 
@@ -39,7 +41,7 @@ export function action<Input, Result>(
 /** An input that has not succeeded. `fault` is missing where it was not sent, because all would have failed like one before. */
 export interface Unsent<Input> {
   readonly input: Input;
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 export interface SendAllOptions<Input> {
@@ -57,7 +59,7 @@ export async function sendAll<Input>(
   inputs: readonly Input[],
   { signal, onSuccess }: SendAllOptions<Input>,
 ): Promise<readonly Unsent<Input>[]> {
-  const left = new Map(inputs.map(input => [input, undefined as Fault | undefined]));
+  const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
   const waiting = [...inputs];
   let stopped = false;
   const succeeds = async (input: Input): Promise<boolean> => {
@@ -65,8 +67,8 @@ export async function sendAll<Input>(
       await send(service, input, { signal });
       return true;
     } catch (error) {
-      const fault = faultOf(error);
-      if (send.removes && fault.gone) return true;
+      const fault = asError(error);
+      if (send.removes && isGone(fault)) return true;
       left.set(input, fault);
       stopped ||= failsAll(error);
       return false;

@@ -1,5 +1,6 @@
 /** A conversation with a model: its turns, the answer that is being written, what went wrong. Pure. */
-import type { Fault } from './fault.ts';
+
+import { ServiceError } from '../service/errors.ts';
 
 export interface AnswerStats {
   readonly model: string;
@@ -17,8 +18,8 @@ export interface Turn {
   readonly content: string;
   readonly reasoning: string;
   readonly stats?: AnswerStats | undefined;
-  /** Why the answer is not whole. */
-  readonly fault?: Fault | undefined;
+  /** Why the answer is not whole. Plain data: conversations are kept on disk. */
+  readonly fault?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
   readonly cancelled?: boolean | undefined;
 }
 
@@ -41,7 +42,7 @@ export type ConversationAction =
       readonly firstMs: number | undefined;
     }
   | { readonly kind: 'end'; readonly stats: AnswerStats }
-  | { readonly kind: 'fail'; readonly fault: Fault }
+  | { readonly kind: 'fail'; readonly fault: Error }
   | { readonly kind: 'cancel' }
   /** Takes the last question and its answer away, to be edited. */
   | { readonly kind: 'take-back' }
@@ -89,7 +90,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
     case 'end':
       return changeLast(conversation, turn => ({ ...turn, stats: { ...turn.stats, ...action.stats } }), false);
     case 'fail':
-      return changeLast(conversation, turn => ({ ...turn, fault: action.fault }), false);
+      return changeLast(conversation, turn => ({ ...turn, fault: plainError(action.fault) }), false);
     case 'cancel':
       return conversation.answering
         ? changeLast(conversation, turn => ({ ...turn, cancelled: true }), false)
@@ -120,4 +121,8 @@ export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerSt
   if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
   if (totalMs - firstMs < shortestRateMs) return undefined;
   return (completionTokens * 1000) / (totalMs - firstMs);
+}
+
+function plainError(error: Error): Turn['fault'] {
+  return { message: error.message, requestId: error instanceof ServiceError ? error.requestId : undefined };
 }

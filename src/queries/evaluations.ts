@@ -9,10 +9,10 @@ import type {
   TrajectoryReward,
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
+import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
-import { faultOf } from './fault.ts';
 import { type ListSource, wholePage } from './list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
@@ -167,7 +167,7 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
         rewards: rewards.value.trajectory_rewards,
         unreadable: unreadableIn(rewards.value.trajectory_rewards),
         snapshots: read ? statistics.value.snapshots : [],
-        statisticsFault: read ? undefined : faultOf(statistics.reason).message,
+        statisticsFault: read ? undefined : errorMessage(statistics.reason),
       };
     },
   };

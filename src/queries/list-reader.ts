@@ -3,10 +3,11 @@
  * on request. Every answer goes through `ListPages`, which leaves out what newer answers have overtaken, so that these may
  * run at the same time.
  */
+
 import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../service/errors.ts';
+import { asError } from '../text/errors.ts';
 import type { Asking } from './asking.ts';
-import { type Fault, faultOf } from './fault.ts';
 import { fruitlessPages, type ListData, type ListSource, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './list-page.ts';
 import { ListPages } from './list-pages.ts';
@@ -24,7 +25,7 @@ export interface ReaderState {
   /** Rows read so far, while all the rest is being read. */
   readonly reading: number | undefined;
   /** Why the last page that was wanted could not be read. */
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 /** How old some rows are. */
@@ -171,7 +172,7 @@ export class ListReader<Row> {
       }
       this.#say({ ...this.#state, fault: undefined });
     } catch (error) {
-      this.#say({ ...this.#state, fault: faultOf(error) });
+      this.#say({ ...this.#state, fault: asError(error) });
     } finally {
       this.#readingOn = false;
       this.#publish();
@@ -222,7 +223,7 @@ export class ListReader<Row> {
       return 'complete';
     } catch (error) {
       if (signal.aborted) return 'stopped';
-      this.#say({ ...this.#state, fault: faultOf(error) });
+      this.#say({ ...this.#state, fault: asError(error) });
       return 'failed';
     } finally {
       clearInterval(progress);

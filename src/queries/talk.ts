@@ -1,6 +1,8 @@
 /** Talks with a model: sends, streams, stops. An answer goes on also while its conversation is not on screen. */
+
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
+import { asError } from '../text/errors.ts';
 import {
   type AnswerStats,
   type Conversation,
@@ -10,7 +12,6 @@ import {
   messagesOf,
   type Turn,
 } from './conversation.ts';
-import { faultOf } from './fault.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
 
 /** The stream is drawn so often at most: faster than one can read, slow enough for a thin line. */
@@ -163,7 +164,7 @@ export class Talk {
     } catch (error) {
       if (signal.aborted) return;
       flush();
-      this.#dispatch({ kind: 'fail', fault: faultOf(error) });
+      this.#dispatch({ kind: 'fail', fault: asError(error) });
     } finally {
       clearInterval(timer);
       if (this.#running === controller) this.#running = undefined;

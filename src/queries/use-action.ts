@@ -1,8 +1,9 @@
 /** Actions as the screen starts them: each is sent once, reported once, and never repeated by itself. */
+
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
+import { asError } from '../text/errors.ts';
 import { type Action, sendAll, type Unsent } from './action.ts';
-import { type Fault, faultOf } from './fault.ts';
 import { orStopped } from './stopped.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -10,7 +11,7 @@ export type WorkState<Result> =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly stopping: boolean }
   | { readonly kind: 'done'; readonly result: Result }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Error };
 
 interface Work<Result> {
   readonly state: WorkState<Result>;
@@ -41,7 +42,7 @@ function useWork<Result>(): Work<Result> {
         setState({ kind: 'done', result });
         return result;
       } catch (error) {
-        setState({ kind: 'failed', fault: faultOf(error) });
+        setState({ kind: 'failed', fault: asError(error) });
         return undefined;
       } finally {
         running.current = undefined;

@@ -1,6 +1,5 @@
 /** A list that is read page by page, and again while it is in view. */
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
-import type { Fault } from './fault.ts';
 import type { ListData, ListSource } from './list.ts';
 import type { ListReader, RestOutcome, RowsAge } from './list-reader.ts';
 import type { Attention } from './polling.ts';
@@ -20,7 +19,7 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   /** Why the list may hold less than there is. */
   readonly notes: readonly string[];
   /** Why the last page could not be read, if it could not. */
-  readonly pageFault: Fault | undefined;
+  readonly pageFault: Error | undefined;
   /** Rows read so far, while all the rest is being read. */
   readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */

@@ -1,8 +1,9 @@
 /** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
+
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
+import { isGone, isNotOffered } from '../service/errors.ts';
 import type { Asking } from './asking.ts';
-import { type Fault, faultOf } from './fault.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
 import { rememberedAt } from './remembered/seen.ts';
@@ -28,7 +29,7 @@ export interface LiveQuery<Data> {
 export interface Live<Data> {
   readonly data: Data | undefined;
   readonly freshness: Freshness;
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
   /** Asks now. */
   readonly refresh: () => void;
 }
@@ -45,10 +46,9 @@ function delayOf<Data>(
 ): number | undefined {
   if (workbench.paused) return undefined;
   const { data, error } = asked.state;
-  const fault = error ? faultOf(error) : undefined;
   // What is gone, and what the service does not offer, will be the same the next time. Asking by hand still asks.
-  if (fault?.gone) return undefined;
-  if (fault?.unlisted) return fault.retryAfterMs;
+  if (isGone(error)) return undefined;
+  if (isNotOffered(error)) return error.retryAfterMs;
   return pollDelay({
     activity: query.activity(data as Data | undefined),
     attention,
@@ -109,7 +109,6 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     },
   });
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
-  const fault = error ? faultOf(error) : undefined;
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
@@ -117,11 +116,11 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,
     gate,
-    ended: fault?.gone ? 'gone' : fault?.unlisted || seenAt !== undefined ? 'unlisted' : undefined,
+    ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();
     void workbench.forgetMissing().then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
-  return { data, freshness, fault, refresh };
+  return { data, freshness, fault: error ?? undefined, refresh };
 }

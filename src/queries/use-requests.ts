@@ -1,8 +1,9 @@
 /** What some work would send, for a person to look at before it is sent. */
+
 import { useEffect, useState } from 'react';
 import type { Service } from '../service/index.ts';
 import type { RequestPreview } from '../service/request.ts';
-import { type Fault, faultOf } from './fault.ts';
+import { asError } from '../text/errors.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type { RequestPreview };
@@ -10,7 +11,7 @@ export type { RequestPreview };
 export type Requests =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'known'; readonly requests: readonly RequestPreview[] }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Error };
 
 const connecting: Requests = { kind: 'connecting' };
 
@@ -20,14 +21,14 @@ const connecting: Requests = { kind: 'connecting' };
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();
-  const [found, setFound] = useState<{ readonly service: Service } | { readonly fault: Fault }>();
+  const [found, setFound] = useState<{ readonly service: Service } | { readonly fault: Error }>();
   const wanted = work !== undefined;
   useEffect(() => {
     if (!wanted) return undefined;
     let gone = false;
     workbench.service().then(
       service => !gone && setFound({ service }),
-      (error: unknown) => !gone && setFound({ fault: faultOf(error) }),
+      (error: unknown) => !gone && setFound({ fault: asError(error) }),
     );
     return () => {
       gone = true;

@@ -5,7 +5,7 @@ import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { Environment } from '../config/paths.ts';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import { RequestError } from './errors.ts';
 
 /** A way to an address. */

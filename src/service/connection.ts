@@ -1,5 +1,7 @@
 /** Where a service is at the moment. One that is supervised may end or move while it is in use. */
+
 import type { Auth } from '../contract/common.ts';
+import { errorMessage } from '../text/errors.ts';
 import { parseBase } from './address.ts';
 import { NetworkError, ServiceError } from './errors.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
@@ -54,7 +56,7 @@ export class Connection {
       target = await this.#supervisor.locate(signal);
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorMessage(error);
       throw new NetworkError(why, { code: 'service_not_found' });
     }
     const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);

@@ -255,3 +255,42 @@ export class CapabilityMissingError extends ServiceError {
     super('capability_missing', message, { ...details, operation });
   }
 }
+
+/** The service itself says that it has no such resource: asking again will not help. */
+export function isGone(error: unknown): boolean {
+  // A 404 without an envelope is a gateway's or a wrong address: it says nothing of the resource.
+  return error instanceof ServiceError && error.kind === 'not_found' && (error.type ?? error.code) !== undefined;
+}
+
+/** The service does not offer this at all: a quiet note, not an error. */
+export function isNotOffered(error: unknown): error is CapabilityMissingError {
+  return error instanceof CapabilityMissingError;
+}
+
+/** There was no answer from the address. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
+}
+
+/** Whether other requests would fail in the same way, so that sending them helps nobody. */
+export function failsAll(error: unknown): boolean {
+  if (isUnreachable(error)) return true;
+  return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'read_only');
+}
+
+/** Whether the address or the key of the profile may be what is wrong. */
+export function questionsSettings(error: unknown): boolean {
+  if (isUnreachable(error)) return true;
+  return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'permission');
+}
+
+/** What happened, and the request by which support finds it. Need not be safe for a terminal. */
+export function describeError({
+  message,
+  requestId,
+}: {
+  readonly message: string;
+  readonly requestId?: string | undefined;
+}) {
+  return `${message}${requestId ? ` (request ${requestId})` : ''}`;
+}

@@ -7,7 +7,7 @@ import type { ClientRequest } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
-import { errorCode } from '../text/error-code.ts';
+import { errorCode } from '../text/errors.ts';
 import type { Agent } from './agents.ts';
 
 export interface WireRequest {

@@ -4,7 +4,7 @@
  */
 
 import { createContext, Script } from 'node:vm';
-import { errorCode } from './error-code.ts';
+import { errorCode } from './errors.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';

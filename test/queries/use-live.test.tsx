@@ -1,9 +1,11 @@
 /** What is asked of the service, and when: counted, with a service that answers from memory. */
+
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import { isNotOffered } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
@@ -23,7 +25,7 @@ function Shown({ of }: { of: LiveQuery<string> }) {
 function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (refresh: () => void) => void }) {
   const { data, fault, refresh } = useLive(of, 'focused');
   onRefresh(refresh);
-  return <Text>{`${data ?? '-'} ${fault?.unlisted ?? false}`}</Text>;
+  return <Text>{`${data ?? '-'} ${isNotOffered(fault)}`}</Text>;
 }
 
 describe('useLive', () => {

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, sta
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { sqliteCode } from '../../text/error-code.ts';
+import { errorMessage, sqliteCode } from '../../text/errors.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
@@ -25,7 +25,7 @@ export class DataFolderError extends Error {
 }
 
 function describe(folder: string, error: unknown): DataFolderError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return new DataFolderError(
     `The data folder ${folder} cannot be used: ${reason}. Name another one in BENCHTOP_DATA_DIR.`,
   );
@@ -141,7 +141,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   } catch (error) {
     lock?.close();
     if (lockedCodes.includes(sqliteCode(error))) return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new DataFolderError(
       `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,
     );

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { errorCode } from '../../text/error-code.ts';
+import { errorCode } from '../../text/errors.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
 import type { Upstream } from '../engine/upstream.ts';

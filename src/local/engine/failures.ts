@@ -1,5 +1,5 @@
 /** Why work failed, in the words of the contract. */
-import { errorCode } from '../../text/error-code.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
@@ -28,7 +28,7 @@ export function failureOf(
   context: Readonly<Record<string, unknown>>,
   code: string = failureCodeOf(error),
 ): Failure {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorMessage(error);
   const message = code === 'disk_full' ? 'The disk of this machine is full; free some room and start again.' : said;
   return { type: own(types, code) ?? 'api_error', code, message, context };
 }

@@ -2,6 +2,7 @@
  * The build of the local provider: checks that a task can be asked and graded and that the files it needs are what was
  * uploaded, and hashes all that it needs.
  */
+import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
 import type { ManifestTask } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
@@ -28,6 +29,6 @@ async function buildOf(task: ManifestTask, benchId: string, benchmarks: Benchmar
     const hashes = files.map(({ path, sha256 }) => [path, sha256]);
     return { content: JSON.stringify([task.run_command, task.environment ?? [], task.grader.kind, hashes]) };
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) };
+    return { failure: errorMessage(error) };
   }
 }

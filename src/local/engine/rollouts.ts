@@ -1,4 +1,5 @@
 /** Rollouts as they are ordered, and as they are recorded. */
+import { errorMessage } from '../../text/errors.ts';
 import { defaultSampling } from '../model/policy.ts';
 import { seedOf } from '../model/prng.ts';
 import type { ManifestTask } from '../samples/manifest.ts';
@@ -36,7 +37,7 @@ export function environmentOf(
 
 /** A rollout that never began. */
 export function failedRollout(task_id: string, error: unknown): RolloutResult {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return { task_id, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
 }
 

@@ -1,4 +1,5 @@
 /** Rollouts on a model in memory: several under way at once, each graded as it ends. */
+import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
 import type { Generated, PolicyModel, SampledToken } from '../model/policy.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
@@ -23,7 +24,7 @@ export function gradeAnswer(
     const { reward, explanation } = grade(order.grader, answer.text);
     return { ...ended, reward, explanation, error: null };
   } catch (error) {
-    return { ...ended, reward: null, explanation: '', error: error instanceof Error ? error.message : String(error) };
+    return { ...ended, reward: null, explanation: '', error: errorMessage(error) };
   }
 }
 

@@ -1,5 +1,7 @@
 /** A worker thread as the service sees it: orders in, answers out. */
+
 import { Worker } from 'node:worker_threads';
+import { errorMessage } from '../../text/errors.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type {
   FromWorker,
@@ -65,7 +67,7 @@ export class WorkerThread {
         order.listener({ kind: 'failed', message: `The worker ended: ${reason}` });
       }
     };
-    worker.on('error', error => died(error instanceof Error ? error.message : String(error)));
+    worker.on('error', error => died(errorMessage(error)));
     worker.on('exit', code => died(`exit code ${code}`));
     this.#worker = worker;
     return worker;

@@ -2,7 +2,7 @@
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { errorCode } from '../../text/error-code.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { loadModel } from './worker-models.ts';
 import { runRollouts } from './worker-rollouts.ts';
@@ -82,7 +82,7 @@ async function handle(message: ToWorker): Promise<void> {
     emit({
       kind: 'failed',
       id,
-      message: error instanceof Error ? error.message : String(error),
+      message: errorMessage(error),
       ...(code && { code }),
     });
   } finally {

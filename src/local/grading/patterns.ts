@@ -1,7 +1,7 @@
 /** Regular expressions of strangers, run so that none of them can hold the process up. */
 
 import { createContext, Script } from 'node:vm';
-import { errorCode } from '../../text/error-code.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 
 /** Milliseconds that an expression may take; an honest one needs a thousandth of it. */
 const timeout = 250;
@@ -15,7 +15,7 @@ export function patternFault(pattern: string): string | undefined {
     new RegExp(pattern, 'iu');
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints, type Operation } from '../../contract/endpoints.ts';
-import { sqliteCode } from '../../text/error-code.ts';
+import { sqliteCode } from '../../text/errors.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';

@@ -1,6 +1,8 @@
 /** Chat completions, whole or as server-sent events in the OpenAI chunk form. */
+
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { errorMessage } from '../../text/errors.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, UpstreamError } from '../engine/upstream.ts';
 import type { Generated } from '../model/policy.ts';
@@ -115,7 +117,7 @@ export async function answerChat(
 
 /** The event that ends a stream which cannot go on. */
 function brokenOff(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return JSON.stringify(new ApiError(500, 'api_error', 'internal_error', message).inferenceEnvelope());
 }
 

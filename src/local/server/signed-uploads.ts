@@ -4,7 +4,7 @@
  */
 
 import type { Context } from 'hono';
-import { errorCode } from '../../text/error-code.ts';
+import { errorCode } from '../../text/errors.ts';
 import type { Keyring } from '../store/keyring.ts';
 import { type DeclaredFile, UnknownUpload, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
 

@@ -2,8 +2,10 @@
  * Files of weights. A file is complete or not there: it is written to the same folder, flushed to the disk, and renamed. Its
  * reader knows its hash, so that no other file is read in its place.
  */
+
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorMessage } from '../../text/errors.ts';
 import { CorruptFileError } from '../model/container.ts';
 import { sha256 } from './ids.ts';
 
@@ -48,7 +50,7 @@ export function readWhole({ path, hash }: WeightFile): Uint8Array {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new WeightFileError('weights_missing', `The file of the weights cannot be read: ${reason}.`);
   }
   if (sha256(bytes) !== hash) {

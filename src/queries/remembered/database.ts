@@ -2,7 +2,7 @@
 
 import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { sqliteCode } from '../../text/error-code.ts';
+import { sqliteCode } from '../../text/errors.ts';
 
 const schema = `
   create table if not exists seen (

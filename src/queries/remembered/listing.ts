@@ -2,7 +2,7 @@
  * Lists and records that fall back on what was seen before. Where the service does not list a kind of resource, or not
  * all of it, what was seen here stands in for it, and a note says so.
  */
-import { faultOf } from '../fault.ts';
+import { isNotOffered } from '../../service/errors.ts';
 import { type ListSource, type NotedPage, wholePage } from '../list.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
@@ -39,7 +39,7 @@ export function remembering<Row extends object>(
       try {
         return await source.readPage({ service, query, signal, memory });
       } catch (error) {
-        if (!faultOf(error).unlisted) throw error;
+        if (!isNotOffered(error)) throw error;
         const seen = memory.list(kind, parent);
         const items = seen.map(thing => rowOf<Row>(thing)).filter(keeps);
         const note = `This service does not list ${words}; showing what was seen here, as it was then`;
@@ -63,7 +63,7 @@ export function rememberingOne<Thing extends object>(
       try {
         return await query.read({ service, signal, memory });
       } catch (error) {
-        const seen = faultOf(error).unlisted ? memory.find(kind, id) : undefined;
+        const seen = isNotOffered(error) ? memory.find(kind, id) : undefined;
         if (!seen) throw error;
         return rowOf<Thing>(seen);
       }

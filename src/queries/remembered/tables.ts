@@ -1,12 +1,14 @@
 /** The tables of the remembered store, as one profile sees them. A disk that is full, or a damaged file, ends nothing. */
+
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { errorMessage } from '../../text/errors.ts';
 import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string => errorMessage(error);
 
 /** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
 export function openTables(path: string, profile: string, busyMs = patienceMs): Tables {

@@ -2,9 +2,11 @@
  * The one place where answers become knowledge: it listens to the query cache and reports every answer that arrives,
  * whichever view, poll or action asked for it. Queries themselves write nothing; they declare what their data says.
  */
+
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { isRunning } from '../../contract/status.ts';
-import { faultOf } from '../fault.ts';
+import { isGone, isNotOffered } from '../../service/errors.ts';
+import { asError } from '../../text/errors.ts';
 import { rememberedAt } from '../remembered/seen.ts';
 import type { ThingKind } from '../remembered/store.ts';
 import type { Observation, ReadTimes, StatusStore } from './store.ts';
@@ -82,9 +84,9 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
   const failed = (query: Query): void => {
     const { about } = query.meta ?? {};
     if (!about) return;
-    const fault = faultOf(query.state.error);
-    if (fault.gone) missed(about);
-    else if (!fault.unlisted && statuses.get(about)) statuses.failed({ ...about, label: about.id }, fault.message);
+    const fault = asError(query.state.error);
+    if (isGone(fault)) missed(about);
+    else if (!isNotOffered(fault) && statuses.get(about)) statuses.failed({ ...about, label: about.id }, fault.message);
   };
 
   return cache.subscribe(event => {

@@ -1,10 +1,12 @@
 /** What of a folder is uploaded as a benchmark: its manifest and its files. */
+
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
 import { describeIssues } from '../../service/issues.ts';
+import { errorMessage } from '../../text/errors.ts';
 
 export const manifestName = 'manifest.json';
 
@@ -74,7 +76,7 @@ export async function planUpload(path: string): Promise<UploadPlan> {
   };
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string => errorMessage(error);
 
 async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {
   const facts = await stat(path).catch(() => undefined);

@@ -3,10 +3,9 @@
  * so that a second try, here or in another program, does what is left of it and nothing twice.
  */
 
-import { ServiceError } from '../../service/errors.ts';
+import { isUnreachable, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
-import { errorCode } from '../../text/error-code.ts';
-import { type Fault, faultOf } from '../fault.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
@@ -38,7 +37,7 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** What the user should know of how it was continued, in sentences. */
   readonly notes: readonly string[];
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 /** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
@@ -105,9 +104,9 @@ export class BenchmarkUpload extends Job<UploadState> {
     return { phase: 'reading', fault: undefined, notes: [], began: undefined };
   }
 
-  protected override end(cancelled: boolean, fault: Fault): Partial<UploadState> {
+  protected override end(cancelled: boolean, fault: Error): Partial<UploadState> {
     if (!cancelled) return { phase: 'failed', fault };
-    return { phase: 'cancelled', fault: fault.outcomeUnknown ? fault : undefined };
+    return { phase: 'cancelled', fault: fault instanceof ServiceError && fault.outcomeUnknown ? fault : undefined };
   }
 
   protected override async work(service: Service): Promise<void> {
@@ -253,12 +252,12 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#show(file, mark === undefined ? { state: 'waiting', sent: 0 } : { state: 'sent', sent: file.size });
       return true;
     } catch (error) {
-      this.#show(file, { state: 'failed', sent: 0, fault: faultOf(error).message });
+      this.#show(file, { state: 'failed', sent: 0, fault: errorMessage(error) });
       if (this.signal.aborted) throw error;
       // It has gone since the folder was read, which is read again.
       if (errorCode(error) === 'ENOENT') return true;
       const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
-      if (ofAll || faultOf(error).unreachable) throw error;
+      if (ofAll || isUnreachable(error)) throw error;
       return false;
     }
   }

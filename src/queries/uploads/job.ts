@@ -1,6 +1,7 @@
 /** Work that continues whatever is on screen: uploads. Its listeners hear of every change. */
+
 import type { Service } from '../../service/index.ts';
-import { type Fault, faultOf } from '../fault.ts';
+import { asError } from '../../text/errors.ts';
 import { orStopped } from '../stopped.ts';
 
 /** Gives the service, connecting first where that is needed. */
@@ -9,7 +10,7 @@ export type Connect = () => Promise<Service>;
 /** What the state of every job has. */
 export interface JobState {
   readonly phase: string;
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 /** Listeners are called at most this often: a file is sent in thousands of pieces. */
@@ -59,7 +60,7 @@ export abstract class Job<State extends JobState> {
   protected abstract work(service: Service): Promise<void>;
 
   /** The state after a run that ended early; `cancelled` where the user stopped it. */
-  protected abstract end(cancelled: boolean, fault: Fault): Partial<State>;
+  protected abstract end(cancelled: boolean, fault: Error): Partial<State>;
 
   /** Works until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */
   async run(connect: Connect): Promise<void> {
@@ -73,7 +74,7 @@ export abstract class Job<State extends JobState> {
       service.requireWrites();
       await this.work(service);
     } catch (error) {
-      this.set(this.end(this.signal.aborted, faultOf(error)));
+      this.set(this.end(this.signal.aborted, asError(error)));
     } finally {
       this.#running = false;
       // Who shows it must hear that it is no longer busy.

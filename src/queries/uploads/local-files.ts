@@ -1,7 +1,9 @@
 /** Files of this machine, as they are chosen for an upload. */
+
 import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { errorMessage } from '../../text/errors.ts';
 
 export interface Entry {
   readonly name: string;
@@ -38,7 +40,7 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
     const entries = found.sort((left, right) => (rank(left) < rank(right) ? -1 : 1));
     return { folder, entries, fault: undefined };
   } catch (error) {
-    return { folder, entries: [], fault: error instanceof Error ? error.message : String(error) };
+    return { folder, entries: [], fault: errorMessage(error) };
   }
 }
 

@@ -2,7 +2,9 @@
  * Reads a file of trajectories piece by piece, so that its size does not matter: JSON Lines, a JSON array, or objects one
  * after the other as a printer with indents writes them.
  */
+
 import type { FileHandle } from 'node:fs/promises';
+import { errorMessage } from '../../text/errors.ts';
 
 /** One trajectory of a file, or what stands where one should be. */
 export interface Item {
@@ -151,7 +153,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault('It is not an object.');
     return { line, ...range, value: value as Record<string, unknown>, fault: undefined };
   } catch (error) {
-    return fault(`It is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return fault(`It is not JSON: ${errorMessage(error)}`);
   }
 }
 

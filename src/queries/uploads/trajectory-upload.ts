@@ -2,12 +2,14 @@
  * The upload of trajectories from a file. They are read and sent batch by batch; each has its outcome, and those that
  * failed can be saved to a file of their own.
  */
+
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
+import { failsAll, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
-import { type Fault, failsAll, faultOf } from '../fault.ts';
+import { errorMessage } from '../../text/errors.ts';
 import { Job, type JobState } from './job.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
@@ -37,7 +39,7 @@ export interface TrajectoryUploadState extends JobState {
   readonly size: number;
   readonly handled: number;
   readonly counts: UploadCounts;
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 const batchItems = 100;
@@ -108,7 +110,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { phase: 'uploading', handled: 0, counts: noCounts, fault: undefined };
   }
 
-  protected override end(cancelled: boolean, fault: Fault): Partial<TrajectoryUploadState> {
+  protected override end(cancelled: boolean, fault: Error): Partial<TrajectoryUploadState> {
     return { phase: cancelled ? 'cancelled' : 'failed', fault: cancelled ? undefined : fault };
   }
 
@@ -157,13 +159,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       );
       return outcomesOf(batch, answer);
     } catch (error) {
-      const fault = faultOf(error);
       if (this.signal.aborted || failsAll(error)) throw error;
-      const failures = fault.context?.['failures'];
+      const failures = error instanceof ServiceError ? error.context?.['failures'] : undefined;
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       return batch.map(({ line }, index) => {
         const own = known.find(each => each['item_index'] === index)?.['message'];
-        return failedOutcome(line, typeof own === 'string' ? own : fault.message);
+        return failedOutcome(line, typeof own === 'string' ? own : errorMessage(error));
       });
     }
   }

@@ -1,6 +1,5 @@
 /** What the failures of an upload mean: whether its id is known, and whether the benchmark was ingested. */
-import { ServiceError } from '../../service/errors.ts';
-import { faultOf } from '../fault.ts';
+import { isGone, ServiceError } from '../../service/errors.ts';
 
 /** The service took this benchmark in before, from something else than what the folder holds now. */
 export class IngestedDifferently extends Error {
@@ -19,7 +18,7 @@ export class ForgottenUpload extends Error {
 }
 
 /** The service itself says so, and not a gateway in front of it. */
-export const isUnknown = (error: unknown): boolean => faultOf(error).gone;
+export const isUnknown = (error: unknown): boolean => isGone(error);
 
 /** The contract says that an ingested id is rejected, and not by which code. */
 export const isIngested = (error: unknown): boolean =>

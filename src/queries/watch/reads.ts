@@ -1,10 +1,11 @@
 /** How each kind of resource is read to know how it is doing: the queries of its own views, so that answers are shared. */
+
 import { isRunning } from '../../contract/status.ts';
+import { isNotOffered } from '../../service/errors.ts';
 import type { Asking } from '../asking.ts';
 import { readinessQuery } from '../benchmarks.ts';
 import { deploymentQuery } from '../deployments.ts';
 import { evalProgressQuery, evalRunQuery } from '../evaluations.ts';
-import { type Fault, faultOf } from '../fault.ts';
 import type { Attention } from '../polling.ts';
 import type { PinnedThing, ThingKind } from '../remembered/store.ts';
 import { type Known, knownFrom, type Observation } from '../statuses/store.ts';
@@ -56,9 +57,8 @@ export function lastAttempt({ cache }: Workbench, { key }: Read): number {
 }
 
 /** Why the last attempt failed, if it did. */
-export function lastFault({ cache }: Workbench, { key }: Read): Fault | undefined {
-  const error = cache.getQueryState(key)?.error;
-  return error ? faultOf(error) : undefined;
+export function lastError({ cache }: Workbench, { key }: Read): Error | undefined {
+  return cache.getQueryState(key)?.error ?? undefined;
 }
 
 /** Whether it is time to read it again. While polling is stopped, it is the user who asks: all is due then. */
@@ -105,7 +105,7 @@ export async function lookAt(thing: PinnedThing, asking: Asking): Promise<Known>
       try {
         return await read.look(asking);
       } catch (error) {
-        if (faultOf(error).unlisted) return undefined;
+        if (isNotOffered(error)) return undefined;
         throw error;
       }
     }),

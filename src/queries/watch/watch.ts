@@ -2,10 +2,11 @@
  * What is watched: everything pinned, everything that runs, and what ended while the program was open. The lines are made
  * of what is known; reading goes through the query cache, so that what a view is polling already is not asked for again.
  */
+
 import { hasEnded, isRunning } from '../../contract/status.ts';
+import { isGone, isNotOffered } from '../../service/errors.ts';
 import { deploymentList } from '../deployments.ts';
 import { everyRun } from '../evaluations.ts';
-import { faultOf } from '../fault.ts';
 import { type ListSource, wholePage } from '../list.ts';
 import { paceOf, paceWords } from '../pace.ts';
 import type { Attention } from '../polling.ts';
@@ -15,7 +16,7 @@ import { everyTrainingRun } from '../training.ts';
 import { listQuery } from '../use-list.ts';
 import type { LiveQuery } from '../use-live.ts';
 import type { Workbench } from '../workbench.tsx';
-import { isDue, lastAttempt, lastFault, type Read, readOf, readsOf } from './reads.ts';
+import { isDue, lastAttempt, lastError, type Read, readOf, readsOf } from './reads.ts';
 
 /** A line of Watch. */
 export interface WatchedThing extends Known {
@@ -82,9 +83,8 @@ class Outcome {
     try {
       await reading;
     } catch (error) {
-      const { unlisted, gone } = faultOf(error);
-      if (unlisted) return false;
-      if (!gone) this.failures.push(error);
+      if (isNotOffered(error)) return false;
+      if (!isGone(error)) this.failures.push(error);
     }
     this.asked += 1;
     return true;
@@ -110,7 +110,7 @@ function isWanted(workbench: Workbench, thing: Named, read: Read, attention: Att
 /** Reads the status by the first query that the service offers. */
 async function readStatus(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
   for (const read of readsOf(thing).status) {
-    if (lastFault(workbench, read)?.unlisted) continue;
+    if (isNotOffered(lastError(workbench, read))) continue;
     if (!isWanted(workbench, thing, read, attention) || (await outcome.of(read.fetch(workbench)))) return;
   }
 }
@@ -118,7 +118,7 @@ async function readStatus(workbench: Workbench, thing: Named, attention: Attenti
 /** Reads what a line shows besides the status. */
 async function readDetails(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
   for (const read of readsOf(thing).details) {
-    const isOffered = !lastFault(workbench, read)?.unlisted;
+    const isOffered = !isNotOffered(lastError(workbench, read));
     if (isOffered && isWanted(workbench, thing, read, attention)) await outcome.of(read.fetch(workbench));
   }
 }

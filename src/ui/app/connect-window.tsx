@@ -1,6 +1,8 @@
 /** The window in which a service is set up, or its address and key are changed. */
+
 import { Text } from 'ink';
 import { useEffect, useRef, useState } from 'react';
+import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { KeyScope } from '../keys/router.tsx';
@@ -101,7 +103,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
       onClose();
       showProfile(profile.name);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       setFault(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : message);
       setBusy(false);
     }

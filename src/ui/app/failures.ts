@@ -1,5 +1,7 @@
 /** Failures of the program itself: each gets a report on disk and a sentence on screen, and the program keeps running. */
+
 import { createContext, useContext } from 'react';
+import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 
@@ -23,7 +25,7 @@ const longestWords = 200;
 /** What an error says, in one line that holds no source code. */
 export function failureWords(error: unknown): string {
   if (programErrors.some(kind => error instanceof kind)) return `internal error (${(error as Error).name})`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const [first = ''] = message.trim().split('\n');
   return truncate(sanitiseLine(first), longestWords) || 'internal error';
 }

@@ -1,5 +1,7 @@
 /** Leaving the program, or the service that is shown, after asking where something would be lost. */
+
 import { useWorkbench } from '../../queries/workbench.tsx';
+import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useConnection } from './connection.ts';
 import { lateWindow } from './late.tsx';
@@ -30,7 +32,7 @@ export function useShowProfile(): (name: string) => void {
     try {
       switchTo(name);
     } catch (error) {
-      shell.toast({ kind: 'danger', text: error instanceof Error ? error.message : String(error) });
+      shell.toast({ kind: 'danger', text: errorMessage(error) });
     }
   };
   return name => leaveOrAsk(workbench.wouldBeLost(), shell, `show ${sanitiseLine(name)}`, () => show(name));

@@ -8,7 +8,7 @@ import type {
   TrajectoryListQuery,
   uploadTrajectoriesBody,
 } from '../../../contract/trajectories.ts';
-import { sqliteCode } from '../../../text/error-code.ts';
+import { sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
 import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';

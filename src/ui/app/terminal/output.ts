@@ -4,7 +4,7 @@
  */
 
 import { writeSync } from 'node:fs';
-import { errorCode } from '../../../text/error-code.ts';
+import { errorCode } from '../../../text/errors.ts';
 
 export interface OutputStream extends NodeJS.WritableStream {
   readonly fd: number;

@@ -1,7 +1,8 @@
 /** A conversation as lines, answers as the Markdown they are written in. Pure; a turn that is done is laid out once. */
+
 import { stripVTControlCharacters } from 'node:util';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
-import { type Fault, faultWords } from '../../../queries/fault.ts';
+import { describeError } from '../../../service/errors.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -52,7 +53,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   else if (turn.fault && turn.content !== '')
     lines.push({ kind: 'note', text: `${indent}interrupted: the answer is not whole` });
   if (turn.fault) {
-    lines.push(...paragraph('fault', faultWords(turn.fault), width));
+    lines.push(...paragraph('fault', describeError(turn.fault), width));
   }
   if (turn.stats?.completionTokens !== undefined) lines.push(...paragraph('note', answerNote(turn.stats), width));
   lines.push({ kind: 'text', text: '' });
@@ -76,7 +77,7 @@ function answerNote(stats: AnswerStats): string {
 export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 /** What stands where nothing has been said yet. */

@@ -1,4 +1,5 @@
 /** One evaluation run: how far it is, what it scored, and its trajectories, the worst first. */
+
 import { Box } from 'ink';
 import { useCallback, useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
@@ -10,6 +11,7 @@ import { useLive } from '../../../queries/use-live.ts';
 import { summariseRewards } from '../../../resources/reward-summary.ts';
 import { outcomeOf, runFacts } from '../../../resources/runs.ts';
 import { trajectoryColumns, trajectoryFacts } from '../../../resources/trajectories.ts';
+import { isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
@@ -55,7 +57,7 @@ export function RunView({ location }: ViewProps) {
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], statisticsFault } = results.data ?? {};
   const room = pane.width - 2;
-  const fault = [run.fault, progress.fault].find(each => each && !each.unlisted);
+  const fault = [run.fault, progress.fault].find(each => each && !isNotOffered(each));
   const unread = !run.data && !progress.data && !fault;
   const lines = [
     ...(unread

@@ -1,10 +1,11 @@
 /** Asks before something that many see, or that cannot be undone; then says of each write whether it happened. */
+
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
-import { type Fault, faultWords } from '../../../queries/fault.ts';
 import { useActionForEach } from '../../../queries/use-action.ts';
 import { useRequests } from '../../../queries/use-requests.ts';
+import { describeError } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
@@ -46,7 +47,7 @@ const leastFaultLines = 4;
 export interface ReportedFailure {
   readonly label: string;
   /** Undefined where it was not sent. */
-  readonly fault: Fault | undefined;
+  readonly fault: Error | undefined;
 }
 
 /** The outcome of several requests: how many succeeded, and why each of the others did not. Pure. */
@@ -67,7 +68,7 @@ export function reportLines(
     styles.warning(counts.join(', ')),
     ...failures.flatMap(({ label, fault }) => {
       if (!fault) return [];
-      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${faultWords(fault)}`), width - 2);
+      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${describeError(fault)}`), width - 2);
       return [styles.danger(`${glyphs.cross} ${first}`), ...rest.map(line => styles.danger(`  ${line}`))];
     }),
   ];

@@ -1,8 +1,10 @@
 /** Opens what is shown in a pager or an editor, and saves it to a file. */
+
 import { rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { errorMessage } from '../../../text/errors.ts';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
@@ -46,7 +48,7 @@ export async function readOutside(
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
     return code === 0 ? undefined : `${command} ended with code ${code}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   } finally {
     process.off('exit', remove);
     remove();

@@ -4,7 +4,6 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
-import type { Fault } from '../../../queries/fault.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
@@ -60,7 +59,7 @@ export interface ResourceListProps<Row> {
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
   /** What went wrong as the header says it, so that its request id can be copied. */
-  readonly headerFault?: Fault | undefined;
+  readonly headerFault?: Error | undefined;
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
   readonly pin?: (row: Row) => PinnedThing;

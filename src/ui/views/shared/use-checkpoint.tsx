@@ -1,12 +1,13 @@
 /** The checkpoint that a window is about: known at once, or asked for when the window opens. */
+
 import { useEffect, useState } from 'react';
-import { type Fault, faultOf } from '../../../queries/fault.ts';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { asError } from '../../../text/errors.ts';
 
 export type CheckpointState =
   | { readonly kind: 'asking' }
   | { readonly kind: 'known'; readonly id: string }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Error };
 
 /** `find` is called once. */
 export function useCheckpoint(find: (service: Service) => Promise<string>): CheckpointState {
@@ -23,7 +24,7 @@ export function useCheckpoint(find: (service: Service) => Promise<string>): Chec
       .then(find)
       .then(
         id => tell({ kind: 'known', id }),
-        (error: unknown) => tell({ kind: 'failed', fault: faultOf(error) }),
+        (error: unknown) => tell({ kind: 'failed', fault: asError(error) }),
       );
     return () => {
       gone = true;

@@ -2,8 +2,10 @@
  * What can be done with any thing: copy its id or its JSON, pin it, read it in a pager or an editor, export it, go to its
  * neighbour, ask for it anew, choose among its actions.
  */
+
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { usePin } from '../../../queries/use-pin.ts';
+import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lateWindow } from '../../app/late.tsx';
@@ -70,14 +72,14 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
       const fault = await readOutside(asDocument(), reader, terminal);
       if (fault) warn(fault);
     } catch (error) {
-      warn(error instanceof Error ? error.message : String(error));
+      warn(errorMessage(error));
     }
   };
   const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
       toast({ kind: 'success', text: `Saved ${await save()}` });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
     }
   };

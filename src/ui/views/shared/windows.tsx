@@ -1,6 +1,5 @@
 /** Windows in which one chooses: an action, one of several values; and the notice that stands in for a form. */
 import { Text } from 'ink';
-import type { Fault } from '../../../queries/fault.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { windowRoom } from '../../app/layout.ts';
@@ -61,7 +60,7 @@ export interface NoticeWindowProps {
   /** What is waited for. */
   readonly words?: string;
   /** Why there is nothing to do; something is on its way, where it is missing. */
-  readonly fault?: Fault | undefined;
+  readonly fault?: Error | undefined;
   readonly onClose: () => void;
 }
 

@@ -1,4 +1,5 @@
 /** One training run: how far it is, its curves, and its checkpoints. */
+
 import { useMemo } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
@@ -12,6 +13,7 @@ import {
   trainingCommands,
   trainingFacts,
 } from '../../../resources/training.ts';
+import { isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { usePane } from '../../app/panes.tsx';
@@ -61,7 +63,7 @@ export function TrainingRunView({ location }: ViewProps) {
   const curvesView = useCurvesView(shown, curves);
 
   const room = pane.width - 2;
-  const fault = [progress.fault, run.fault].find(each => each && !each.unlisted);
+  const fault = [progress.fault, run.fault].find(each => each && !isNotOffered(each));
   const note = heldOutNote(curves.heldOut);
   const unread = !run.data && !progress.data && !fault;
   const head = [

@@ -1,4 +1,5 @@
 /** The curves of a training run and of one that is laid over it, with the keys that look at them. */
+
 import { useEffect, useReducer, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
@@ -6,6 +7,7 @@ import type { Attention } from '../../../queries/polling.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { isNotOffered } from '../../../service/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
@@ -25,7 +27,7 @@ const smallestChart = 6;
 export function useRunCurves(runId: string, ended: boolean, attention: Attention): RunCurves & { missing: boolean } {
   const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
-  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: trainer.fault?.unlisted ?? false };
+  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: isNotOffered(trainer.fault) ?? false };
 }
 
 export interface CurvesView {

@@ -1,11 +1,12 @@
 /** Chooses the folder of a benchmark, reads it, and opens its upload. */
+
 import { useState } from 'react';
-import { type Fault, faultOf } from '../../../queries/fault.ts';
 import { manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
 import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { asError } from '../../../text/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { PathPicker } from '../shared/path-picker.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
@@ -13,7 +14,7 @@ import { NoticeWindow } from '../shared/windows.tsx';
 type Step =
   | { readonly kind: 'choosing' }
   | { readonly kind: 'reading' }
-  | { readonly kind: 'failed'; readonly fault: Fault };
+  | { readonly kind: 'failed'; readonly fault: Error };
 
 export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void }) {
   const shell = useShell();
@@ -34,7 +35,7 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
       onClose();
       shell.open({ view: 'benchmark-upload', params: { job: plan.folder, name: plan.name } });
     } catch (error) {
-      setStep({ kind: 'failed', fault: faultOf(error) });
+      setStep({ kind: 'failed', fault: asError(error) });
     }
   };
   return (

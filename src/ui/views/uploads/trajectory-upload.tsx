@@ -1,4 +1,5 @@
 /** The upload of trajectories: the outcome of each, and the failed ones for a file of their own. */
+
 import { useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { datasetKeys } from '../../../queries/datasets.ts';
@@ -6,6 +7,7 @@ import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { errorMessage } from '../../../text/errors.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -89,7 +91,7 @@ export function TrajectoryUploadView({ location }: ViewProps) {
       job.saveFailures(`${job.path}.failed-${stamp}.jsonl`).then(
         path => shell.toast({ kind: 'success', text: `Saved ${path}` }),
         (error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = errorMessage(error);
           shell.toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
         },
       );

@@ -7,20 +7,14 @@ import {
   messagesOf,
   tokensPerSecond,
 } from '../../../../src/queries/conversation.ts';
+import { NetworkError } from '../../../../src/service/errors.ts';
 import { createTalkLayout, openingLines } from '../../../../src/ui/views/chat/talk-lines.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
 const text = (content: string): ConversationAction => ({ kind: 'text', content, reasoning: '', firstMs: 5 });
-const fault = {
-  message: 'The stream broke off',
-  requestId: 'req_9',
-  unlisted: false,
-  gone: false,
-  unreachable: false,
-  outcomeUnknown: false,
-};
+const fault: Error = new NetworkError('The stream broke off', { requestId: 'req_9' });
 
 const theme = createTheme('terminal');
 
@@ -38,7 +32,10 @@ describe('conversationReducer', () => {
   });
 
   it('keeps what had arrived when the answer breaks off or is stopped', () => {
-    expect(play(ask, text('te'), { kind: 'fail', fault }).turns.at(-1)).toMatchObject({ content: 'te', fault });
+    expect(play(ask, text('te'), { kind: 'fail', fault }).turns.at(-1)).toMatchObject({
+      content: 'te',
+      fault: { message: 'The stream broke off', requestId: 'req_9' },
+    });
     const stopped = play(ask, text('te'), { kind: 'cancel' }, text('late'));
     expect(stopped.turns.at(-1)).toMatchObject({ content: 'te', cancelled: true });
     expect(stopped.answering).toBe(false);
@@ -106,7 +103,7 @@ describe('createTalkLayout', () => {
 });
 
 describe('openingLines', () => {
-  const words = (model: string, loaded: boolean, known?: typeof fault) =>
+  const words = (model: string, loaded: boolean, known?: Error) =>
     openingLines({ model, loaded, fault: known }, 200)
       .map(line => line.text.trim())
       .join(' ');

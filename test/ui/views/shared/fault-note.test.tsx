@@ -1,17 +1,18 @@
 /** What a screen says of a refusal, from the answer of the service to the words. */
+
 import { describe, expect, it } from 'vitest';
-import { type Fault, faultOf } from '../../../../src/queries/fault.ts';
+import { asError } from '../../../../src/text/errors.ts';
 import { noConnection } from '../../../../src/ui/app/connection.ts';
 import { noteLines } from '../../../../src/ui/views/shared/fault-note.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
 
-async function faultAfter(behaviour: Behaviour): Promise<Fault> {
+async function faultAfter(behaviour: Behaviour): Promise<Error> {
   const server = await hostileServer(behaviour);
-  return faultOf(await errorOf(serviceAt(server.url).service.background.call('listBenchmarks')));
+  return asError(await errorOf(serviceAt(server.url).service.background.call('listBenchmarks')));
 }
 
-function linesOf(fault: Fault): string {
+function linesOf(fault: Error): string {
   const origins = ['The key comes from apiKeyFile in config.json.'];
   return noteLines(fault, { width: 100, height: 12 }, createTheme(), { ...noConnection, origins }).join('\n');
 }

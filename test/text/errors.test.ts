@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { errorCode, sqliteCode } from '../../src/text/error-code.ts';
+import { errorCode, sqliteCode } from '../../src/text/errors.ts';
 
 function thrown(act: () => unknown): unknown {
   try {

@@ -1,4 +1,14 @@
-/** The codes of errors (`ENOENT`). Works for errors of another realm (`node:vm`) as well. */
+/** What may be known of anything that was thrown. Works for errors of another realm (`node:vm`) as well. */
+
+/** The error itself, or one made of a value that is none. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** What it says. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
 
 /** The code of a system or Node error, e.g. `ENOENT`; undefined where there is none. */
 export function errorCode(error: unknown): string | undefined {
