@@ -5,6 +5,7 @@ import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
+import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
 import type { ServiceOptions, Supervisor } from '../service/options.ts';
 import {
@@ -29,6 +30,8 @@ export interface ServiceConnection {
   readonly gate: GateMonitor;
   /** Where the service is, for words about it. */
   readonly address: () => string;
+  /** Which generation of the service it is taken to be, as a sentence; undefined before it is first asked. */
+  readonly generation: () => string | undefined;
   /** Closes what has been opened, and opens nothing for it. The service cannot be had from here afterwards. */
   readonly close: () => Promise<void>;
 }
@@ -73,8 +76,8 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
 }
 
 function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): ServiceOptions {
-  const { service, assumptions } = profile;
-  const shared = { assumptions, userAgent: `benchtop/${version}` };
+  const { service, assumptions, generation, agent } = profile;
+  const shared = { assumptions, generation, agent, userAgent: `benchtop/${version}` };
   if (service.kind === 'local') {
     // The supervisor knows the address and the key.
     return { ...shared, supervisor, baseUrl: 'http://127.0.0.1', apiKey: none, inferenceToken: none };
@@ -94,18 +97,30 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): Ser
  * The connection to the service of a configuration. Nothing is asked yet.
  *
  * @param moment `start` for a screen, which keeps the service awake; `command` for what asks a few times and ends
+ * @param remembered where what is found out about the service is kept; nowhere, where it is missing
  */
-export function connectTo(config: Config, moment: 'start' | 'command'): ServiceConnection {
+export function connectTo(
+  config: Config,
+  moment: 'start' | 'command',
+  remembered?: () => RememberedStore,
+): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
     wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), { moment }) : undefined;
   let created: Promise<Service> | undefined;
+  let service: Service | undefined;
   let closed = false;
   const create = async (): Promise<Service> => {
     // Loading what talks to the service holds the thread: the first frame goes before it.
     await new Promise(setImmediate);
-    const { createService } = await import('../service/index.ts');
-    return createService({ ...optionsOf(config, supervised), gates, readOnly: config.profile.readOnly.value });
+    const { createService, keptGeneration } = await import('../service/index.ts');
+    const generationMemory: GenerationMemory | undefined = remembered && {
+      load: () => keptGeneration(remembered().setting(generationSetting)),
+      save: found => remembered().setSetting(generationSetting, found),
+    };
+    const readOnly = config.profile.readOnly.value;
+    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly });
+    return service;
   };
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);
   return {
@@ -117,14 +132,17 @@ export function connectTo(config: Config, moment: 'start' | 'command'): ServiceC
     monitor: supervised ?? fixedConnection,
     gate: gates.monitor(() => hostOf(baseUrl())),
     address: () => baseUrl() ?? 'the local service',
+    generation: () => service?.generation.describe(),
     close: async () => {
       closed = true;
       supervised?.close();
-      const service = await created?.catch(() => undefined);
+      await created?.catch(() => undefined);
       await service?.close();
     },
   };
 }
+
+const generationSetting = 'generation';
 
 const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : new URL(url).host);
 

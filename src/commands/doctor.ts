@@ -9,6 +9,8 @@ import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
+import type { RememberedStore } from '../queries/remembered/store.ts';
+import { readTrainingOptions } from '../queries/training.ts';
 import { systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
@@ -115,10 +117,7 @@ function folderFinding(about: string, path: string): Finding {
   return { about, state: free < littleRoom ? 'warn' : 'ok', words };
 }
 
-function memoryFinding(config: Config): Finding {
-  const store = openRemembered(config);
-  const { problem } = store;
-  store.close();
+function memoryFinding({ problem }: RememberedStore): Finding {
   return problem === undefined
     ? { about: 'memory', state: 'ok', words: 'what was seen is kept between two starts' }
     : { about: 'memory', state: 'warn', words: problem };
@@ -128,15 +127,20 @@ function faultOf(about: string, error: unknown): Finding {
   return { about, state: 'fail', words: messageOf(error) };
 }
 
-/** Reads that need no id, by what the document does not show. */
-const optional: Partial<Record<Operation, (service: Service, signal: AbortSignal) => Promise<unknown>>> = {
+type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
+
+/** Reads that need no id, or that of any benchmark, by what the document does not show. */
+const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
   listDeployments: (service, signal) => service.call('listDeployments', { query: { limit: 1 } }, { signal }),
   listSecrets: (service, signal) => service.call('listSecrets', { query: { limit: 1 } }, { signal }),
+  listSupportedTrainingModels: (service, signal) => service.call('listSupportedTrainingModels', {}, { signal }),
   listBenchmarkRuntimes: (service, signal) =>
     service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
-  getTrainingOptions: (service, signal) => service.call('getTrainingOptions', {}, { signal }),
+  getTrainingOptions: async (service, signal, benchId) => {
+    if (benchId !== undefined) await readTrainingOptions(service, { benchId }, signal);
+  },
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
@@ -148,9 +152,11 @@ async function* serviceFindings(
   const about = 'service';
   const service = await connection.service();
   const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
+  let benchId: string | undefined;
   try {
     const began = performance.now();
-    await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
+    const { items } = await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
+    benchId = items[0]?.bench_id;
     const took = Math.round(performance.now() - began);
     yield {
       about,
@@ -165,7 +171,7 @@ async function* serviceFindings(
   await Promise.all(
     Object.entries(optional).map(async ([operation, read]) => {
       try {
-        await read(service, patience());
+        await read(service, patience(), benchId);
       } catch (error) {
         // What it lacks is told by its capabilities.
         if (service.capabilities.has(operation as Operation)) failed.push(faultOf(operation, error));
@@ -173,6 +179,7 @@ async function* serviceFindings(
     }),
   );
   yield* failed;
+  yield { about: 'generation', state: 'note', words: service.generation.describe() };
   const missing = service.capabilities.missing();
   yield missing.length === 0
     ? { about: 'capabilities', state: 'ok', words: 'every list and summary that is asked for is there' }
@@ -221,12 +228,14 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   yield folderFinding('settings folder', paths.config);
   yield folderFinding('state folder', paths.state);
   if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
-  yield memoryFinding(config);
   yield* networkFindings(profile, io.environment);
-  const connection = connectTo(config, 'command');
+  const memory = openRemembered(config);
+  const connection = connectTo(config, 'command', () => memory);
   try {
+    yield memoryFinding(memory);
     yield* serviceFindings(connection, values.model, io);
   } finally {
+    memory.close();
     await connection.close();
   }
 }

@@ -22,11 +22,11 @@ export interface Shown {
 }
 
 function show(config: Config, id: number): Shown {
-  const connection = connectTo(config, 'start');
+  const connection = connectTo(config, 'start', () => workbench.remembered);
   // Both begin at once, while the first frame is drawn. The first request reports what went wrong.
   connection.service().catch(() => {});
   connection.monitor.retry();
-  const workbench = new Workbench({
+  const workbench: Workbench = new Workbench({
     service: connection.service,
     connection: connection.monitor,
     gate: connection.gate,
@@ -59,13 +59,15 @@ function sameOrigin(one: string | undefined, other: string): boolean {
 
 /**
  * A profile as it would be: with the new address and key, and else as it was. What belongs to the address of inference is
- * dropped with the address of the service: a key must not go to a host that it was not given for.
+ * dropped with the address of the service: a key must not go to a host that it was not given for. So are the generation and
+ * the agent, which are those of the service that was there.
  */
 function withProfile(settings: Settings, profile: NewProfile): Settings {
   const known = own(settings.profiles, profile.name) ?? {};
   const { apiKey: _key, apiKeyEnv: _variable, apiKeyFile: _file, apiKeyCommand: _command, ...others } = known;
-  const { inferenceUrl, inferenceToken, inferenceTokenEnv, inferenceTokenFile, inferenceTokenCommand, ...general } =
+  const { inferenceUrl, inferenceToken, inferenceTokenEnv, inferenceTokenFile, inferenceTokenCommand, ...rest } =
     others;
+  const { generation: _generation, agent: _agent, ...general } = rest;
   const kept = sameOrigin(known.baseUrl, profile.baseUrl) ? others : general;
   const changed: ProfileSettings = { ...kept, baseUrl: profile.baseUrl, ...keySettings(profile) };
   const profiles = new Map(Object.entries(settings.profiles ?? {})).set(profile.name, changed);
@@ -117,6 +119,7 @@ export class Session {
       isLocal: profile.service.kind === 'local',
       baseUrl: profile.service.kind === 'remote' ? profile.service.baseUrl.value : undefined,
       origins: originsOf(profile),
+      generation: this.#shown.connection.generation,
       warnings,
       switchTo: this.#switchTo,
       setUp: this.#setUp,

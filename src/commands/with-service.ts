@@ -25,8 +25,8 @@ export async function withService<Result>(
 ): Promise<Result> {
   const config = loadConfig(flags, io.environment);
   for (const warning of config.warnings) io.note(warning);
-  const connection = connectTo(config, 'command');
   const memory = openRemembered(config);
+  const connection = connectTo(config, 'command', () => memory);
   try {
     return await work({ config, service: await connection.service(), memory, signal: io.signal });
   } finally {

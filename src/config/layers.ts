@@ -20,6 +20,7 @@ export interface ProfileFlags {
   readonly caFile?: string | undefined;
   readonly allowInsecureHttp?: boolean | undefined;
   readonly readOnly?: boolean | undefined;
+  readonly agent?: string | undefined;
   readonly upstream?: string | undefined;
   readonly upstreamKeyEnv?: string | undefined;
   readonly upstreamKeyFile?: string | undefined;
@@ -33,6 +34,7 @@ const texts = {
   BENCHTOP_INFERENCE_TOKEN: 'inferenceToken',
   BENCHTOP_INFERENCE_TOKEN_FILE: 'inferenceTokenFile',
   BENCHTOP_CA_FILE: 'caFile',
+  BENCHTOP_AGENT: 'agent',
   BENCHTOP_UPSTREAM: 'upstream',
   BENCHTOP_UPSTREAM_KEY: 'upstreamKey',
   BENCHTOP_UPSTREAM_KEY_FILE: 'upstreamKeyFile',

@@ -7,6 +7,7 @@
  * A credential is only sent to the addresses it was set for: the environment's key not to another profile's service,
  * a profile's key not to an address given by a flag. Settings that name no address go with any.
  */
+import type { Generation } from '../contract/generation.ts';
 import { own } from '../text/own.ts';
 import { checkAddress } from './address.ts';
 import {
@@ -50,6 +51,10 @@ export interface Profile {
   readonly readOnly: Sourced<boolean>;
   /** Names that the deployment uses where the contract is silent, by the service layer's names for them. */
   readonly assumptions: Readonly<Record<string, string>>;
+  /** The generation that the profile says the service is of. */
+  readonly generation: Generation | undefined;
+  /** The agent that uploads belong to: its id, or `name:` and its name. */
+  readonly agent: string | undefined;
   /** Whole sentences about settings that were set and not used. */
   readonly warnings: readonly string[];
 }
@@ -75,6 +80,8 @@ export function resolveProfile(input: ProfileInput): Profile {
   const shared = {
     readOnly: first(places, 'readOnly') ?? byDefault(false),
     assumptions: first(places, 'assumptions')?.value ?? {},
+    generation: first(places, 'generation')?.value,
+    agent: first(places, 'agent')?.value,
   };
   const search = new CredentialSearch(places, environment, input);
   if (base === undefined) {

@@ -23,6 +23,8 @@ export const profileReference: Words<ProfileSettings> = {
   allowInsecureHttp: 'Allows plain http to other machines. The key is sent unencrypted then.',
   readOnly: 'Disables everything that changes data on the service.',
   assumptions: 'Names and paths that this service uses where the contract leaves them open.',
+  generation: 'Generation of the service, `document` or `newest`. Without it, benchtop finds out from the answers.',
+  agent: 'Agent that uploads belong to, which newer services ask for: its id, or `name:` and its name.',
   upstream:
     'For the local service: a server that speaks OpenAI’s chat completions and answers for models that are not local.',
   upstreamKey: 'Key of that server. The file must have mode 0600 then.',
@@ -75,6 +77,7 @@ export const variables: readonly Variable[] = [
     like: '--inference-token-file',
   },
   { names: ['BENCHTOP_CA_FILE'], words: profileReference.caFile, like: '--ca-file' },
+  { names: ['BENCHTOP_AGENT'], words: profileReference.agent, like: 'agent' },
   { names: ['BENCHTOP_ALLOW_INSECURE_HTTP'], words: profileReference.allowInsecureHttp, like: '--allow-insecure-http' },
   { names: ['BENCHTOP_READ_ONLY'], words: profileReference.readOnly, like: '--read-only' },
   { names: ['BENCHTOP_UPSTREAM'], words: profileReference.upstream, like: '--upstream' },

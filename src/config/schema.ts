@@ -1,5 +1,6 @@
 /** The form of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
 import * as z from 'zod/mini';
+import { generations } from '../contract/generation.ts';
 
 const text = z.optional(z.string().check(z.minLength(1)));
 const flag = z.optional(z.boolean());
@@ -26,6 +27,10 @@ export const profileSettings = z.strictObject({
   readOnly: flag,
   /** Names that this deployment uses where the contract is silent; the service layer knows which there are. */
   assumptions: z.optional(z.record(z.string(), z.string())),
+  /** The generation of the service; without it, it is found out from the answers. */
+  generation: z.optional(z.enum(generations)),
+  /** Whose benchmarks and trajectories are uploaded: the id of an agent, or `name:` and its name. */
+  agent: text,
   /** For the local service: an OpenAI-compatible server that answers in place of its own models. */
   upstream: text,
   upstreamKey: text,

@@ -11,6 +11,7 @@ import type {
   TrainingProgress,
   TrainingRun,
 } from '../contract/training.ts';
+import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readAcross } from './across.ts';
@@ -32,7 +33,7 @@ export const trainingKeys = {
   trainerRewards: (runId: string) => ['training', 'trainer-rewards', runId],
   heldOutRewards: (runId: string) => ['training', 'held-out-rewards', runId],
   stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
-  options: ['training', 'options'],
+  options: ({ benchId, model = '' }: TrainingChoice) => ['training', 'options', benchId, model],
 } as const;
 
 const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
@@ -260,9 +261,38 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
   };
 }
 
-/** The options that the start of a run takes, where the service lists them. */
-export const trainingOptionsQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
-  key: trainingKeys.options,
-  activity: () => 'settled',
-  read: ({ service, signal }) => service.call('getTrainingOptions', {}, { signal }),
-};
+/** What the options are asked for: later generations give them by benchmark, and by base model. */
+export interface TrainingChoice {
+  readonly benchId: string;
+  readonly model?: string | undefined;
+}
+
+/**
+ * The options that the start of a run takes, in the shape in which the service gives them. One that does not take the
+ * benchmark in its query has the same for all.
+ *
+ * @throws ServiceError
+ */
+export async function readTrainingOptions(
+  service: Service,
+  { benchId, model }: TrainingChoice,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const query = { bench_id: benchId, ...(model === undefined ? {} : { base_model_slug: model }) };
+  try {
+    return await service.call('getTrainingOptions', { query }, { signal });
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return await service.call('getTrainingOptions', {}, { signal }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+export function trainingOptionsQuery(choice: TrainingChoice): LiveQuery<Readonly<Record<string, unknown>>> {
+  return {
+    key: trainingKeys.options(choice),
+    activity: () => 'settled',
+    read: ({ service, signal }) => readTrainingOptions(service, choice, signal),
+  };
+}

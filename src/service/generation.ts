@@ -1,6 +1,8 @@
 /** Which generation of the service this is: what the profile says, else what its answers have shown. */
+import * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
-import { type Evidence, evidenceIn, type Generation } from '../contract/generation.ts';
+import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
+import { age } from '../text/time.ts';
 
 /** What was found out, as it is kept from one start to the next. */
 export interface FoundGeneration extends Evidence {
@@ -12,6 +14,19 @@ export interface FoundGeneration extends Evidence {
 export interface GenerationMemory {
   readonly load: () => FoundGeneration | undefined;
   readonly save: (found: FoundGeneration) => void;
+}
+
+const kept = z.object({
+  generation: z.enum(generations),
+  weight: z.number(),
+  because: z.string(),
+  at: z.number(),
+});
+
+/** What was kept of an earlier start; undefined where it is not that. */
+export function keptGeneration(value: unknown): FoundGeneration | undefined {
+  const read = kept.safeParse(value);
+  return read.success ? read.data : undefined;
 }
 
 /** That an operation worked where one generation has it is the best evidence there is. */
@@ -44,6 +59,14 @@ export class ServiceGeneration {
   /** The generation by whose names the service is asked: the document's until something else is known. */
   get current(): Generation {
     return this.stated ?? this.found?.generation ?? 'document';
+  }
+
+  /** Which it is, why, and how old the evidence is: a sentence. */
+  describe(now = this.#now()): string {
+    if (this.stated !== undefined) return `The service is of generation ${this.stated}, as the profile says.`;
+    const { found } = this;
+    if (!found) return 'The generation of the service is not known yet: it is asked as the document says.';
+    return `The service is of generation ${found.generation}: ${found.because}, seen ${age(now - found.at)} ago.`;
   }
 
   /** Takes in what the body of a successful answer shows. */

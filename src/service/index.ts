@@ -5,10 +5,12 @@ import { Caller } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import type { GateMonitor } from './gate.ts';
-import type { ServiceGeneration } from './generation.ts';
+import { keptGeneration, type ServiceGeneration } from './generation.ts';
 import type { CallOptions, ServiceOptions } from './options.ts';
 import { type CallInput, describeRequest, type RequestPreview } from './request.ts';
 import { type PutUpload, uploader } from './uploads.ts';
+
+export { keptGeneration };
 
 /** The input is left out where the operation takes none, or only a query. */
 type CallArguments<Name extends Operation> =

@@ -49,8 +49,18 @@ describe('which service', () => {
       service: { kind: 'local', upstream: undefined },
       readOnly: { value: false, origin: { kind: 'default' } },
       assumptions: {},
+      generation: undefined,
+      agent: undefined,
       warnings: [],
     });
+  });
+
+  it('has the generation and the agent that are given for it', () => {
+    const entry = { baseUrl: 'https://h.example', generation: 'newest', agent: 'agent_1' } as const;
+    const settings = { defaultProfile: 'p', profiles: { p: entry } };
+    expect(resolve({ settings })).toMatchObject({ generation: 'newest', agent: 'agent_1' });
+    const environment = { BENCHTOP_AGENT: 'name:Mine' };
+    expect(resolve({ settings, environment })).toMatchObject({ generation: 'newest', agent: 'name:Mine' });
   });
 
   it('is the default profile’s, with all that it says', async () => {

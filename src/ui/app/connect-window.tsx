@@ -83,7 +83,8 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const inner = width - windowMargin.columns;
   const faultLines = fault === undefined ? [] : wrap(sanitiseLine(fault), inner).slice(0, 4);
   const formLines = formHeight(fields);
-  const origins = connection.origins.flatMap(origin => wrap(sanitiseLine(origin), inner));
+  const said = [...connection.origins, connection.generation()].filter(words => words !== undefined);
+  const origins = said.flatMap(words => wrap(sanitiseLine(words), inner));
   // Where the settings come from is left out where the fields have no room besides.
   const free = room.height - windowMargin.lines - faultLines.length - (busy ? 1 : 0) - leastFormLines;
   const notes = origins.length + 1 <= free ? [...origins, ' '] : [];

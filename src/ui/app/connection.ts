@@ -23,6 +23,8 @@ export interface Connection {
   readonly baseUrl: string | undefined;
   /** Whole sentences: where the address and the key come from. */
   readonly origins: readonly string[];
+  /** Which generation of the service it is taken to be, and why; undefined before it is first asked. */
+  readonly generation: () => string | undefined;
   /** Sentences about settings that were not used. */
   readonly warnings: readonly string[];
   /** @throws Error in words, where the profile cannot be used */
@@ -43,6 +45,7 @@ export const noConnection: Connection = {
   isLocal: false,
   baseUrl: undefined,
   origins: [],
+  generation: () => undefined,
   warnings: [],
   switchTo: () => {},
   setUp: async () => {},

@@ -1,87 +1,201 @@
 /**
  * The options of a training run as fields of a form. A service that lists its options gets a form of exactly those; for
- * others there are the options that were seen to be taken. Pure.
+ * others there are the options that were seen to be taken. Services list them once, or for each model apart. Pure.
  */
 import { own } from '../../../text/own.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
+type OptionValue = string | number | boolean;
+
 export interface OptionSpec {
   readonly name: string;
   readonly field: FieldSpec;
+  /** The value of what was typed or chosen. */
+  readonly parse: (text: string) => OptionValue;
 }
 
-interface Bounds {
-  readonly whole: boolean;
+/** What a service says of an option. */
+interface Described {
+  readonly type: 'integer' | 'number' | 'boolean' | 'string';
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
+  readonly choices: readonly OptionValue[];
+  readonly usual: OptionValue | undefined;
+  /** The service works the default out when the run starts. */
+  readonly isComputed: boolean;
+  readonly words: string;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+/** Options by their name. */
+type Options = ReadonlyMap<string, Described>;
 
 /** Options seen of services that do not say which they take. */
 const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
+const leftToService = 'left to the service';
 
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function boundsWords({ minimum, maximum }: Bounds): string {
+function isValue(value: unknown): value is OptionValue {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+function described(option: Fields): Described {
+  const numberAt = (...names: readonly string[]): number | undefined => {
+    const values = names.map(name => own(option, name));
+    return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
+  };
+  const usual = own(option, 'default');
+  const choices = own(option, 'choices') ?? own(option, 'enum');
+  const known = Array.isArray(choices) ? choices.filter(isValue) : [];
+  const text = own(option, 'description');
+  return {
+    type: typeOf(own(option, 'type'), isValue(usual) ? usual : known[0]),
+    minimum: numberAt('min', 'minimum'),
+    maximum: numberAt('max', 'maximum'),
+    choices: known,
+    usual: isValue(usual) ? usual : undefined,
+    isComputed: own(option, 'default_kind') === 'computed',
+    words: typeof text === 'string' ? text : '',
+  };
+}
+
+function typeOf(type: unknown, example: OptionValue | undefined): Described['type'] {
+  if (type === 'integer' || type === 'number' || type === 'boolean' || type === 'string') return type;
+  if (typeof example === 'boolean' || typeof example === 'string') return typeof example as 'boolean' | 'string';
+  return typeof example === 'number' && !Number.isInteger(example) ? 'number' : 'integer';
+}
+
+function optionsIn(value: unknown): Options {
+  const entries = isFields(value) ? Object.entries(value) : [];
+  return new Map(entries.flatMap(([name, option]) => (isFields(option) ? [[name, described(option)]] : [])));
+}
+
+/** The options by model, where the service says them for each; under no name, where they are those of every model. */
+function optionsByModel(offered: Fields | undefined): ReadonlyMap<string | undefined, Options> {
+  const models = offered?.['models'];
+  if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
+  return new Map(
+    models.filter(isFields).map(model => {
+      const slug = own(model, 'base_model_slug') ?? own(model, 'model_slug');
+      return [typeof slug === 'string' ? slug : undefined, optionsIn(model['options'])] as const;
+    }),
+  );
+}
+
+function boundsWords({ minimum, maximum }: Described): string {
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `from ${minimum}`;
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-function fault(text: string, bounds: Bounds): string | undefined {
+/** What is wrong with a value; nothing where it is right or left out. */
+function problem(text: string, option: Described): string | undefined {
+  const { type, choices } = option;
   if (text.trim() === '') return undefined;
-  const value = Number(text);
-  if (!Number.isFinite(value) || (bounds.whole && !Number.isInteger(value))) {
-    return bounds.whole ? 'Type a whole number' : 'Type a number';
-  }
-  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = bounds;
-  return value < minimum || value > maximum ? `From ${boundsWords(bounds)}`.replace('From from', 'From') : undefined;
+  const value = valueIn(type, text);
+  if (value === undefined) return type === 'integer' ? 'Type a whole number' : 'Type a number';
+  if (choices.length > 0 && !choices.includes(value)) return `One of ${choices.join(', ')}`;
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
+  if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
+  return `From ${boundsWords(option)}`.replace('From from', 'From');
 }
 
-function specOf(name: string, described: Readonly<Record<string, unknown>>): OptionSpec {
-  const bounds: Bounds = {
-    whole: described['type'] !== 'number',
-    minimum: numberOf(described['minimum']),
-    maximum: numberOf(described['maximum']),
+function valueIn(type: Described['type'], text: string): OptionValue | undefined {
+  if (type === 'string') return text.trim();
+  if (type === 'boolean') return text.trim() === 'true';
+  const value = Number(text);
+  return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
+}
+
+function usualWords({ usual, isComputed }: Described): string {
+  if (isComputed) return usual === undefined ? 'worked out by the service' : `${usual}, worked out by the service`;
+  return usual === undefined ? leftToService : String(usual);
+}
+
+function specOf(name: string, option: Described): OptionSpec {
+  const shared = {
+    name: `options.${name}`,
+    label: name.replaceAll('_', ' '),
+    help: `${option.words} ${boundsWords(option)}`.trim(),
   };
-  const usual = numberOf(described['default']);
-  const words = typeof described['description'] === 'string' ? `${described['description']} ` : '';
+  const choices = option.type === 'boolean' && option.choices.length === 0 ? [true, false] : option.choices;
   return {
     name,
-    field: {
-      kind: 'text',
-      name: `options.${name}`,
-      label: name.replaceAll('_', ' '),
-      placeholder: usual === undefined ? 'left to the service' : `${usual}`,
-      help: `${words}${boundsWords(bounds)}`.trim(),
-      check: value => fault(value, bounds),
-    },
+    parse: text => valueIn(option.type, text) ?? text,
+    field:
+      choices.length === 0
+        ? { ...shared, kind: 'text', placeholder: usualWords(option), check: value => problem(value, option) }
+        : {
+            ...shared,
+            kind: 'choice',
+            options: [
+              { value: '', label: usualWords(option), ...(option.usual === undefined ? {} : { note: leftToService }) },
+              ...choices.map(choice => ({ value: String(choice), label: String(choice) })),
+            ],
+          },
   };
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The options of every model as one: the widest bounds and all choices. What one model refuses, `wrongFor` finds. */
+function joined(all: readonly Options[]): Options {
+  const options = new Map<string, Described>();
+  for (const [name, option] of all.flatMap(each => [...each])) {
+    const known = options.get(name);
+    options.set(name, known ? widest(known, option) : option);
+  }
+  return options;
+}
+
+function widest(one: Described, other: Described): Described {
+  const bound = (pick: (...values: number[]) => number, left: number | undefined, right: number | undefined) =>
+    left === undefined || right === undefined ? undefined : pick(left, right);
+  return {
+    ...one,
+    minimum: bound(Math.min, one.minimum, other.minimum),
+    maximum: bound(Math.max, one.maximum, other.maximum),
+    choices: one.choices.length && other.choices.length ? [...new Set([...one.choices, ...other.choices])] : [],
+    usual: one.usual === other.usual ? one.usual : undefined,
+  };
 }
 
 /** The options that a service says it takes, or those seen elsewhere. */
-export function optionSpecs(offered: Readonly<Record<string, unknown>> | undefined): OptionSpec[] {
-  const described = isRecord(offered?.['options']) ? offered['options'] : offered;
-  const entries = Object.entries(described ?? {}).flatMap(([name, each]) =>
-    isRecord(each) ? [specOf(name, each)] : [],
-  );
-  return entries.length > 0 ? entries : seen.map(name => specOf(name, { type: 'integer', minimum: 1 }));
+export function optionSpecs(offered: Fields | undefined): OptionSpec[] {
+  const options = joined([...optionsByModel(offered).values()]);
+  const entries =
+    options.size > 0 ? [...options] : seen.map(name => [name, described({ type: 'integer', min: 1 })] as const);
+  return entries.map(([name, option]) => specOf(name, option));
 }
 
-/** What was typed; what was left empty is left to the service. */
+/** The models for which a service says what they take. */
+export function modelsOf(offered: Fields | undefined): string[] {
+  return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
+}
+
+/** What the service would refuse of the options for this model, in words; undefined where it has nothing against them. */
+export function wrongFor(model: string | undefined, offered: Fields | undefined, options: Fields): string | undefined {
+  const known = model === undefined ? undefined : optionsByModel(offered).get(model);
+  for (const [name, value] of known ? Object.entries(options) : []) {
+    const option = known?.get(name);
+    const words = option ? problem(String(value), option) : 'not taken';
+    if (words !== undefined) return `${name.replaceAll('_', ' ')} for ${model}: ${words}`;
+  }
+  return undefined;
+}
+
+/** What was typed or chosen; what was left empty is left to the service. */
 export function optionsOf(
   specs: readonly OptionSpec[],
   values: Readonly<Record<string, string>>,
-): Record<string, number> {
+): Record<string, OptionValue> {
   return Object.fromEntries(
-    specs.flatMap(({ name, field }) => {
+    specs.flatMap(({ name, field, parse }) => {
       const text = own(values, field.name)?.trim() ?? '';
-      return text === '' ? [] : [[name, Number(text)]];
+      return text === '' ? [] : [[name, parse(text)]];
     }),
   );
 }

@@ -2,7 +2,8 @@
 
 import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
-import type { StartTrainingBody } from '../../../contract/training.ts';
+import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
+import { action } from '../../../queries/action.ts';
 import { modelList } from '../../../queries/models.ts';
 import { startTraining, trainingOptionsQuery } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';
@@ -16,7 +17,7 @@ import { modelField } from '../shared/model-field.ts';
 import { trainingPlace } from '../shared/places.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
-import { type OptionSpec, optionSpecs, optionsOf } from './options.ts';
+import { modelsOf, optionSpecs, optionsOf, wrongFor } from './options.ts';
 
 export interface TrainWindowProps {
   readonly benchId: string;
@@ -31,7 +32,7 @@ const noParent = async (): Promise<string> => '';
 
 export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProps) {
   const models = useList(modelList, 'visible');
-  const offered = useLive(trainingOptionsQuery, 'visible');
+  const offered = useLive(trainingOptionsQuery({ benchId }), 'visible');
   const checkpoint = useCheckpoint(parent ?? noParent);
   const waiting =
     (!models.loaded && !models.fault) || (!offered.data && !offered.fault) || checkpoint.kind === 'asking';
@@ -39,13 +40,14 @@ export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProp
     const fault = checkpoint.kind === 'failed' ? checkpoint.fault : undefined;
     return <NoticeWindow title={`Train on ${label}`} fault={fault} onClose={onClose} />;
   }
-  const slugs = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  const named = modelsOf(offered.data).map(slug => ({ slug, name: undefined }));
   return (
     <TrainForm
       benchId={benchId}
       label={label}
-      models={slugs}
-      specs={optionSpecs(offered.data)}
+      models={listed.length > 0 ? listed : named}
+      offered={offered.data}
       parentId={checkpoint.kind === 'known' ? checkpoint.id : ''}
       onClose={onClose}
     />
@@ -56,13 +58,15 @@ interface TrainFormProps {
   readonly benchId: string;
   readonly label: string;
   readonly models: readonly { readonly slug: string; readonly name: string | undefined }[];
-  readonly specs: readonly OptionSpec[];
+  /** The options as the service describes them. */
+  readonly offered: Readonly<Record<string, unknown>> | undefined;
   readonly parentId: string;
   readonly onClose: () => void;
 }
 
-function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFormProps) {
+function TrainForm({ benchId, label, models, offered, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
+  const [specs] = useState(() => optionSpecs(offered));
   // The fields are made once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
@@ -100,11 +104,19 @@ function TrainForm({ benchId, label, models, specs, parentId, onClose }: TrainFo
       ...(Object.keys(options).length > 0 ? { options } : {}),
     };
   };
+  const [start] = useState(() =>
+    action<StartTrainingBody, TrainingRun>((service, body, options) => {
+      const wrong = wrongFor(body.base_model_slug, offered, body.options ?? {});
+      if (wrong !== undefined) throw new Error(`Nothing was sent. ${wrong}.`);
+      return startTraining(service, body, options);
+    }, startTraining),
+  );
   return (
     <FormWindow
       title={`Train on ${label}`}
       fields={fields}
-      action={startTraining}
+      action={start}
+      describe={startTraining}
       inputOf={bodyOf}
       onClose={onClose}
       onDone={run => {

@@ -9,7 +9,7 @@ import {
   progressSeries,
   xsOf,
 } from '../../../../src/ui/views/training/curves.ts';
-import { optionSpecs, optionsOf } from '../../../../src/ui/views/training/options.ts';
+import { modelsOf, optionSpecs, optionsOf, wrongFor } from '../../../../src/ui/views/training/options.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const trainer = [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 }));
@@ -97,6 +97,55 @@ describe('options', () => {
     expect(steps?.field.check?.('1.5')).toBe('Type a whole number');
     expect(steps?.field.check?.('11')).toBe('From 1 to 10');
     expect(rate?.field.check?.('0.05')).toBe('From 0.1 to 1');
+  });
+
+  const byModel = {
+    bench_id: 'b',
+    models: [
+      {
+        base_model_slug: 'acme/small',
+        options: {
+          num_steps: { type: 'integer', min: 1, max: 10, default: 4, default_kind: 'fixed', description: 'Steps.' },
+          disable_thinking: { type: 'boolean', default: false },
+          algorithm: { type: 'string', choices: ['gspo', 'grpo'], default: 'gspo' },
+        },
+      },
+      {
+        base_model_slug: 'acme/large',
+        options: {
+          num_steps: { type: 'integer', min: 1, max: 40, default: 8 },
+          learning_rate: { type: 'number', min: 0, default: 0.001, default_kind: 'computed' },
+          algorithm: { type: 'string', choices: ['gspo', 'reinforce_plus_plus'], default: 'gspo' },
+        },
+      },
+    ],
+  };
+
+  it('are those of any model where the service says them for each', () => {
+    const specs = optionSpecs(byModel);
+    expect(modelsOf(byModel)).toEqual(['acme/small', 'acme/large']);
+    const [steps, thinking, algorithm, rate] = specs.map(({ field }) => field);
+    expect(specs.map(({ name }) => name)).toEqual(['num_steps', 'disable_thinking', 'algorithm', 'learning_rate']);
+    expect(steps).toMatchObject({ kind: 'text', placeholder: 'left to the service', help: 'Steps. 1 to 40' });
+    expect([steps?.check?.('40'), steps?.check?.('41')]).toEqual([undefined, 'From 1 to 40']);
+    const values = (field: typeof steps) => (field?.kind === 'choice' ? field.options.map(each => each.value) : []);
+    expect(values(thinking)).toEqual(['', 'true', 'false']);
+    expect(values(algorithm)).toEqual(['', 'gspo', 'grpo', 'reinforce_plus_plus']);
+    expect(rate).toMatchObject({ placeholder: '0.001, worked out by the service', help: 'from 0' });
+  });
+
+  it('are sent in their own type', () => {
+    const values = { num_steps: '5', disable_thinking: 'true', algorithm: 'grpo', learning_rate: '' };
+    const typed = Object.fromEntries(Object.entries(values).map(([name, value]) => [`options.${name}`, value]));
+    expect(optionsOf(optionSpecs(byModel), typed)).toEqual({ num_steps: 5, disable_thinking: true, algorithm: 'grpo' });
+  });
+
+  it('are refused where the chosen model does not take them', () => {
+    expect(wrongFor('acme/small', byModel, { num_steps: 11 })).toBe('num steps for acme/small: From 1 to 10');
+    expect(wrongFor('acme/large', byModel, { num_steps: 11 })).toBeUndefined();
+    expect(wrongFor('acme/small', byModel, { learning_rate: 1 })).toBe('learning rate for acme/small: not taken');
+    expect(wrongFor('acme/small', byModel, { algorithm: 'reinforce_plus_plus' })).toContain('One of gspo, grpo');
+    expect(wrongFor('other', byModel, { num_steps: 99 })).toBeUndefined();
   });
 
   it('are those seen elsewhere where it does not say', () => {
