@@ -17,9 +17,8 @@ import { errorMessage } from '../text/errors.ts';
 import { bytes } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { sanitise } from '../text/sanitise.ts';
+import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
-import { asciiGlyphs } from '../ui/widgets/theme/glyphs.ts';
-import { themeFor } from '../ui/widgets/theme/theme.tsx';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes, messageOf } from './failure.ts';
@@ -70,8 +69,7 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
     state: fits ? 'ok' : 'warn',
     words: `${columns}×${rows}, TERM ${environment['TERM'] ?? 'not set'}${fits ? '' : `; the screens need ${smallest.columns}×${smallest.rows}`}`,
   };
-  const { glyphs } = themeFor(undefined, environment);
-  if (glyphs === asciiGlyphs) {
+  if (isAsciiOnly(environment)) {
     yield { about, state: 'note', words: 'plain characters only, as the locale or BENCHTOP_ASCII says' };
   }
   if (environment['TMUX']) {

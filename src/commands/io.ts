@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { sanitise } from '../text/sanitise.ts';
+import { isAsciiOnly, toAscii } from '../text/terminal.ts';
 
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
@@ -28,15 +29,17 @@ export function processIo(): CommandIo {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  const shown = isAsciiOnly(env) ? toAscii : (text: string) => text;
   return {
     environment: env,
     input: stdin,
     print: text =>
       new Promise(resolve => {
-        if (stdout.write(text)) resolve();
+        // What goes to a file or a pipe is data, and stays as it is.
+        if (stdout.write(stdout.isTTY ? shown(text) : text)) resolve();
         else stdout.once('drain', resolve);
       }),
-    note: text => void stderr.write(`${sanitise(text, { multiline: true })}\n`),
+    note: text => void stderr.write(`${shown(sanitise(text, { multiline: true }))}\n`),
     columns: stdout.isTTY ? stdout.columns : undefined,
     signal: interrupt.signal,
   };

@@ -1,8 +1,11 @@
 /** What must be right for the workbench to start; `doctor` makes the same checks. */
 import type { Config } from '../config/load.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { canMoveCursor } from '../text/terminal.ts';
 import { overrideFaults } from '../ui/keys/command.ts';
 import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
+import { CommandError } from './failure.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
@@ -11,8 +14,10 @@ export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferenc
   if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
 }
 
-/** @throws Error where the terminal cannot move its cursor, which a full screen needs */
+/** @throws CommandError where the terminal cannot move its cursor, which a full screen needs */
 export function checkTerminal(environment: Readonly<Record<string, string | undefined>>): void {
-  if (environment['TERM'] !== 'dumb') return;
-  throw new Error('TERM is dumb: this terminal cannot show a full screen. `benchtop --lines` works in it.');
+  if (canMoveCursor(environment)) return;
+  throw new CommandError(
+    `TERM is ${sanitiseLine(environment['TERM'] ?? '')}: this terminal cannot show a full screen. \`benchtop --lines\` works in it.`,
+  );
 }

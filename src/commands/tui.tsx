@@ -1,11 +1,13 @@
 /** `benchtop`: the workbench on the whole terminal. */
 import { parseArgs } from 'node:util';
 import { useEffect, useSyncExternalStore } from 'react';
+import { isAsciiOnly } from '../text/terminal.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
 import type { TerminalPort } from '../ui/app/terminal-port.ts';
 import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
+import { CommandError } from './failure.ts';
 import { configFlags, configOptions } from './flags.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Session, type Shown } from './session.ts';
@@ -47,7 +49,7 @@ const closeMs = 300;
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: configOptions });
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new Error(
+    throw new CommandError(
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
     );
   }
@@ -60,6 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const code = await startTerminal(terminal => <Root session={session} terminal={terminal} theme={theme} />, {
     onSuspend: suspended => session.workbench.setSuspended(suspended),
     mouse: config.preferences.mouse.value,
+    ascii: isAsciiOnly(process.env),
     crashFolder: config.paths.state,
     redact: text => session.config.redact(text),
   });

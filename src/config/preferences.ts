@@ -1,4 +1,5 @@
 /** How the program behaves for this user, whatever service it shows. */
+import { wantsColour } from '../text/terminal.ts';
 import { readSwitch } from './layers.ts';
 import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
 import type { Environment } from './paths.ts';
@@ -38,14 +39,16 @@ export function resolvePreferences(
   const flag = (name: string): Origin => ({ kind: 'flag', name });
   const variable = (name: string): Origin => ({ kind: 'environment', name });
   const entry = (place: string): Origin => ({ kind: 'file', path: settingsPath, place });
+  const asked = environment['FORCE_COLOR'] || environment['NO_COLOR'];
+  const colourless = Boolean(asked) && wantsColour(environment) === false;
   return {
     theme:
       oneOf(themes, flags.theme, flag('--theme')) ??
       oneOf(themes, environment['BENCHTOP_THEME'], variable('BENCHTOP_THEME')) ??
-      // https://no-color.org: present and not empty, and outranked only by what is set for this program alone.
-      oneOf(themes, environment['NO_COLOR'] ? 'plain' : undefined, variable('NO_COLOR')) ??
+      // Outranked only by what is set for this program alone.
+      given(colourless ? 'plain' : undefined, variable(environment['FORCE_COLOR'] ? 'FORCE_COLOR' : 'NO_COLOR')) ??
       given(settings.theme, entry('theme')) ??
-      byDefault(environment['TERM'] === 'dumb' ? 'plain' : 'terminal'),
+      byDefault(wantsColour(environment) === false ? 'plain' : 'terminal'),
     mouse:
       given(flags.mouse, flag('--mouse')) ??
       given(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??

@@ -36,6 +36,11 @@ describe('resolvePreferences', () => {
     });
     expect(resolve({}, { NO_COLOR: '1' }, settings).theme.value).toBe('plain');
     expect(resolve({}, { TERM: 'dumb' }, {}).theme.value).toBe('plain');
+    expect(resolve({}, { NO_COLOR: '1', FORCE_COLOR: '1' }, settings).theme.value).toBe('dark');
+    expect(resolve({}, { FORCE_COLOR: '0' }, settings).theme).toEqual({
+      value: 'plain',
+      origin: { kind: 'environment', name: 'FORCE_COLOR' },
+    });
     expect(resolve({}, { NO_COLOR: '', BENCHTOP_MOUSE: 'off' }, settings)).toMatchObject({
       theme: { value: 'dark' },
       mouse: { value: false },

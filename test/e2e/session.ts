@@ -109,7 +109,7 @@ export function openSession(
     rows,
     env,
     cwd,
-    name: 'xterm-256color',
+    name: env['TERM'] ?? 'xterm-256color',
   });
   let sent = '';
   child.onData(data => {

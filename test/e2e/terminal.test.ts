@@ -101,9 +101,35 @@ describe('the terminal', () => {
     await session.ended;
   });
 
+  it.each(['dumb', 'unknown'])('of type %s, which cannot move its cursor, gets words', async type => {
+    const session = openSession({ ...home.env, TERM: type });
+    expect((await session.ended).exitCode).toBe(2);
+    await session.waitFor(`TERM is ${type}`);
+    await session.waitFor('`benchtop --lines` works in it.');
+    expect(session.sent()).not.toContain('\u001b');
+  });
+
+  it('with a font and colours of its own, as the Linux console has, gets no others', async () => {
+    const session = openSession({ ...home.env, TERM: 'linux' }, { args: ['--theme', 'dark'] });
+    await session.waitFor('> t-words');
+    await session.waitFor('ready to launch');
+    for (const keys of [':', 'runs\r', '?']) {
+      const before = session.text();
+      session.type(keys);
+      await session.changed(before);
+    }
+    await session.waitFor('Everywhere');
+    session.press('esc');
+    expect(session.sent().match(/[^\u0000-\u007f]/g) ?? []).toEqual([]);
+    expect(session.sent()).toContain('\u001b[36m');
+    expect(session.sent()).not.toMatch(/[[;][34]8;[25];/);
+    session.signal('SIGTERM');
+    await session.ended;
+  });
+
   it('is not written to when there is none', async () => {
     const { code, output } = await run([], home.env);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(output).toContain('needs a terminal');
     expect(output).not.toContain('\u001b');
   });

@@ -2,6 +2,7 @@
 
 import type { Command } from '../../present/command.ts';
 import { displayWidth, padEnd } from '../../text/width.ts';
+import { wrap } from '../../text/wrap.ts';
 import {
   columnCommands,
   confirmCommands,
@@ -67,12 +68,19 @@ export function helpSections(
 /** Width of the column with the keys. */
 const keyColumn = 22;
 
-/** The lines of help: every section with its commands by group, each command once. */
+/** What the ids are for. */
+const aboutIds = 'On the right: the ids by which `keys` in config.json changes the keys.';
+
+/**
+ * The lines of help: every section with its commands by group, each command once. The id of a command, by which its keys are
+ * changed, is at the right edge, or on a line of its own where it has no room there.
+ */
 export function helpLines(
   sections: readonly HelpSection[],
   keysOf: (command: Command) => readonly string[],
+  width: number,
 ): HelpLine[] {
-  const lines: HelpLine[] = [];
+  const lines: HelpLine[] = wrap(aboutIds, width).map(text => ({ kind: 'text', text }));
   for (const { title, commands } of sections) {
     const once = commands.filter((command, index) => commands.findIndex(other => other.id === command.id) === index);
     if (once.length === 0) continue;
@@ -83,7 +91,10 @@ export function helpLines(
       for (const command of once.filter(candidate => candidate.group === group)) {
         const keys = keysOf(command).map(keyLabel).join('  ');
         const gap = displayWidth(keys) >= keyColumn ? `${keys}  ` : padEnd(keys, keyColumn);
-        lines.push({ kind: 'command', text: `    ${gap}${command.title}` });
+        const text = `    ${gap}${command.title}`;
+        const room = width - displayWidth(text);
+        if (room > command.id.length) lines.push({ kind: 'command', text: text + command.id.padStart(room) });
+        else lines.push({ kind: 'command', text }, { kind: 'text', text: command.id.padStart(width) });
       }
     }
   }

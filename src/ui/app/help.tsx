@@ -11,17 +11,22 @@ import { windowRoom } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 import type { ViewRegistry } from './view-definition.ts';
 
+/** Columns in which keys, titles and ids are easily read together. */
+const widest = 100;
+
 export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
   const { layout } = useShell();
   const router = useRouter();
   const { styles } = useTheme();
   // What was offered when help was asked for; the help window's own keys are not what one wants to know.
   const [here] = useState(() => router.offered().map(({ binding }) => binding.command));
-  const lines = useMemo(() => {
-    return helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command));
-  }, [here, registry, router]);
   const room = windowRoom(layout);
-  const width = Math.min(room.width, 84);
+  const width = Math.min(room.width, widest);
+  const inner = width - windowMargin.columns;
+  const lines = useMemo(
+    () => helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command), inner),
+    [here, registry, router, inner],
+  );
   const { height } = room;
   const scroll = useScroll({
     lineCount: lines.length,
@@ -41,7 +46,7 @@ export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onC
         <ScrollView
           scroll={scroll}
           focused
-          width={width - windowMargin.columns}
+          width={inner}
           textAt={line => lines[line]?.text ?? ''}
           styleAt={line => {
             const kind = lines[line]?.kind;

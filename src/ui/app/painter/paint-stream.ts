@@ -16,6 +16,8 @@ export interface PaintStreamOptions {
   readonly columns: number;
   readonly rows: number;
   readonly control: (sequence: string) => void;
+  /** Alters a frame, without changing its widths. */
+  readonly alter?: ((frame: string) => string) | undefined;
 }
 
 export class PaintStream extends EventEmitter {
@@ -25,19 +27,21 @@ export class PaintStream extends EventEmitter {
   rows: number;
   readonly #painter: Painter;
   readonly #control: (sequence: string) => void;
+  readonly #alter: (frame: string) => string;
 
-  constructor(painter: Painter, { columns, rows, control }: PaintStreamOptions) {
+  constructor(painter: Painter, { columns, rows, control, alter = frame => frame }: PaintStreamOptions) {
     super();
     this.#painter = painter;
     this.columns = columns;
     this.rows = rows;
     this.#control = control;
+    this.#alter = alter;
   }
 
   write(data: string | Uint8Array, encoding?: unknown, done?: unknown): boolean {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
     if (onlyControls.test(text)) this.#control(text);
-    else if (text !== '' && text !== '\n') this.#painter.frame(text);
+    else if (text !== '' && text !== '\n') this.#painter.frame(this.#alter(text));
     const callback = typeof encoding === 'function' ? encoding : done;
     if (typeof callback === 'function') callback();
     return true;

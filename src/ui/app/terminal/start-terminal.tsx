@@ -5,6 +5,7 @@
  */
 import { render } from 'ink';
 import type { ReactNode } from 'react';
+import { toAscii } from '../../../text/terminal.ts';
 import type { MouseEvent } from '../../keys/mouse.ts';
 import { ProgramBoundary } from '../failure-boundary.tsx';
 import { Failures } from '../failures.ts';
@@ -26,6 +27,8 @@ export interface StartTerminalOptions {
   readonly redact: (text: string) => string;
   /** Takes the mouse, which takes the terminal's own selection away. */
   readonly mouse: boolean;
+  /** Whether the terminal shows ASCII only. */
+  readonly ascii: boolean;
 }
 
 /** Exit codes of a program that a signal ended: 128 and its number. */
@@ -59,6 +62,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const stream = new PaintStream(painter, {
     columns: stdout.columns,
     rows: stdout.rows,
+    alter: options.ascii ? toAscii : undefined,
     // Ink hides the cursor and asks for pastes by itself; the modes know how to give them back.
     control: sequence => {
       if (sequence === '\u001b[?2004h' && shown) output.write(modes.enter('bracketedPaste'));

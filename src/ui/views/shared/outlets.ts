@@ -19,7 +19,7 @@ export interface Document {
 export type Reader = 'pager' | 'editor';
 
 function commandOf(reader: Reader, environment: NodeJS.ProcessEnv): string {
-  if (reader === 'pager') return environment['PAGER'] || 'less';
+  if (reader === 'pager') return environment['PAGER'] ?? 'less';
   return environment['VISUAL'] || environment['EDITOR'] || 'vi';
 }
 
@@ -34,7 +34,8 @@ export async function readOutside(
   terminal: TerminalPort,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
-  const command = commandOf(reader, environment);
+  const command = commandOf(reader, environment).trim();
+  if (command === '') return 'PAGER is empty: no pager is wanted. Unset it, or press O for the editor.';
   let folder: string | undefined;
   const remove = (): void => {
     if (folder) rmSync(folder, { recursive: true, force: true });

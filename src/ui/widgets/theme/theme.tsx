@@ -4,6 +4,7 @@
  */
 import { createContext, type ReactNode, useContext } from 'react';
 import { own } from '../../../text/own.ts';
+import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
 /** Gives a text an appearance. The text must hold no escape sequences of its own but those made by styles. */
@@ -184,22 +185,18 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 }
 
 /**
- * The theme for an environment: `NO_COLOR` (https://no-color.org) and `TERM=dumb` take the colours away, a locale
- * that is not UTF-8 takes the glyphs away.
+ * The theme for an environment: what it says of colours counts where no theme is asked for; a locale that is not UTF-8 takes
+ * the glyphs away, and a terminal with sixteen colours shows the dark and the light theme in these.
  */
 export function themeFor(
   wanted: ThemeName | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,
 ): Theme {
-  const colourless = Boolean(environment['NO_COLOR']) || environment['TERM'] === 'dumb';
-  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
-  // A locale that is not set says nothing; terminals of today speak UTF-8. The plain POSIX ones say that they do not.
-  const ascii =
-    environment['BENCHTOP_ASCII'] === '1' ||
-    environment['TERM'] === 'linux' ||
-    (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale));
-  return createTheme(wanted ?? (colourless ? 'plain' : 'terminal'), ascii);
+  const ascii = isAsciiOnly(environment, platform);
+  const name = wanted ?? (wantsColour(environment) === false ? 'plain' : 'terminal');
+  const needsMore = name === 'dark' || name === 'light';
+  return createTheme(needsMore && hasFewColours(environment) ? 'terminal' : name, ascii);
 }
 
 const ThemeContext = createContext<Theme>(createTheme());

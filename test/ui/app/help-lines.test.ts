@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
+import { overrideFaults } from '../../../src/ui/keys/command.ts';
+import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+
+const sections = helpSections(registry, [], () => true);
+const commands = [...generalLayers.flatMap(table => Object.values(table)), ...registry.flatMap(view => view.commands)];
+
+describe('help', () => {
+  it.each([54, 74, 96])('shows every id that `keys` may name, in %i columns', width => {
+    const lines = helpLines(sections, command => command.keys, width);
+    const shown = new Set(lines.flatMap(({ text }) => text.split(/\s+/).at(-1) ?? []));
+    expect(commands.map(({ id }) => id).filter(id => !shown.has(id))).toEqual([]);
+  });
+
+  it('gives ids that are taken as they are shown', () => {
+    const [line] = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 96).slice(
+      -1,
+    );
+    expect(line?.text).toMatch(/^ {4}↓ {2}j +move down +list\.down$/);
+    const layers = generalLayers.map(table => Object.values(table));
+    expect(overrideFaults(layers, { 'list.down': ['ctrl-n'] })).toEqual([]);
+  });
+});
