@@ -13,12 +13,37 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** The command that opens the workbench. */
 const screen = `${root}src/commands/tui.tsx`;
 const main = `${root}src/main.ts`;
+/** What loads the other commands. */
+const dispatch = `${root}src/commands/run.ts`;
 
 /** Ink imports its devtools only where the environment asks for them; a bundle has none. */
 const withoutDevtools: Plugin = {
   name: 'without-devtools',
   resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },
   load: { filter: { id: /no-devtools$/ }, handler: () => 'export default {}' },
+};
+
+/**
+ * Importing a module of Node's reads all that it exports, `process.stdin` and the like too, which takes 3 ms each.
+ * Commander needs the files and programs only for commands that are programs of their own: there are none.
+ */
+const builtinsOfCommander = new Map([
+  ['node:child_process', 'export default {}'],
+  ['node:fs', 'export default {}'],
+  ['node:process', 'export default globalThis.process'],
+  ['node:util', "export const { stripVTControlCharacters } = process.getBuiltinModule('node:util')"],
+]);
+const quickCommander: Plugin = {
+  name: 'quick-commander',
+  resolveId: {
+    filter: { id: /^node:/ },
+    handler: (id, importer) =>
+      importer?.includes('/commander/') && builtinsOfCommander.has(id) ? `\0commander:${id}` : null,
+  },
+  load: {
+    filter: { id: /^\0commander:/ },
+    handler: id => builtinsOfCommander.get(id.replace('\0commander:', '')) ?? null,
+  },
 };
 
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
@@ -41,17 +66,21 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
  * of compiled code is switched on, and anew with every start.
  */
 function startChunks(): CodeSplittingNameFunction {
-  let chunks: Record<'main' | 'screen' | 'shared', Set<string>> | undefined;
+  let chunks: Record<'main' | 'line' | 'screen' | 'shared', Set<string>> | undefined;
   return (id, graph) => {
     if (!chunks) {
-      const commands = graph.getModuleInfo(main)?.dynamicallyImportedIds.filter(command => command !== screen) ?? [];
+      const late = (id: string) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? [];
+      const commands = late(dispatch).filter(command => command !== screen);
       chunks = {
         main: importedBy([main], graph),
+        line: importedBy([dispatch], graph),
         screen: importedBy([screen], graph),
         shared: importedBy(commands, graph),
       };
     }
     if (chunks.main.has(id)) return id === main ? null : 'base';
+    // What reads a command line also says what is wrong with it: without all that the other commands share.
+    if (chunks.line.has(id) && (chunks.screen.has(id) || chunks.shared.has(id))) return 'line';
     if (!chunks.screen.has(id)) return null;
     return chunks.shared.has(id) ? 'shared' : 'screen';
   };
@@ -64,7 +93,7 @@ const bundle = await rolldown({
   platform: 'node',
   transform: { define: { 'process.env.NODE_ENV': '"production"' }, target: 'node22' },
   moduleTypes: { '.txt': 'text' },
-  plugins: [withoutDevtools],
+  plugins: [withoutDevtools, quickCommander],
   preserveEntrySignatures: false,
   // "use client" says something to servers only.
   onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),

@@ -2,36 +2,17 @@
 
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { untypedCall } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
-import { CommandError, exitCodes } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
+import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
-
-export const help = `benchtop api OPERATION [NAME=VALUE…] [options]
-benchtop api METHOD PATH [NAME=VALUE…] [options]
-benchtop api                            every operation with its names
-
-  Names of the path, the query and the body, as the contract has them. Values are texts; where the contract wants
-  something else they are read as JSON. The answer is printed as JSON.
-
-  --field NAME          one field of the answer alone, for the next command
-  --body JSON|@FILE|-   the whole body: JSON, a file, or standard input
-  --idempotency-key KEY makes a start that is sent again the same start
-  --token-env NAME      variable that holds the token of the trajectory
-
-  benchtop api getTrainingProgress training_run_id=trn_1
-  benchtop api startTraining bench_id=bench_1 base_model_slug=benchtop/tutor-base display_name=first options='{"num_steps":5}'
-  benchtop api GET '/api/v1/benchmarks?limit=2'
-  benchtop watch "$(benchtop api startEval bench_id=bench_1 model_slug=m display_name=first --field eval_run_id)"
-`;
 
 const all = Object.values(endpoints) as readonly Endpoint[];
 
@@ -143,37 +124,25 @@ function fill({ endpoint, params, query }: Target, pairs: readonly string[], giv
   return { ...filled, body: { ...base, ...Object.fromEntries(fields.body) } };
 }
 
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: {
-      ...configOptions,
-      body: { type: 'string' },
-      'idempotency-key': { type: 'string' },
-      'token-env': { type: 'string' },
-      field: { type: 'string' },
-      json: { type: 'boolean' },
-    },
-    allowPositionals: true,
-  });
-  if (positionals.length === 0) {
+export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise<number> {
+  if (args.length === 0) {
     await io.print(listing());
     return exitCodes.done;
   }
-  const { target, rest } = targetOf(positionals);
+  const { target, rest } = targetOf(args);
   const { endpoint } = target;
-  const given = values.body === undefined ? undefined : await wholeBody(values.body, io);
+  const given = flags.body === undefined ? undefined : await wholeBody(flags.body, io);
   const { params, query, body } = fill(target, rest, given);
   if (body && 'stream' in body && body.stream) {
     throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
   }
-  const tokenName = values['token-env'];
+  const tokenName = flags.tokenEnv;
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
-  return withService(configFlags(values), io, async ({ service, signal }) => {
-    const options = { signal, token, idempotencyKey: values['idempotency-key'] };
+  return withService(flags, io, async ({ service, signal }) => {
+    const options = { signal, token, idempotencyKey: flags.idempotencyKey };
     const answer = await untypedCall(service)(endpoint.operation as Operation, { params, query, body }, options);
-    await io.print(recordText(answer, values.field));
+    await io.print(recordText(answer, flags.field));
     return exitCodes.done;
   });
 }

@@ -2,46 +2,15 @@
 
 import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import type { ChatMessage } from '../contract/inference.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import type { Service } from '../service/index.ts';
 import { cleanStream } from '../text/clean-stream.ts';
-import { own } from '../text/own.ts';
-import { CommandError, describeFailure, exitCodes } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
+import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
-
-export const help = `benchtop chat MODEL [TEXT…] [options]
-
-  Asks once where there is a text, or one is piped in; else talks until an empty line.
-
-  --system TEXT         what the model is told first
-  --temperature N       0 takes the likeliest word each time
-  --top-p N             samples from the likeliest words only
-  --max-tokens N        the longest answer
-  --json                the whole answer as the service sent it, once it is there
-`;
-
-const text = { type: 'string' } as const;
-const options = {
-  ...configOptions,
-  system: text,
-  temperature: text,
-  'top-p': text,
-  'max-tokens': text,
-  json: { type: 'boolean' },
-} as const;
-
-function numberOf(values: Readonly<Record<string, unknown>>, flag: string): number | undefined {
-  const value = own(values, flag);
-  if (value === undefined) return undefined;
-  const number = value === '' ? Number.NaN : Number(value);
-  if (Number.isNaN(number)) throw new CommandError(`--${flag} takes a number.`);
-  return number;
-}
 
 export interface Answer {
   readonly content: string;
@@ -67,49 +36,17 @@ export async function ask(
   return { content, reason };
 }
 
-/** The words of the command line, and from which of them on they are the text: behind the model. */
-function readWords(args: readonly string[]) {
-  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
-  const [, second] = tokens.filter(token => token.kind === 'positional');
-  return { tokens, textAt: second?.index ?? args.length };
-}
+export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promise<number> {
+  const [model = '', ...words] = args;
+  const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
+  const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
-/** In a text `-h` is a word. */
-export function asksForHelp(args: readonly string[]): boolean {
-  const { tokens, textAt } = readWords(args);
-  return tokens.some(token => token.kind === 'option' && /^h(elp)?$/.test(token.name) && token.index < textAt);
-}
-
-/** Separates the text from the flags. Known flags may also follow the text; any other word there belongs to it. */
-function readArgs(args: readonly string[]) {
-  const { tokens, textAt } = readWords(args);
-  const inText = new Set(
-    tokens
-      .filter(token => token.index >= textAt)
-      .filter(token => token.kind === 'positional' || (token.kind === 'option' && !Object.hasOwn(options, token.name)))
-      .map(token => token.index),
-  );
-  const flags = args.filter((_, index) => !inText.has(index));
-  const { values, positionals } = parseArgs({ args: flags, options, allowPositionals: true });
-  return { values, model: positionals[0], words: args.filter((_, index) => inText.has(index)) };
-}
-
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values, model, words } = readArgs(args);
-  if (model === undefined) throw new CommandError(`Say which model to ask.\n\n${help}`);
-  const parameters = {
-    temperature: numberOf(values, 'temperature'),
-    top_p: numberOf(values, 'top-p'),
-    max_tokens: numberOf(values, 'max-tokens'),
-  };
-  const said: ChatMessage[] = values.system === undefined ? [] : [{ role: 'system', content: values.system }];
-
-  return withService(configFlags(values), io, async ({ service, signal }) => {
+  return withService(flags, io, async ({ service, signal }) => {
     /** Asks with what has been said so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
       const request = { model, messages: [...said, question], ...parameters };
-      if (values.json) {
+      if (flags.json) {
         await io.print(recordText(await service.chat.complete(request, { signal: until })));
         return;
       }
@@ -141,7 +78,8 @@ async function talk(io: CommandIo, answer: (text: string, until: AbortSignal) =>
     try {
       await answer(line, stop.signal);
     } catch (error) {
-      io.note(stop.signal.aborted ? '\nStopped.' : describeFailure(error, false));
+      if (stop.signal.aborted) io.note('\nStopped.');
+      else await io.fail(error);
     }
     stop = undefined;
     terminal.prompt();

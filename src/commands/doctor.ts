@@ -3,7 +3,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
@@ -21,20 +20,14 @@ import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
-import { exitCodes, messageOf } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { exitCodes } from './exit.ts';
+import { messageOf } from './failure.ts';
+import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
+import type { Given } from './table/commands.ts';
+import { configFlags } from './table/flags.ts';
 import { version } from './version.ts';
-
-export const help = `benchtop doctor [options]
-
-  Looks at this program, the terminal, the settings, the folders and the service. Ends with 1 where something is wrong.
-
-  --model MODEL         also asks this model for a word
-  --json                the findings as JSON
-`;
 
 export interface Finding {
   readonly about: string;
@@ -196,10 +189,7 @@ async function* serviceFindings(
   }
 }
 
-const options = { ...configOptions, model: { type: 'string' }, json: { type: 'boolean' } } as const;
-type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
-
-async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding> {
+async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncGenerator<Finding> {
   yield programFinding();
   yield* terminalFindings(io.environment);
   try {
@@ -209,7 +199,7 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   }
   let config: Config;
   try {
-    config = loadConfig(configFlags(values), io.environment);
+    config = loadConfig(configFlags(flags), io.environment);
     checkKeys(config);
   } catch (error) {
     yield faultOf('settings', error);
@@ -231,24 +221,23 @@ async function* findings(values: Values, io: CommandIo): AsyncGenerator<Finding>
   const connection = connectTo(config, 'command', () => memory);
   try {
     yield memoryFinding(memory);
-    yield* serviceFindings(connection, values.model, io);
+    yield* serviceFindings(connection, flags.model, io);
   } finally {
     memory.close();
     await connection.close();
   }
 }
 
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options });
+export async function run({ flags }: Given<'doctor'>, io: CommandIo): Promise<number> {
   const all: Finding[] = [];
-  for await (const finding of findings(values, io)) {
+  for await (const finding of findings(flags, io)) {
     all.push(finding);
     const { about, state, words } = finding;
-    if (values.json) continue;
+    if (flags.json) continue;
     const safe = sanitise(words, { multiline: true });
     const lines = io.columns === undefined ? safe.split('\n') : wrap(safe, Math.max(20, io.columns - indent));
     await io.print(`${state.padEnd(6)}${about.padEnd(18)}${lines.join(`\n${' '.repeat(indent)}`)}\n`);
   }
-  if (values.json) await io.print(recordText(all));
+  if (flags.json) await io.print(recordText(all));
   return all.some(({ state }) => state === 'fail') ? exitCodes.failed : exitCodes.done;
 }

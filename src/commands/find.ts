@@ -4,7 +4,7 @@ import { rememberRows } from '../queries/remembered/listing.ts';
 import { resourceNamed, resources } from '../resources/catalogue.ts';
 import type { Resource, Scope } from '../resources/define.ts';
 import { readPages } from '../service/pagination.ts';
-import { CommandError, exitCodes } from './failure.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -94,9 +94,4 @@ export async function findOne(
 export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
   if (resource.idPattern?.test(word)) return word;
   return resource.list({}).id((await findOne(resource, word, context)) as never);
-}
-
-/** Names for a help text, in two lines where they are many. */
-export function namesInLines(names: readonly string[]): string {
-  return names.join(', ').replace(/(.{40,60}), /, '$1,\n  ');
 }

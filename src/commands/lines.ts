@@ -5,7 +5,6 @@
 
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { parseArgs } from 'node:util';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
@@ -21,11 +20,11 @@ import { describeError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
-import { exitCodes } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
 import { actionOf, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
+import type { WorkbenchFlags } from './table/commands.ts';
 import { wordsOf } from './watch.ts';
 
 /** What is listed within something else is not a list that one asks for. */
@@ -233,9 +232,8 @@ function rowLine(columns: readonly Column<never>[], row: object): string {
     .join(', ');
 }
 
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { ...configOptions, lines: { type: 'boolean' } } });
-  const session = new Session(configFlags(values), io.environment);
+export async function run({ lines: _, ...flags }: WorkbenchFlags, io: CommandIo): Promise<number> {
+  const session = new Session(flags, io.environment);
   const output = new Writable({
     decodeStrings: false,
     write: (text, _, done) => void io.print(String(text)).then(() => done(), done),

@@ -2,15 +2,14 @@
 
 import { type Column, cellText, columnGap, exportColumns, type FittedColumn, fitColumns } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
-import { exportFormats, exportRows } from '../text/export.ts';
+import { type ExportFormat, exportRows } from '../text/export.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { CommandError, exitCodes } from './failure.ts';
+import { CommandError, exitCodes } from './exit.ts';
 
-export const listFormats = ['table', ...exportFormats] as const;
-export type ListFormat = (typeof listFormats)[number];
+export type ListFormat = 'table' | ExportFormat;
 
 /** Every column as wide as its longest cell. */
 function naturalColumns<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): FittedColumn<Row>[] {

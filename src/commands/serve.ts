@@ -2,59 +2,42 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
-import { configFlags, configOptions } from './flags.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
+import type { CommandIo } from './io.ts';
+import type { Given } from './table/commands.ts';
 import { version } from './version.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;
 
+type Flags = Given<'serve'>['flags'];
+
 /** The key that the service is to take, where one is given; else it has its own. */
-async function givenKey(values: Readonly<Record<string, unknown>>): Promise<string | undefined> {
-  const { 'api-key-env': variable, 'api-key-file': path } = values;
-  if (typeof variable === 'string') {
-    const key = own(process.env, variable)?.trim();
-    if (!key) throw new Error(`--api-key-env names ${variable}, which is not set.`);
+async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (apiKeyEnv !== undefined) {
+    const key = own(environment, apiKeyEnv)?.trim();
+    if (!key) throw new CommandError(`--api-key-env names ${apiKeyEnv}, which is not set.`, exitCodes.forbidden);
     return key;
   }
-  return typeof path === 'string' ? (await readFile(path, 'utf8')).trim() : undefined;
+  if (apiKeyFile === undefined) return undefined;
+  const text = await readFile(apiKeyFile, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`--api-key-file ${apiKeyFile} cannot be read (${errorCode(error)}).`, exitCodes.forbidden);
+  });
+  return text.trim();
 }
 
-async function upstreamOf(values: Readonly<Record<string, unknown>>) {
-  const { upstream, upstreamKeyEnv, upstreamKeyFile } = configFlags(values);
-  const keyEnv = upstreamKeyEnv !== undefined && own(process.env, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
+async function upstreamOf({ upstream, upstreamKeyEnv, upstreamKeyFile }: Flags, environment: NodeJS.ProcessEnv) {
+  const keyEnv = upstreamKeyEnv !== undefined && own(environment, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
   const flags = { profile: 'local', upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile };
-  const { profile } = loadConfig(flags, process.env);
+  const { profile } = loadConfig(flags, environment);
   if (profile.service.kind !== 'local' || !profile.service.upstream) return undefined;
   const { url, key } = profile.service.upstream;
   return { url: url.value, key: await key?.get() };
-}
-
-export const help = `benchtop serve [options]
-
-  Runs the local service in the foreground, until ctrl-c.
-
-  --port N              where it listens; a free port where it is not given
-  --data FOLDER         where it keeps everything
-  --upstream URL        chat and rollouts of other models go to this OpenAI-compatible server
-  --upstream-key-env NAME
-                        variable that holds its key; or --upstream-key-file PATH
-  --api-key-env NAME    variable that holds the key it asks for; or --api-key-file PATH
-  --rate-limit N        requests a second of each key
-  --status              say whether it runs
-  --stop                stop it; running work goes on at the next start
-`;
-
-/** Requests a second of each key; twice as many may come at once. */
-function rateLimitOf(text: string | undefined) {
-  if (text === undefined) return undefined;
-  const perSecond = Number(text);
-  if (!(perSecond > 0)) throw new Error('--rate-limit takes a number of requests a second, above 0.');
-  return { perSecond, burst: Math.max(1, perSecond * 2) };
 }
 
 function afterStop(screens: number): string {
@@ -63,40 +46,24 @@ function afterStop(screens: number): string {
   return `${open} it again with the next request`;
 }
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: { type: 'string' },
-      data: { type: 'string' },
-      'api-key-env': configOptions['api-key-env'],
-      'api-key-file': configOptions['api-key-file'],
-      upstream: configOptions.upstream,
-      'upstream-key-env': configOptions['upstream-key-env'],
-      'upstream-key-file': configOptions['upstream-key-file'],
-      'rate-limit': { type: 'string' },
-      status: { type: 'boolean' },
-      stop: { type: 'boolean' },
-      background: { type: 'boolean' },
-    },
-  });
-  const dataFolder = resolve(values.data ?? findPaths(process.env).data);
+export async function run({ flags }: Given<'serve'>, { environment, print }: CommandIo): Promise<number> {
+  const dataFolder = resolve(flags.data ?? findPaths(environment).data);
 
-  if (values.status) {
+  if (flags.status) {
     const { findService } = await import('../local/daemon/client.ts');
     const running = await findService(dataFolder);
-    process.stdout.write(running ? `running at ${running.baseUrl}, process ${running.pid}\n` : 'not running\n');
-    return running ? 0 : 1;
+    await print(running ? `running at ${running.baseUrl}, process ${running.pid}\n` : 'not running\n');
+    return running ? exitCodes.done : exitCodes.failed;
   }
-  if (values.stop) {
+  if (flags.stop) {
     const { stopService } = await import('../local/daemon/client.ts');
     const stopped = await stopService(dataFolder);
-    process.stdout.write(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : 'not running\n');
-    return 0;
+    await print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : 'not running\n');
+    return exitCodes.done;
   }
 
-  const port = values.port === undefined ? 0 : Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('--port takes a number from 0 to 65535.');
+  const { port = 0, rateLimit } = flags;
+  if (port > 65_535) throw new CommandError('--port takes a number from 0 to 65535.');
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
     keepHeapSmall();
@@ -104,21 +71,22 @@ export async function run(args: readonly string[]): Promise<number> {
       dataFolder,
       version,
       port,
-      apiKey: await givenKey(values),
-      upstream: await upstreamOf(values),
-      rateLimit: rateLimitOf(values['rate-limit']),
-      ...(values.background ? { idleMs } : {}),
+      apiKey: await givenKey(flags, environment),
+      upstream: await upstreamOf(flags, environment),
+      // Twice as many may come at once.
+      rateLimit: rateLimit === undefined ? undefined : { perSecond: rateLimit, burst: Math.max(1, rateLimit * 2) },
+      ...(flags.background ? { idleMs } : {}),
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void service.stop());
-    if (!values.background) {
-      process.stdout.write(
+    if (!flags.background) {
+      await print(
         `benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. ctrl-c stops.\n`,
       );
     }
     await service.ended;
-    return 0;
+    return exitCodes.done;
   } catch (error) {
-    if (error instanceof AlreadyRunning && values.background) return 0;
+    if (error instanceof AlreadyRunning && flags.background) return exitCodes.done;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { canMoveCursor } from '../text/terminal.ts';
 import { overrideFaults } from '../ui/keys/command.ts';
 import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
-import { CommandError } from './failure.ts';
+import { CommandError } from './exit.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {

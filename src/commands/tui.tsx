@@ -1,5 +1,4 @@
 /** `benchtop`: the workbench on the whole terminal. */
-import { parseArgs } from 'node:util';
 import { useEffect, useSyncExternalStore } from 'react';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { Program } from '../ui/app/program.tsx';
@@ -7,11 +6,11 @@ import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
 import type { TerminalPort } from '../ui/app/terminal-port.ts';
 import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
-import { CommandError } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
+import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Session, type Shown } from './session.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
+import type { WorkbenchFlags } from './table/commands.ts';
 
 interface RootProps {
   readonly session: Session;
@@ -46,15 +45,14 @@ function Screen({ session, shown, terminal, theme }: RootProps & { readonly show
 /** How long connections may take to close. */
 const closeMs = 300;
 
-export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: configOptions });
+export async function run({ lines: _, ...flags }: WorkbenchFlags): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CommandError(
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
     );
   }
   checkTerminal(process.env);
-  const session = new Session(configFlags(values), process.env);
+  const session = new Session(flags, process.env);
   const { config } = session;
   checkKeys(config);
   keepHeapSmall();

@@ -1,7 +1,6 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
 
 import { stat } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
@@ -10,24 +9,12 @@ import { describeError, ServiceError } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
-import { CommandError, type ExitCode, exitCodeOfKind, exitCodes } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { exitCodeOfKind } from './failure.ts';
+import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
+import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
-
-export const help = `benchtop upload FOLDER [options]
-benchtop upload FILE --dataset NAME [options]
-
-  A folder with a manifest.json becomes a benchmark: its files are sent, it is ingested, and the build of its images
-  begins; benchtop watch ID waits for that. A file holds trajectories, one JSON object a line, or an array of them.
-  After a failure the same command continues where it stopped.
-
-  --new                 start a new benchmark, whatever was sent of the folder before
-  --dataset NAME        where the trajectories go
-  --failures FILE       a new file for the lines that were not taken
-  --json                the outcome as JSON
-`;
 
 const progressEveryMs = 2_000;
 
@@ -135,24 +122,12 @@ async function uploadTrajectories(
   return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
 }
 
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: {
-      ...configOptions,
-      dataset: { type: 'string' },
-      failures: { type: 'string' },
-      new: { type: 'boolean' },
-      json: { type: 'boolean' },
-    },
-    allowPositionals: true,
-  });
-  const [path, ...more] = positionals;
-  if (path === undefined || more.length > 0) throw new CommandError(`Name one folder or file to upload.\n\n${help}`);
+export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Promise<number> {
+  const [path = ''] = args;
   const facts = await stat(path).catch((error: unknown) => {
     throw new CommandError(`It cannot be read: ${errorMessage(error)}`);
   });
-  const { dataset, failures, json = false, new: startOver = false } = values;
+  const { dataset, failures, json = false, new: startOver = false } = flags;
   if (facts.isDirectory() && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
@@ -160,7 +135,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
   if (!facts.isDirectory() && startOver) throw new CommandError('--new is for the folder of a benchmark.');
-  return withService(configFlags(values), io, async context => {
+  return withService(flags, io, async context => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
     return uploadTrajectories(path, dataset, { json, failures }, context, io);

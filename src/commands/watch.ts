@@ -1,6 +1,5 @@
 /** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { deploymentList } from '../queries/deployments.ts';
 import { everyRun } from '../queries/evaluations.ts';
@@ -16,19 +15,11 @@ import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
-import { CommandError, describeFailure, exitCodeOf, exitCodes, messageOf } from './failure.ts';
-import { configFlags, configOptions } from './flags.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { exitCodeOf, messageOf } from './failure.ts';
+import type { CommandIo } from './io.ts';
+import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
-
-export const help = `benchtop watch [ID…] [options]
-
-  Evaluation runs, training runs, deployments, and benchmarks until they are ready. Without an id: all that runs
-  or is pinned. Ends with 0 once all have ended well, with 1 where one has not.
-
-  --timeout SECONDS     give up after so long, with 1; what is watched goes on
-  --json                a line of JSON for each change
-`;
 
 const watchable = ['run', 'training', 'deployment', 'benchmark'] as const;
 type Seen = Pick<Known, 'label' | 'status' | 'done' | 'total' | 'mean'>;
@@ -121,22 +112,10 @@ export async function follow(following: Following): Promise<string> {
   }
 }
 
-function timeoutOf(seconds: string | undefined): AbortSignal[] {
-  if (seconds === undefined) return [];
-  const number = Number(seconds);
-  if (!(number > 0)) throw new CommandError('--timeout takes a number of seconds, above 0.');
-  return [AbortSignal.timeout(number * 1_000)];
-}
-
-export async function run(args: readonly string[], io: CommandIo = processIo()): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { ...configOptions, json: { type: 'boolean' }, timeout: { type: 'string' } },
-    allowPositionals: true,
-  });
-  const named = positionals.map(thingOfId);
-  const limits = timeoutOf(values.timeout);
-  return withService(configFlags(values), io, async context => {
+export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promise<number> {
+  const named = args.map(thingOfId);
+  const limits = flags.timeout === undefined ? [] : [AbortSignal.timeout(flags.timeout * 1_000)];
+  return withService(flags, io, async context => {
     const signal = AbortSignal.any([io.signal, ...limits]);
     const things = named.length > 0 ? named : await whatRuns(context);
     if (things.length === 0) io.note('Nothing runs.');
@@ -145,7 +124,7 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
         const { kind, id } = thing;
         const at = Date.now();
         const { label, status, done, total, mean } = seen;
-        const line = values.json
+        const line = flags.json
           ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
           : `${clock(at)}  ${sanitiseLine(seen.label)}  ${sanitiseLine(wordsOf(seen))}`;
         await io.print(`${line}\n`);
@@ -157,13 +136,14 @@ export async function run(args: readonly string[], io: CommandIo = processIo()):
         const status = await follow({ label, look, tell, note: io.note, intervals: config.preferences.poll, signal });
         return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
       } catch (error) {
-        if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
-        io.note(values.json ? describeFailure(error, true) : `${thing.label}: ${messageOf(error)}`);
+        if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
+        if (flags.json) await io.fail(error);
+        else io.note(`${thing.label}: ${messageOf(error)}`);
         return exitCodeOf(error);
       }
     };
     const codes = await Promise.all(things.map(watch));
-    if (signal.aborted && !io.signal.aborted) io.note(`It still runs after ${values.timeout} seconds.`);
+    if (signal.aborted && !io.signal.aborted) io.note(`It still runs after ${flags.timeout} seconds.`);
     return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
   });
 }

@@ -1,9 +1,10 @@
 /** The service of the configuration, for the time of one command. */
-import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
+import { type Config, loadConfig } from '../config/load.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import type { Service } from '../service/index.ts';
 import { connectTo, openRemembered } from './connect.ts';
 import type { CommandIo } from './io.ts';
+import { configFlags, type ServiceFlags } from './table/flags.ts';
 
 export interface CommandContext {
   readonly config: Config;
@@ -19,11 +20,11 @@ export interface CommandContext {
  * @throws ConfigError, ServiceError, and whatever the work throws
  */
 export async function withService<Result>(
-  flags: ConfigFlags,
+  flags: ServiceFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<Result>,
 ): Promise<Result> {
-  const config = loadConfig(flags, io.environment);
+  const config = loadConfig(configFlags(flags), io.environment);
   for (const warning of config.warnings) io.note(warning);
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', () => memory);

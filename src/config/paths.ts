@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
@@ -44,6 +43,8 @@ export function findPaths(environment: Environment, home: string = environment['
 
 /** Makes a folder, and those above it, for this user alone (0700). One that exists is left as it is. */
 export async function makePrivateFolder(path: string): Promise<void> {
+  // Late: every start loads this file.
+  const { mkdir } = await import('node:fs/promises');
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { describeFailure, exitCodeOf } from '../../src/commands/failure.ts';
+import { describeFailure } from '../../src/commands/failure.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
-
-type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
+import { runCommandLine } from '../../src/commands/run.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -42,10 +41,11 @@ interface Place {
 
 /** Commands on the service at an address. */
 export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
-  return async (command: Command, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
+  return async (command: string, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
     const { input = '', columns, environment = {}, signal, onPrint } = options;
     let out = '';
     const notes: string[] = [];
+    const note = (text: string): void => void notes.push(text);
     const io: CommandIo = {
       environment: {
         HOME: home,
@@ -58,16 +58,12 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
         out += text;
         onPrint?.(text);
       },
-      note: text => notes.push(text),
+      note,
+      fail: async error => note(describeFailure(error, false)),
       columns,
       signal: signal ?? new AbortController().signal,
     };
-    try {
-      const code = await command(args, io);
-      return { code, out, notes: notes.join('\n') };
-    } catch (error) {
-      notes.push(describeFailure(error, args.includes('--json')));
-      return { code: exitCodeOf(error), out, notes: notes.join('\n') };
-    }
+    const code = await runCommandLine([...command.split(' '), ...args], io);
+    return { code, out, notes: notes.join('\n') };
   };
 }

@@ -2,11 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run as api } from '../../src/commands/api.ts';
-import { exitCodes } from '../../src/commands/failure.ts';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { verbs } from '../../src/commands/line-actions.ts';
-import { run as lines } from '../../src/commands/lines.ts';
-import { run as upload } from '../../src/commands/upload.ts';
 import { type Endpoint, isWrite } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { resources } from '../../src/resources/catalogue.ts';
@@ -29,7 +26,7 @@ describe('api', () => {
       [operation, ...ids],
       [endpoint.method, path],
     ]) {
-      const { code, out, notes } = await cli(api, [...words, '--read-only']);
+      const { code, out, notes } = await cli('api', [...words, '--read-only']);
       expect([code, out]).toEqual([exitCodes.usage, '']);
       expect(notes).toContain('read-only');
     }
@@ -38,7 +35,7 @@ describe('api', () => {
 
   it('writes without it', async () => {
     const { cli, writes: written } = await double();
-    expect(await cli(api, ['cancelEval', 'eval_run_id=evr_1'])).toMatchObject({ code: exitCodes.done });
+    expect(await cli('api', ['cancelEval', 'eval_run_id=evr_1'])).toMatchObject({ code: exitCodes.done });
     expect(written()).toEqual(['POST /api/v1/eval/evr_1/cancel']);
   });
 });
@@ -51,7 +48,7 @@ it('upload sends neither a folder nor trajectories', async () => {
   writeFileSync(join(folder, 'benchmark', 'a.txt'), 'a');
   writeFileSync(join(folder, 'talk.jsonl'), '{"messages": []}\n');
   for (const words of [[join(folder, 'benchmark')], [join(folder, 'talk.jsonl'), '--dataset', 'talks']]) {
-    const { code, notes } = await cli(upload, [...words, '--read-only']);
+    const { code, notes } = await cli('upload', [...words, '--read-only']);
     expect(code).toBe(exitCodes.usage);
     expect(notes).toContain('read-only');
   }
@@ -63,7 +60,7 @@ it('line mode acts on no row of any list, and does not offer to', async () => {
   const listed = resources.filter(({ needs }) => !needs).map(({ names: [name] }) => name);
   const said = listed.flatMap(name => [name, ...verbs.map(verb => `${verb} 1`)]);
   const environment = { BENCHTOP_READ_ONLY: '1' };
-  const { out } = await cli(lines, ['--lines'], { input: [...said, 'help', 'quit', ''].join('\n'), environment });
+  const { out } = await cli('--lines', ['--lines'], { input: [...said, 'help', 'quit', ''].join('\n'), environment });
   expect(out.match(/did not work: Nothing was sent/g)).toHaveLength(listed.length * verbs.length);
   expect(written()).toEqual([]);
   const help = out.slice(out.indexOf('Say what you want to hear'));

@@ -1,0 +1,273 @@
+/** The words of the command line as a command with its arguments and flags, or as a request for help. */
+import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
+import { CommandError } from './exit.ts';
+import { type CommandName, commands, groups, workbench } from './table/commands.ts';
+import { jsonFlag } from './table/flags.ts';
+import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
+import { about, afterword } from './table/words.ts';
+
+/** What is to be done. Flags are checked by the table, so that a command gets them with their types. */
+export type Parsed =
+  | { readonly kind: 'workbench'; readonly flags: Flags }
+  | { readonly kind: 'command'; readonly name: CommandName; readonly args: readonly string[]; readonly flags: Flags }
+  | { readonly kind: 'help'; readonly name: CommandName | undefined; readonly text: string }
+  | { readonly kind: 'version' };
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** Help is wrapped at this where it does not go to a terminal. */
+const usualWidth = 80;
+
+const numberWords = {
+  any: 'a number',
+  positive: 'a number above 0',
+  count: 'a whole number from 1 on',
+  whole: 'a whole number from 0 on',
+} as const;
+
+/** @throws CommandError where the value is not one that the flag takes */
+function readValue(flag: string, { number: kind, choices }: FlagSpec, text: string): string | number {
+  if (choices && !choices.includes(text))
+    throw new CommandError(`${flag} takes one of ${choices.join(', ')}, not ${text}.`);
+  if (!kind) return text;
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const isWhole = kind === 'count' || kind === 'whole';
+  const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
+  if (number >= least && (!isWhole || Number.isInteger(number))) return number;
+  throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty text' : text}.`);
+}
+
+function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Option {
+  const { short, value, says, variable, choices, hidden } = spec;
+  const term = `${short ? `-${short}, ` : ''}${longFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
+  const notes = [choices ? choices.join(', ') : '', variable ?? ''].filter(Boolean);
+  const option = new Option(term, `${says}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
+  if (value !== undefined) {
+    option.argParser<unknown>((text, before) => {
+      // A flag in the place of a value: the value was forgotten.
+      if (known.has(text)) throw new CommandError(`${longFlag(key)} needs a value before ${text}.`);
+      const read = readValue(longFlag(key), spec, text);
+      return spec.many ? [...((before as unknown[] | undefined) ?? []), read] : read;
+    });
+  }
+  return hidden ? option.hideHelp() : option;
+}
+
+function addFlags(
+  command: Command,
+  { flags, apart = [] }: Pick<CommandSpec, 'flags' | 'apart'>,
+  hidesService: boolean,
+) {
+  const known = new Set(Object.keys(flags).map(longFlag));
+  for (const [key, spec] of Object.entries(flags)) {
+    const option = optionOf(key, spec, known);
+    if (spec.group === 'service') option.helpGroup('Which service:');
+    if (spec.group === 'service' && hidesService) option.hideHelp();
+    option.conflicts(apart.filter(group => group.includes(key)).flatMap(group => group.filter(other => other !== key)));
+    command.addOption(option);
+  }
+}
+
+/** Commander's words, as this program writes them. */
+function wordsOf(error: CommanderError): string {
+  const [first = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
+  const sentence = first
+    .replaceAll(/option '(?:-\w, )?(--[\w-]+)(?: <[^>]*>)?'/g, (whole, flag: string) =>
+      first.startsWith('unknown') ? whole : flag,
+    )
+    .replace(/argument missing$/, 'needs a value');
+  const hint = hints.join(' ').replace(/^\((.*)\)$/, ' $1');
+  const whole = sentence.charAt(0).toUpperCase() + sentence.slice(1);
+  return `${/[.?]$/.test(whole) ? whole : `${whole}.`}${hint}`;
+}
+
+/**
+ * Words with the flags of a command moved before a text: behind where the text begins, what is no flag of the command
+ * belongs to the text, dashes and all.
+ */
+function textBehindFlags(words: readonly string[], { flags, args = [] }: CommandSpec): string[] {
+  const takesValue = new Map<string, boolean>([
+    ...Object.entries(flags).map(([key, spec]) => [longFlag(key), spec.value !== undefined] as const),
+    ...Object.values(flags).flatMap(({ short, value }) => (short ? [[`-${short}`, value !== undefined] as const] : [])),
+  ]);
+  const before: string[] = [];
+  const text: string[] = [];
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [name = ''] = word.split('=', 1);
+    const valued = takesValue.get(name);
+    if (word === '--') text.push(...rest.splice(0));
+    else if (valued !== undefined) before.push(word, ...(valued && name === word ? rest.splice(0, 1) : []));
+    else if (word.startsWith('-') && word !== '-' && text.length < args.length) before.push(word);
+    else text.push(word);
+  }
+  return [...before, '--', ...text];
+}
+
+/** What stands in for `--json` where the words cannot be parsed. */
+export function asksForJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? undefined : end).some((word, index) => {
+    return word === '--json' || word === '--format=json' || (word === 'json' && words[index - 1] === '--format');
+  });
+}
+
+/** The flags that may be given before a command, where the command takes them too. */
+const globalFlags = { ...workbench.flags, ...jsonFlag };
+
+/** Flags before a command become flags of the command. @throws CommandError for one that it does not take */
+function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
+  const wrong = Object.keys(before).find(key => !Object.hasOwn(commands[name].flags, key));
+  if (wrong === undefined) return { ...before, ...flags };
+  const whose = Object.hasOwn(workbench.flags, wrong)
+    ? 'it is for the workbench'
+    : `benchtop ${name} --help lists its flags`;
+  throw new CommandError(`${longFlag(wrong)} is not for benchtop ${name}: ${whose}.`);
+}
+
+/** @throws CommandError where a command got too few words besides its flags, or too many */
+function checkWords(name: CommandName, args: readonly string[]): void {
+  const specs = (commands[name] as CommandSpec).args ?? [];
+  const needed = specs.filter(({ optional }) => !optional).length;
+  const most = specs.some(({ many }) => many) ? Number.POSITIVE_INFINITY : specs.length;
+  if (args.length >= needed && args.length <= most) return;
+  const wrong = args.length < needed ? 'An argument is missing.' : `One argument too many: ${args[most]}.`;
+  throw new CommandError(`${wrong} Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`);
+}
+
+/** A command of commander's that neither prints nor ends the process. */
+class Quiet {
+  readonly command: Command;
+  #help = '';
+
+  constructor(name: string, width: number) {
+    this.command = new Command(name)
+      .exitOverride()
+      .enablePositionalOptions()
+      .helpOption('-h, --help', 'show help')
+      .helpCommand(false)
+      .configureOutput({
+        writeOut: text => {
+          this.#help += text;
+        },
+        writeErr: () => {},
+        getOutHelpWidth: () => width,
+      });
+  }
+
+  /** @throws HelpAsked, CommandError */
+  read<Result>(work: (command: Command) => Result): Result {
+    try {
+      return work(this.command);
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      if (error.code === 'commander.helpDisplayed') throw new HelpAsked(this.#help);
+      if (error.code !== 'commander.help') throw new CommandError(wordsOf(error));
+      const choices = this.command.commands.map(command => command.name()).join(', ');
+      throw new CommandError(`${this.command.name()} needs one of these words: ${choices}.`);
+    }
+  }
+
+  /** For words that name none of its commands. @throws HelpAsked, CommandError */
+  refuse(words: readonly string[]): never {
+    this.read(command => command.parse([...words], { from: 'user' }));
+    throw new CommandError(`${words[0]} is not a command.`);
+  }
+}
+
+class HelpAsked extends Error {}
+
+/** Flags as `--limit N`, and the commands before the flags. */
+const helpStyle: HelpConfiguration = {
+  minWidthToWrap: 20,
+  optionTerm: option => option.flags.replaceAll(/[<>]/g, ''),
+  formatHelp: (command, helper) => {
+    const sections = Help.prototype.formatHelp.call(helper, command, helper).split(/\n\n(?=[A-Z][^\n]*:\n)/);
+    const isCommands = (section: string): boolean => section.startsWith('Commands:');
+    const [head = '', ...others] = sections.map(section => section.trimEnd());
+    return `${[head, ...others.filter(isCommands), ...others.filter(section => !isCommands(section))].join('\n\n')}\n`;
+  },
+};
+
+/** A command that only chooses between others by a word. */
+function choice(name: string, choices: readonly (readonly [word: string, summary: string])[], width: number): Quiet {
+  const quiet = new Quiet(name, width);
+  quiet.command.usage('COMMAND [options]').configureHelp({ ...helpStyle, subcommandTerm: command => command.name() });
+  for (const [word, summary] of choices) quiet.command.command(word).description(summary).helpOption(false);
+  return quiet;
+}
+
+/** The commands whose first word is `group`, by their second; without one those of a single word. */
+function summaries(group: string): [string, string][] {
+  return Object.entries(commands).flatMap(([name, { summary }]) => {
+    const words = name.split(' ');
+    return words.length === 1 + Number(group !== '') && (group === '' || words[0] === group)
+      ? [[words.at(-1) ?? '', summary] as [string, string]]
+      : [];
+  });
+}
+
+function rootCommand(width: number): Quiet {
+  const root = choice('benchtop', [...summaries(''), ...Object.entries(groups)], width);
+  root.command.usage('[COMMAND] [options]').description(about);
+  addFlags(root.command, { ...workbench, flags: globalFlags }, false);
+  root.command.option('-V, --version', 'print the version').addHelpText('after', afterword);
+  return root;
+}
+
+function leaf(name: string, spec: CommandSpec, width: number): Quiet {
+  const quiet = new Quiet(name, width);
+  const { summary, about: more, args = [], examples = [] } = spec;
+  const first = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  quiet.command
+    .usage([...args.map(argumentTerm), '[options]'].join(' '))
+    .description([first, ...(more === undefined ? [] : [more.replaceAll('\n', ' ')])].join('\n\n'))
+    .argument('[words...]')
+    .configureHelp({ ...helpStyle, visibleArguments: () => [] })
+    .action(() => {});
+  addFlags(quiet.command, spec, true);
+  if (examples.length > 0)
+    quiet.command.addHelpText('after', `\nExamples:\n${examples.map(line => `  ${line}`).join('\n')}`);
+  return quiet;
+}
+
+/**
+ * Reads the words of a command line, without those that name the program.
+ *
+ * @param width columns of the terminal that help goes to
+ * @throws CommandError for what the table does not know
+ */
+export function parse(given: readonly string[], width = usualWidth): Parsed {
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  if (words.length === 0) return { kind: 'workbench', flags: {} };
+  let name: CommandName | undefined;
+  try {
+    const root = rootCommand(width);
+    const { operands, unknown } = root.read(command => command.parseOptions([...words]));
+    const { version: asksForVersion, ...before } = root.command.opts();
+    if (asksForVersion) return { kind: 'version' };
+    const [first] = operands;
+    if (first === undefined && unknown.length === 0) {
+      const screen = leaf('benchtop', workbench, width).read(command => command.parse([...words], { from: 'user' }));
+      return { kind: 'workbench', flags: screen.opts() };
+    }
+    const isGroup = first !== undefined && Object.hasOwn(groups, first);
+    if (first === undefined || !(isGroup || nameOf(first))) return root.refuse(words);
+    name = nameOf(isGroup ? `${first} ${unknown[0]}` : first);
+    if (name === undefined) return choice(`benchtop ${first}`, summaries(first), width).refuse(unknown);
+    const spec: CommandSpec = commands[name];
+    const rest = isGroup ? unknown.slice(1) : unknown;
+    const read = leaf(`benchtop ${name}`, spec, width).read(command =>
+      command.parse(spec.takesText ? textBehindFlags(rest, spec) : [...rest], { from: 'user' }),
+    );
+    checkWords(name, read.args);
+    return { kind: 'command', name, args: read.args, flags: withGlobals(before, name, read.opts()) };
+  } catch (error) {
+    if (error instanceof HelpAsked) return { kind: 'help', name, text: error.message };
+    throw error;
+  }
+}
+
+function nameOf(words: string): CommandName | undefined {
+  return Object.hasOwn(commands, words) ? (words as CommandName) : undefined;
+}

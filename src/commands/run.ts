@@ -1,0 +1,79 @@
+/** Reads a command line and does what it says; each command is loaded when it is asked for. */
+import { exitCodes } from './exit.ts';
+import { type CommandIo, processIo } from './io.ts';
+import { asksForJson, type Parsed, parse } from './parse.ts';
+import type { CommandName, Given, WorkbenchFlags } from './table/commands.ts';
+import { version } from './version.ts';
+
+/** What a command's file gives. */
+interface CommandModule<Name extends CommandName> {
+  readonly run: (given: Given<Name>, io: CommandIo) => Promise<number>;
+}
+
+const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Name>> } = {
+  list: () => import('./list.ts'),
+  get: () => import('./get.ts'),
+  watch: () => import('./watch.ts'),
+  chat: () => import('./chat.ts'),
+  upload: () => import('./upload.ts'),
+  api: () => import('./api.ts'),
+  doctor: () => import('./doctor.ts'),
+  serve: () => import('./serve.ts'),
+};
+
+/** Notes and errors as JSON, a line each, for a caller that reads JSON. */
+function inJson(io: CommandIo): CommandIo {
+  return Object.create(io, {
+    note: { value: (text: string) => io.note(JSON.stringify({ note: text })) },
+    fail: {
+      value: async (error: unknown) => io.note((await import('./failure.ts')).describeFailure(error, true)),
+    },
+  }) as CommandIo;
+}
+
+/**
+ * Does what the words say and gives the exit code. What goes wrong is reported; nothing is thrown.
+ *
+ * @param words those of the command line, without Node and the program
+ */
+export async function runCommandLine(words: readonly string[], given: CommandIo = processIo()): Promise<number> {
+  const io = asksForJson(words) ? inJson(given) : given;
+  try {
+    return await run(parse(words, io.columns), io);
+  } catch (error) {
+    await io.fail(error);
+    return (await import('./failure.ts')).exitCodeOf(error);
+  }
+}
+
+async function run(parsed: Parsed, io: CommandIo): Promise<number> {
+  switch (parsed.kind) {
+    case 'version':
+      await io.print(`benchtop ${version}\n`);
+      return exitCodes.done;
+    case 'help':
+      await io.print(`${parsed.text}${await whatThereIs(parsed.name)}`);
+      return exitCodes.done;
+    case 'workbench': {
+      // Checked by the table that it was parsed with.
+      const flags = parsed.flags as WorkbenchFlags;
+      if (flags.lines) return (await import('./lines.ts')).run(flags, io);
+      return (await import('./tui.tsx')).run(flags);
+    }
+    case 'command': {
+      const { run: command } = await modules[parsed.name]();
+      return (command as (given: unknown, io: CommandIo) => Promise<number>)(parsed, io);
+    }
+  }
+}
+
+/** For help on a command that takes the name of a resource: what there is. */
+async function whatThereIs(name: CommandName | undefined): Promise<string> {
+  if (name !== 'list' && name !== 'get') return '';
+  const { resources } = await import('../resources/catalogue.ts');
+  const named = name === 'list' ? resources : resources.filter(({ needs }) => !needs);
+  const lines = named.map(({ names: [plural, single, ...short] }) => {
+    return `  ${plural.padEnd(16)}${[single, ...short].join(', ')}\n`;
+  });
+  return `\nWHAT is one of:\n${lines.join('')}`;
+}

@@ -1,0 +1,168 @@
+/** Every command of the command line: what it takes and what it is for. */
+import { jsonFlag, screenFlags, serviceFlags } from './flags.ts';
+import type { CommandSpec, FlagValues } from './spec.ts';
+
+const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
+
+const fieldFlag = { field: { value: 'NAME', says: 'print one field alone, e.g. status or failure.code' } } as const;
+
+/** `benchtop` without a command. */
+export const workbench = spec({
+  summary: 'open the workbench',
+  flags: {
+    ...serviceFlags,
+    ...screenFlags,
+    lines: { says: 'the workbench as plain lines, for screen readers' },
+  },
+  apart: [
+    ['lines', 'theme'],
+    ['lines', 'mouse'],
+  ],
+});
+
+export const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown'] as const;
+
+export const commands = {
+  list: spec({
+    summary: 'list benchmarks, runs, training runs, models and so on',
+    args: [{ name: 'WHAT', of: 'resource' }],
+    flags: {
+      ...serviceFlags,
+      benchmark: { value: 'ID|NAME', says: 'images (needed), runs and training runs of a benchmark' },
+      run: { value: 'ID|NAME', says: 'trajectories of an evaluation run' },
+      training: { value: 'ID|NAME', says: 'checkpoints (needed) and trajectories of a training run' },
+      dataset: { value: 'NAME', says: 'trajectories of a dataset' },
+      status: { value: 'STATUS', says: 'deployments that have it' },
+      filter: { value: 'TEXT', short: 'q', says: 'rows that hold the text; /re/, !text and ~fuzzy as on screen' },
+      sort: { value: 'COLUMN', says: 'by a column; reads all rows' },
+      reverse: { short: 'r', says: 'the other way round' },
+      limit: { value: 'N', short: 'L', number: 'count', says: 'at most so many rows (default: 100)' },
+      all: { short: 'a', says: 'all rows' },
+      columns: { value: 'A,B', short: 'c', says: 'these columns' },
+      wide: { short: 'w', says: 'all columns' },
+      format: { value: 'FORMAT', short: 'f', choices: listFormats, says: 'how the rows are written' },
+      ...jsonFlag,
+      ids: { says: 'the ids alone, one a line' },
+    },
+    examples: [
+      'benchtop list runs --benchmark t-words --sort mean --reverse',
+      'benchtop list checkpoints --training first',
+    ],
+  }),
+  get: spec({
+    summary: 'print everything about one resource',
+    args: [
+      { name: 'WHAT', of: 'listed resource', optional: true },
+      { name: 'ID|NAME', of: 'seen' },
+    ],
+    flags: { ...serviceFlags, ...jsonFlag, ...fieldFlag },
+    examples: ['benchtop get evr_1', 'benchtop get benchmark t-words --json'],
+  }),
+  watch: spec({
+    summary: 'print each change of what runs until it has ended',
+    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready; without an id, all
+that runs or is pinned. Exit code 0 once all have ended well, 1 where one has not.`,
+    args: [{ name: 'ID', of: 'seen', many: true, optional: true }],
+    flags: {
+      ...serviceFlags,
+      timeout: {
+        value: 'SECONDS',
+        short: 't',
+        number: 'positive',
+        says: 'give up after so long; what is watched goes on',
+      },
+      ...jsonFlag,
+    },
+  }),
+  chat: spec({
+    summary: 'ask a model, or talk with it',
+    about: 'Asks once where there is a text, or one is piped in; else talks until an empty line.',
+    args: [{ name: 'MODEL' }, { name: 'TEXT', many: true, optional: true }],
+    takesText: true,
+    flags: {
+      ...serviceFlags,
+      system: { value: 'TEXT', short: 's', says: 'the system prompt' },
+      temperature: { value: 'N', number: 'any', says: '0 takes the likeliest word each time' },
+      topP: { value: 'N', number: 'any', says: 'sample from the likeliest words only' },
+      maxTokens: { value: 'N', number: 'any', says: 'the longest answer' },
+      ...jsonFlag,
+    },
+    examples: ["benchtop chat benchtop/tutor-base 'opposite: hot?'"],
+  }),
+  upload: spec({
+    summary: 'upload a benchmark from a folder, or trajectories from a file',
+    about: `A folder with a manifest.json becomes a benchmark: its files are sent, it is ingested, and the build of its images
+begins; benchtop watch ID waits for that. A file holds trajectories, one JSON object a line, or an array of them.
+After a failure the same command continues where it stopped.`,
+    args: [{ name: 'PATH', of: 'file' }],
+    flags: {
+      ...serviceFlags,
+      new: { says: 'start a new benchmark, whatever was sent of the folder before' },
+      dataset: { value: 'NAME', says: 'where the trajectories go' },
+      failures: { value: 'FILE', says: 'a new file for the lines that were not taken' },
+      ...jsonFlag,
+    },
+    examples: ['benchtop upload ./my-benchmark', 'benchtop upload rollouts.jsonl --dataset production'],
+  }),
+  api: spec({
+    summary: 'call any operation of the service',
+    about: `Names of the path, the query and the body are those of the contract. Values are texts; where the contract wants
+something else they are read as JSON. The answer is printed as JSON. Without an operation: all of them with their names.`,
+    args: [
+      { name: 'OPERATION|METHOD PATH', of: 'operation', optional: true },
+      { name: 'NAME=VALUE', many: true, optional: true },
+    ],
+    flags: {
+      ...serviceFlags,
+      ...fieldFlag,
+      body: { value: 'JSON|@FILE|-', says: 'the whole body: JSON, a file, or standard input' },
+      idempotencyKey: { value: 'KEY', says: 'a start that is sent again with it is the same start' },
+      tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
+      ...jsonFlag,
+    },
+    examples: [
+      'benchtop api getTrainingProgress training_run_id=trn_1',
+      `benchtop api startTraining bench_id=bench_1 base_model_slug=m display_name=first options='{"num_steps":5}'`,
+      "benchtop api GET '/api/v1/benchmarks?limit=2'",
+    ],
+  }),
+  doctor: spec({
+    summary: 'check the installation and say what to fix',
+    about: 'Looks at this program, the terminal, the settings, the folders and the service.',
+    flags: { ...serviceFlags, model: { value: 'MODEL', says: 'also ask this model for a word' }, ...jsonFlag },
+  }),
+  serve: spec({
+    summary: 'run the local service in the foreground, until ctrl-c',
+    flags: {
+      port: { value: 'N', short: 'p', number: 'whole', says: 'where it listens (default: a free port)' },
+      data: { value: 'FOLDER', says: 'where it keeps everything' },
+      upstream: {
+        ...serviceFlags.upstream,
+        says: 'chat and rollouts of other models go to this OpenAI-compatible server',
+      },
+      upstreamKeyEnv: serviceFlags.upstreamKeyEnv,
+      upstreamKeyFile: serviceFlags.upstreamKeyFile,
+      apiKeyEnv: { value: 'NAME', says: 'variable that holds the key it asks for' },
+      apiKeyFile: { value: 'PATH', says: 'file that holds the key it asks for' },
+      rateLimit: { value: 'N', number: 'positive', says: 'requests a second of each key' },
+      status: { says: 'say whether it runs' },
+      stop: { says: 'stop it; running work goes on at the next start' },
+      background: { says: 'end when idle', hidden: true },
+    },
+    apart: [['status', 'stop', 'port', 'background']],
+    examples: ['benchtop serve --port 8080 --data ./data'],
+  }),
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+/** What commands of two words are about, by their first. */
+export const groups: Readonly<Record<string, string>> = {};
+
+export type CommandName = keyof typeof commands;
+
+export type WorkbenchFlags = FlagValues<typeof workbench.flags>;
+
+/** What a command gets: its words and its flags. */
+export interface Given<Name extends CommandName> {
+  readonly args: readonly string[];
+  readonly flags: FlagValues<(typeof commands)[Name]['flags']>;
+}

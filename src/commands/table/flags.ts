@@ -1,0 +1,95 @@
+/** Flags that several commands take. */
+import type { ConfigFlags } from '../../config/load.ts';
+import type { NoticeKind, Theme } from '../../config/preferences.ts';
+import type { FlagSpec, FlagValues } from './spec.ts';
+
+/** Which service is asked, and with which credentials. Given before the command or after it. */
+export const serviceFlags = {
+  profile: {
+    value: 'NAME',
+    says: 'use this profile of the settings file',
+    variable: 'BENCHTOP_PROFILE',
+    group: 'service',
+  },
+  baseUrl: { value: 'URL', says: 'address of the service', variable: 'BENCHTOP_BASE_URL', group: 'service' },
+  inferenceUrl: {
+    value: 'URL',
+    says: 'address of chat completions, if elsewhere',
+    variable: 'BENCHTOP_INFERENCE_URL',
+    group: 'service',
+  },
+  apiKeyEnv: { value: 'NAME', says: 'variable that holds the API key (default: BENCHTOP_API_KEY)', group: 'service' },
+  apiKeyFile: {
+    value: 'PATH',
+    says: 'file that holds the API key, mode 0600',
+    variable: 'BENCHTOP_API_KEY_FILE',
+    group: 'service',
+  },
+  inferenceTokenEnv: {
+    value: 'NAME',
+    says: 'variable that holds the token of chat (default: BENCHTOP_INFERENCE_TOKEN)',
+    group: 'service',
+  },
+  inferenceTokenFile: {
+    value: 'PATH',
+    says: 'file that holds the token of chat',
+    variable: 'BENCHTOP_INFERENCE_TOKEN_FILE',
+    group: 'service',
+  },
+  caFile: {
+    value: 'PATH',
+    says: 'trust these certificates (PEM) too',
+    variable: 'BENCHTOP_CA_FILE',
+    group: 'service',
+  },
+  allowInsecureHttp: {
+    says: 'allow plain http to other machines',
+    variable: 'BENCHTOP_ALLOW_INSECURE_HTTP',
+    group: 'service',
+  },
+  readOnly: { says: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
+  upstream: {
+    value: 'URL',
+    says: 'OpenAI-compatible server behind the local service',
+    variable: 'BENCHTOP_UPSTREAM',
+    group: 'service',
+  },
+  upstreamKeyEnv: {
+    value: 'NAME',
+    says: 'variable that holds its key (default: BENCHTOP_UPSTREAM_KEY)',
+    group: 'service',
+  },
+  upstreamKeyFile: {
+    value: 'PATH',
+    says: 'file that holds its key',
+    variable: 'BENCHTOP_UPSTREAM_KEY_FILE',
+    group: 'service',
+  },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const satisfies readonly Theme[];
+const noticeKinds = ['off', 'bell', 'desktop'] as const satisfies readonly NoticeKind[];
+
+/** How the workbench looks. */
+export const screenFlags = {
+  theme: { value: 'NAME', choices: themes, says: 'colours of the screen', variable: 'BENCHTOP_THEME' },
+  mouse: { says: 'use the mouse: wheel, click, double click', variable: 'BENCHTOP_MOUSE' },
+  notices: {
+    value: 'HOW',
+    choices: noticeKinds,
+    says: 'how the end of a run is announced',
+    variable: 'BENCHTOP_NOTICES',
+  },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+export const jsonFlag = {
+  json: { says: 'print JSON; notes and errors on standard error are JSON too' },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+export type ServiceFlags = FlagValues<typeof serviceFlags>;
+
+/** The flags among those given that say which service is asked and how the program looks. */
+export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
+  const known = { ...serviceFlags, ...screenFlags };
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => Object.hasOwn(known, name))) as ConfigFlags;
+}

@@ -1,0 +1,25 @@
+/** What help, the man page and README say of all commands. */
+
+export const about = `A workbench for a model training and evaluation service. Without a command it opens on the whole
+terminal; without a configured service it works with the local one.`.replaceAll('\n', ' ');
+
+/** What a script can tell apart. The README says the same. */
+export const exitCodeWords: readonly (readonly [code: number, words: string])[] = [
+  [0, 'done'],
+  [1, 'refused, or it ended badly'],
+  [2, 'wrong flags, files or settings: nothing was sent'],
+  [3, 'no answer: the same again may work'],
+  [4, 'no credential, or one that is refused'],
+  [5, 'not found'],
+  [124, 'not ended within --timeout'],
+  [130, 'interrupted'],
+];
+
+export const afterword = `
+Flags that say which service may also follow the command. Results go to standard
+output, everything else to standard error; with --json both are JSON.
+
+Exit codes:
+${exitCodeWords.map(([code, words]) => `  ${String(code).padEnd(5)}${words}`).join('\n')}
+
+benchtop COMMAND --help says more about a command.`;

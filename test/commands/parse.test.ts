@@ -1,0 +1,143 @@
+/** The words of the command line, read by the table of commands. */
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../src/commands/parse.ts';
+import { commands, workbench } from '../../src/commands/table/commands.ts';
+import { type CommandSpec, longFlag } from '../../src/commands/table/spec.ts';
+
+const all: readonly (readonly [string, CommandSpec])[] = Object.entries(commands);
+
+describe('global flags', () => {
+  it.each([['--profile lab list runs'], ['list runs --profile lab'], ['list --profile=lab runs']])(
+    'are taken before and after the command: %s',
+    line => {
+      expect(parse(line.split(' '))).toEqual({
+        kind: 'command',
+        name: 'list',
+        args: ['runs'],
+        flags: { profile: 'lab' },
+      });
+    },
+  );
+
+  it('of the command count where both are given', () => {
+    expect(parse(['--profile', 'one', 'get', 'evr_1', '--profile', 'two'])).toMatchObject({
+      flags: { profile: 'two' },
+    });
+  });
+
+  it.each([
+    [['--mouse', 'list', 'runs'], '--mouse is not for benchtop list: it is for the workbench.'],
+    [['--profile', 'x', 'serve'], '--profile is not for benchtop serve'],
+  ])('that a command does not take are refused: %j', (words, message) => {
+    expect(() => parse(words)).toThrow(message);
+  });
+
+  it('open the workbench where there is no command', () => {
+    expect(parse([])).toEqual({ kind: 'workbench', flags: {} });
+    expect(parse(['--read-only', '--theme', 'dark'])).toEqual({
+      kind: 'workbench',
+      flags: { readOnly: true, theme: 'dark' },
+    });
+  });
+});
+
+describe('what cannot be read', () => {
+  it.each([
+    [['lsit'], "Unknown command 'lsit'. Did you mean list?"],
+    [['list', 'runs', '--benchmrak', 'x'], "Unknown option '--benchmrak'. Did you mean --benchmark?"],
+    [['--profil', 'x', 'list'], "Unknown option '--profil'. Did you mean --profile?"],
+    [['list', 'runs', '--limit', '0'], '--limit takes a whole number from 1 on, not 0.'],
+    [['list', 'runs', '--limit'], '--limit needs a value.'],
+    [['list', 'runs', '--sort', '--json'], '--sort needs a value before --json.'],
+    [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, not xml.'],
+    [['watch', '--timeout', 'soon'], '--timeout takes a number above 0, not soon.'],
+    [['list'], 'An argument is missing. Usage: benchtop list WHAT'],
+    [['list', 'runs', 'models'], 'One argument too many: models.'],
+    [['serve', '--status', '--stop'], '--status cannot be used with --stop.'],
+    [['chat', 'm', '-x', 'hello'], "Unknown option '-x'."],
+  ])('is refused, with what may have been meant: %j', (words, message) => {
+    expect(() => parse(words)).toThrow(message);
+  });
+});
+
+describe('the text of a chat', () => {
+  it('keeps its dashes; known flags may follow it', () => {
+    const line = [
+      'chat',
+      'm',
+      'what',
+      'does',
+      '-h',
+      'do',
+      'in',
+      'ls',
+      '-lh',
+      '--max-tokens',
+      '7',
+      '--',
+      '--json',
+      '--json',
+    ];
+    expect(parse(line)).toEqual({
+      kind: 'command',
+      name: 'chat',
+      args: ['m', 'what', 'does', '-h', 'do', 'in', 'ls', '-lh', '--json', '--json'],
+      flags: { maxTokens: 7 },
+    });
+  });
+
+  it.each([
+    [['chat', 'm', '-h'], 'help'],
+    [['chat', '--help'], 'help'],
+    [['chat', '--system', 'x', 'm', '--help'], 'help'],
+    [['chat', 'm', 'what', 'does', '-h', 'do'], 'command'],
+    [['chat', 'm', 'what', 'does', '--help'], 'command'],
+    [['chat', 'm', '--', '-h'], 'command'],
+  ])('is told from a wish for help: %j', (words, kind) => {
+    expect(parse(words).kind).toBe(kind);
+  });
+});
+
+describe('help', () => {
+  const textOf = (words: readonly string[], width?: number): string => {
+    const parsed = parse(words, width);
+    return parsed.kind === 'help' ? parsed.text : '';
+  };
+
+  it.each(all)('of %s names each flag, in 80 columns', (name, { flags, hidden }) => {
+    const text = textOf([...name.split(' '), '--help']);
+    expect(text).toMatch(new RegExp(`^Usage: benchtop ${name}`));
+    expect(text).toBe(textOf(['help', ...name.split(' ')]));
+    for (const [key, flag] of Object.entries(flags)) {
+      if (!flag.hidden && flag.group !== 'service') expect(text).toContain(longFlag(key));
+    }
+    const lines = text.slice(0, text.indexOf('\nExamples:') >>> 0).split('\n');
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(80);
+    if (!hidden) expect(textOf(['--help'])).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+  });
+
+  it('of the program names the flags of the workbench and of the service, and fits the terminal', () => {
+    const text = textOf(['--help']);
+    for (const key of Object.keys(workbench.flags)) expect(text).toContain(longFlag(key));
+    expect(
+      Math.max(
+        ...textOf(['-h'], 60)
+          .split('\n')
+          .map(line => line.length),
+      ),
+    ).toBeLessThanOrEqual(80);
+    expect(Math.max(...text.split('\n').map(line => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+it.each([[['--version']], [['-V']]])('%j asks for the version', words => {
+  expect(parse(words)).toEqual({ kind: 'version' });
+});
+
+it('no flag of a command hides another: long and short names differ', () => {
+  for (const [name, { flags }] of all) {
+    const shorts = Object.values(flags).flatMap(({ short }) => short ?? []);
+    expect([name, new Set(shorts).size]).toEqual([name, shorts.length]);
+    expect(shorts).not.toContain('h');
+  }
+});
