@@ -154,7 +154,13 @@ export function originsOf({ service, name }: Config['profile']): string[] {
   return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];
 }
 
-/** What was seen on the service of a configuration; every command and the screens share the file. */
-export function openRemembered({ paths, profile }: Config): RememberedStore {
-  return RememberedStore.open(join(paths.state, 'remembered.db'), profile.name);
+/**
+ * What was seen on the service of a configuration; every command and the screens share the file. It is kept apart by profile
+ * and address: two services that had the same name, one after the other, have nothing in common.
+ */
+export function openRemembered({ paths, profile: { name, service } }: Config): RememberedStore {
+  const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
+  const store = RememberedStore.open(join(paths.state, 'remembered.db'), `${name} ${address}`);
+  store.adopt(name, service.kind === 'local' ? 'everything' : 'what the user made');
+  return store;
 }

@@ -1,10 +1,11 @@
 /** What the screens ask about benchmarks. */
-import type {
-  Benchmark,
-  BenchmarkImage,
-  BenchmarkImages,
-  BenchmarkRuntime,
-  Readiness,
+import {
+  type Benchmark,
+  type BenchmarkImage,
+  type BenchmarkImages,
+  type BenchmarkRuntime,
+  benchmark,
+  type Readiness,
 } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -35,6 +36,7 @@ export const buildImages = action(
 export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,
   id: row => row.bench_id,
+  schema: benchmark,
   sorts: true,
   readPage: ({ service, query, signal }) => service.call('listBenchmarks', { query }, { signal }),
 };

@@ -21,6 +21,8 @@ export type Freshness =
 
 export interface FreshnessFacts {
   readonly dataAt: number | undefined;
+  /** The data was read by an earlier start of the program. */
+  readonly isRestored?: boolean;
   readonly failedAt: number | undefined;
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
@@ -29,7 +31,8 @@ export interface FreshnessFacts {
   readonly ended?: 'gone' | 'unlisted' | undefined;
 }
 
-export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate, ended }: FreshnessFacts): Freshness {
+export function freshnessOf(facts: FreshnessFacts): Freshness {
+  const { dataAt, isRestored = false, failedAt, intervalMs, paused, gate, ended } = facts;
   if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
   // What is not polled waits for nothing, unless it has never been answered.
@@ -43,6 +46,7 @@ export function freshnessOf({ dataAt, failedAt, intervalMs, paused, gate, ended 
     return { kind: 'failing', at: dataAt, retryAt: intervalMs === undefined ? undefined : failedAt + intervalMs };
   }
   if (dataAt === undefined) return { kind: 'loading' };
+  if (isRestored) return { kind: 'stale', at: dataAt };
   return { kind: 'fresh', at: dataAt, intervalMs };
 }
 

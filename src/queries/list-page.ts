@@ -19,7 +19,7 @@ export interface ListPage<Row> {
   readAt: number;
   /** Number of the round in which it was last read. */
   round: number;
-  /** Number of the request that gave it. */
+  /** Number of the request that gave it; 0 for a page that an earlier start of the program read. */
   asked: number;
   /** Rows may be missing between it and the next page. */
   gap: boolean;

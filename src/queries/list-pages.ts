@@ -7,7 +7,7 @@
  * Where they do not meet, rows may be missing between them: a gap, which is closed by reading on behind the first of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData, RowId } from './list.ts';
+import type { ListData, NotedPage, RowId } from './list.ts';
 import { type ListPage, type PageAnswer, type Place, pageOf } from './list-page.ts';
 
 /** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
@@ -83,6 +83,21 @@ export class ListPages<Row> {
     return old && notes.join('\n') === old.notes.join('\n') ? old.notes : notes;
   }
 
+  /** Whether all that is known is what an earlier start of the program read. */
+  get isRestored(): boolean {
+    return this.#pages[0]?.asked === 0;
+  }
+
+  /** Takes in the first page as an earlier start read it, where nothing has been read yet. The next answer replaces it. */
+  restore(page: NotedPage<Row>, readAt: number): void {
+    if (this.#pages.length > 0) return;
+    const restored = pageOf({ page, cursor: null, asked: 0, round: -1, at: readAt }, this.#id, () => false);
+    this.#pages = [restored];
+    this.#rememberedAt = page.remembered_at;
+    this.#claim(restored, undefined);
+    this.#changed = true;
+  }
+
   /** Takes in what was read. An answer that newer ones have overtaken is left out. Gives the page, if it was taken. */
   take(place: Place<Row>, answer: PageAnswer<Row>): ListPage<Row> | undefined {
     if (place.kind === 'after') return this.#append(place.page, answer);
@@ -96,7 +111,8 @@ export class ListPages<Row> {
     if (old) this.#keepUnread(page, old, answer.page.isUnread);
     this.#pages[index] = page;
     const lastWas = this.#claim(page, old);
-    if (old) this.#replace(index, page, old, lastWas);
+    if (old?.asked === 0) this.#release(old);
+    else if (old) this.#replace(index, page, old, lastWas);
     this.#limitGaps();
     return page;
   }

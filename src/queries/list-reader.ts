@@ -8,7 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import type { Asking } from './asking.ts';
-import { fruitlessPages, type ListData, type ListSource, pageSize } from './list.ts';
+import { fruitlessPages, type ListData, type ListSource, type NotedPage, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './list-page.ts';
 import { ListPages } from './list-pages.ts';
 import type { Activity } from './polling.ts';
@@ -80,6 +80,16 @@ export class ListReader<Row> {
     return this.#pages.data;
   }
 
+  /** The first page as it was last read; undefined before. */
+  get firstPage(): ListPage<Row> | undefined {
+    return this.#pages.isRestored ? undefined : this.#pages.pages[0];
+  }
+
+  /** Shows the first page as an earlier start of the program read it, in epoch milliseconds, until it is read. */
+  restore(page: NotedPage<Row>, readAt: number): void {
+    this.#pages.restore(page, readAt);
+  }
+
   readonly state = (): ReaderState => this.#state;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -146,7 +156,8 @@ export class ListReader<Row> {
 
   /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */
   async refreshView(since: number): Promise<void> {
-    const due = this.#inView().filter(page => page.readAt < since);
+    // What an earlier start read is replaced by the poll that is under way.
+    const due = this.#inView().filter(page => page.readAt < since && page.asked > 0);
     if (due.length === 0) return;
     try {
       const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
@@ -232,6 +243,7 @@ export class ListReader<Row> {
 
   /** What is to be read next on the way to the end; undefined where all has been read. */
   #following(notBefore = 0): Place<Row> | undefined {
+    if (this.#pages.isRestored) return { kind: 'first' };
     const gap = this.#pages.gap;
     if (gap) return this.#closing(gap);
     const last = this.#pages.pages.at(-1);

@@ -1,4 +1,5 @@
 /** What a list is asked for by, and what is known of it. */
+import type * as z from 'zod/mini';
 import { type ListQuery, type Page, unreadableIn } from '../contract/common.ts';
 import type { Asking } from './asking.ts';
 import type { Activity } from './polling.ts';
@@ -32,6 +33,8 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
+  /** What a row must be like. Where it is given, the first page is remembered for the next start. */
+  readonly schema?: z.ZodMiniType<Row>;
   /** The list takes `sort` and `order`. */
   readonly sorts?: boolean;
   /** A page takes many requests: the next one is read when the user asks for it, and not because the cursor is near. */

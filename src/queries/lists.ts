@@ -1,8 +1,9 @@
 /** The lists of one connection: a reader for each, and how many rows each was seen to have. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { Asking } from './asking.ts';
-import type { ListData, ListSource } from './list.ts';
+import { type ListData, type ListSource, wholePage } from './list.ts';
 import { ListReader } from './list-reader.ts';
+import type { RememberedStore } from './remembered/store.ts';
 
 /** How many rows of a list have been read. */
 export interface ListCount {
@@ -14,6 +15,7 @@ export interface ListCount {
 export class Lists {
   readonly #cache: QueryClient;
   readonly #asking: (signal: AbortSignal) => Promise<Asking>;
+  readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, { readonly key: readonly unknown[]; readonly reader: ListReader<never> }>();
   /** Kept also when the rows are forgotten: a count that was read does not turn blank. */
   readonly #counts = new Map<string, ListCount>();
@@ -21,14 +23,21 @@ export class Lists {
   readonly #refused = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(cache: QueryClient, asking: (signal: AbortSignal) => Promise<Asking>) {
+  constructor(
+    cache: QueryClient,
+    asking: (signal: AbortSignal) => Promise<Asking>,
+    memory: () => RememberedStore | undefined,
+  ) {
     this.#cache = cache;
     this.#asking = asking;
+    this.#memory = memory;
     cache.getQueryCache().subscribe(({ type, query }) => {
       const { queryHash } = query;
       if (type === 'removed') this.#readers.delete(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
-      if (type === 'updated' && reader && query.state.data !== undefined) this.#count(queryHash, reader.data);
+      if (type !== 'updated' || !reader || query.state.data === undefined) return;
+      this.#count(queryHash, reader.data);
+      this.#keep(queryHash, reader);
     });
   }
 
@@ -50,8 +59,39 @@ export class Lists {
         else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
       },
     });
+    this.#restore(hash, source, reader);
     this.#readers.set(hash, { key: source.key, reader: reader as unknown as ListReader<never> });
     return reader;
+  }
+
+  /** Takes in how many rows an earlier start of the program read of each list. */
+  recallCounts(): void {
+    for (const [hash, count] of this.#memory()?.pageCounts() ?? []) this.#counts.set(hash, count);
+  }
+
+  /** Shows a list as an earlier start read it, until it is read. What does not look like its rows is left out. */
+  #restore<Row>(hash: string, { key, schema }: ListSource<Row>, reader: ListReader<Row>): void {
+    if (!schema || this.#cache.getQueryData(key) !== undefined) return;
+    const known = this.#memory()?.page(hash);
+    if (!known) return;
+    const { page, readAt } = known;
+    const items = page.items.flatMap(item => {
+      const row = schema.safeParse(item);
+      return row.success ? [row.data] : [];
+    });
+    reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);
+    this.#counts.set(hash, { rows: reader.data.rows.length, complete: reader.data.complete });
+    this.#cache.setQueryData(key, reader.data, { updatedAt: readAt });
+    // However young it is, this program has not read it.
+    this.#cache.getQueryCache().get(hash)?.invalidate();
+  }
+
+  /** Remembers the first page of a list for the next start. */
+  #keep(hash: string, { source, firstPage, data }: ListReader<never>): void {
+    if (!source.schema || !firstPage) return;
+    const { rows, next, dropped, note, rest, readAt } = firstPage;
+    const { remembered_at } = data;
+    this.#memory()?.keepPage(hash, { items: rows, next_cursor: next, dropped, note, rest, remembered_at }, readAt);
   }
 
   /** Calls `listener` when a count has changed, until the returned function is called. */

@@ -112,6 +112,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
+    isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
     intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
     paused,

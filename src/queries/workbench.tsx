@@ -1,6 +1,7 @@
 /** What the screens stand on: the service they ask, the cache of what it answered, and whether polling goes on. */
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { isRunning } from '../contract/status.ts';
 import { type GateMonitor, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
@@ -10,7 +11,7 @@ import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
-import { type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
+import { lostAfterMs, type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
 import type { Job, JobState } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
@@ -70,9 +71,13 @@ export class Workbench {
     },
   });
   /** The lists that were read. */
-  readonly lists = new Lists(this.cache, async signal => {
-    return { service: await this.service(), signal, memory: this.remembered };
-  });
+  readonly lists = new Lists(
+    this.cache,
+    async signal => ({ service: await this.service(), signal, memory: this.remembered }),
+    () => (this.#closing ? undefined : this.remembered),
+  );
+  /** What is older was read by an earlier start of the program. Epoch milliseconds. */
+  readonly openedAt = Date.now();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
   /** What is known of everything that has a status. */
@@ -109,6 +114,8 @@ export class Workbench {
     this.readOnly = readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     this.pins = new Pins(() => this.remembered);
+    this.lists.recallCounts();
+    this.recall();
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at }) => this.#remember(observations, at),
@@ -117,6 +124,20 @@ export class Workbench {
         this.#forget(subject);
       },
     });
+  }
+
+  /** Takes in what was seen to run, by earlier starts of the program and by others, and what they knew of the pins. */
+  recall(now = Date.now()): void {
+    const { statuses, pins, remembered } = this;
+    const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
+    statuses.recall(
+      pinned.map(pin => {
+        const seen = remembered.find(pin.kind, pin.id);
+        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
+      }),
+    );
+    const recent = remembered.seenSince(now - lostAfterMs);
+    statuses.recall(recent.filter(({ kind, status }) => runnableKinds.has(kind) && isRunning(status)));
   }
 
   /** Keeps what was read for the next start. It is written later, by the store. */

@@ -148,6 +148,25 @@ describe('a service that is set up', () => {
   });
 });
 
+describe('what is remembered', () => {
+  it('is apart by address, also under one name', async () => {
+    const { url } = await hostileServer(page);
+    const environment = { HOME: testFolder(), BENCHTOP_API_KEY: 'sk-first-0123456789' };
+    const at = (address: string): Session => new Session({}, { ...environment, BENCHTOP_BASE_URL: address });
+    const remembered = async (address: string, pin = false): Promise<string[]> => {
+      const session = at(address);
+      const store = session.workbench.remembered;
+      if (pin) store.pin({ kind: 'run', id: 'evr_1', label: 'one' });
+      const labels = store.pinned().map(({ label }) => label);
+      await session.close();
+      return labels;
+    };
+    expect(await remembered(url, true)).toEqual(['one']);
+    expect(await remembered('http://127.0.0.1:9')).toEqual([]);
+    expect(await remembered(`${url}/`)).toEqual(['one']);
+  });
+});
+
 describe('another profile', () => {
   const profiles = { profiles: { lab: { baseUrl: 'http://127.0.0.1:9' } } };
 

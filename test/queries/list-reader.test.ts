@@ -36,6 +36,38 @@ function scripted(...pages: Partial<NotedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
 
+describe('a page that an earlier start read', () => {
+  const restored = { items: [row('r9'), row('gone')], has_more: true, next_cursor: 'old', dropped: 0 };
+
+  it('is shown, and is nothing that is known of now', () => {
+    const { reader } = listOf(12);
+    reader.restore(restored, 5_000);
+    expect(names(reader.data)).toBe('r9 gone');
+    expect(reader.data.complete).toBe(false);
+    expect(reader.live()).toEqual([]);
+    expect(reader.firstPage).toBeUndefined();
+    expect(reader.oldest(reader.data.rows)?.readAt).toBe(5_000);
+  });
+
+  it.each(['poll', 'readOn', 'readRest'] as const)(
+    'is replaced whole by %s, and its cursor is not followed',
+    async way => {
+      const { server, reader } = listOf(12);
+      reader.restore(restored, 5_000);
+      await (way === 'poll' ? reader.poll(asking) : reader[way]());
+      expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
+      expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
+    },
+  );
+
+  it('is left out where the list has been read', async () => {
+    const { reader } = listOf(3);
+    await reader.poll(asking);
+    reader.restore(restored, 5_000);
+    expect(names(reader.data)).toBe(range(3, 1));
+  });
+});
+
 describe('a poll', () => {
   it('reads one page, and the one in view', async () => {
     const { server, reader } = listOf(40);

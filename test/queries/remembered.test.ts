@@ -164,6 +164,51 @@ describe('the file', () => {
   });
 });
 
+describe('what an older version kept under a name alone', () => {
+  beforeEach(() => {
+    const old = RememberedStore.open(path, 'prod');
+    old.see([run('a')], 1);
+    old.rememberCommand(':runs');
+    old.keepChat({ id: 'c', title: 'tea', talk: {} });
+    old.close();
+  });
+
+  it('is taken over by the service of this machine', () => {
+    const store = RememberedStore.open(path, 'prod /data');
+    store.adopt('prod', 'everything');
+    expect(store.find('run', 'a')).toBeDefined();
+    expect(store.recentCommands(5)).toEqual([':runs']);
+    store.close();
+  });
+
+  it('is taken over by another service as far as the user made it, once', () => {
+    const store = RememberedStore.open(path, 'prod https://one.test/');
+    store.adopt('prod', 'what the user made');
+    expect(store.find('run', 'a')).toBeUndefined();
+    expect(store.chats().map(({ title }) => title)).toEqual(['tea']);
+    const other = RememberedStore.open(path, 'prod https://two.test/');
+    other.adopt('prod', 'what the user made');
+    expect(other.chats()).toEqual([]);
+    store.close();
+    other.close();
+  });
+});
+
+it('keeps the first page of a list, and a longer one than is worth reading not at all', () => {
+  const store = RememberedStore.open(path, 'prod');
+  const page = { items: [{ id: 'a' }], next_cursor: null, dropped: 0 };
+  store.keepPage('rows', page, 1_000);
+  store.flush();
+  expect(store.page('rows')).toEqual({ page, readAt: 1_000 });
+  expect(store.pageCounts()).toEqual(new Map([['rows', { rows: 1, complete: true }]]));
+  // Read in the future: a clock that was set back.
+  expect(store.page('rows', 999)).toBeUndefined();
+  store.keepPage('rows', { ...page, items: ['x'.repeat(2_000_000)] }, 2_000);
+  store.flush();
+  expect(store.page('rows')).toBeUndefined();
+  store.close();
+});
+
 it('keeps pins in their order', () => {
   const store = RememberedStore.inMemory('prod');
   store.pin({ kind: 'training', id: 'b', label: 'B' }, 1);

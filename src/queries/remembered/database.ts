@@ -32,6 +32,10 @@ const schema = `
     profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
+  create table if not exists pages (
+    profile text not null, list text not null, rows integer not null, complete integer not null,
+    read_at integer not null, page text not null, primary key (profile, list)
+  ) strict, without rowid;
   create table if not exists settings (
     profile text not null, name text not null, value text not null, primary key (profile, name)
   ) strict, without rowid;

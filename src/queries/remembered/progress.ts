@@ -55,26 +55,26 @@ export class ProgressPoints {
 
   #read(runId: string): ProgressPoint[] {
     const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
-    return this.#tables.all(sql, this.#tables.profile, runId).map(({ at, completed_steps }) => ({
+    return this.#tables.all(sql, this.#tables.scope, runId).map(({ at, completed_steps }) => ({
       at: Number(at),
       completed_steps: Number(completed_steps),
     }));
   }
 
   flush(): void {
-    const { profile } = this.#tables;
+    const { scope } = this.#tables;
     if (this.#added.length > 0) {
       const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
       this.#tables.runAll(
         sql,
-        this.#added.map(point => [profile, ...point]),
+        this.#added.map(point => [scope, ...point]),
       );
     }
     if (this.#removed.length > 0) {
       const sql = 'delete from progress where profile = ? and run_id = ? and at = ?';
       this.#tables.runAll(
         sql,
-        this.#removed.map(point => [profile, ...point]),
+        this.#removed.map(point => [scope, ...point]),
       );
     }
     this.#added = [];

@@ -121,7 +121,7 @@ export class SeenThings {
     const written = this.#tables.runAll(
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
       fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt }) => {
-        return [this.#tables.profile, kind, id, label, status, parent, JSON.stringify(record), seenAt];
+        return [this.#tables.scope, kind, id, label, status, parent, JSON.stringify(record), seenAt];
       }),
     );
     if (written) for (const thing of fresh) this.#written.set(keyOf(thing), thing);
@@ -130,7 +130,7 @@ export class SeenThings {
   list(kind: ThingKind, parent?: string): RememberedThing[] {
     this.flush();
     const ofParent = parent === undefined ? '' : 'and parent = ?';
-    const values = [this.#tables.profile, kind, ...(parent === undefined ? [] : [parent])];
+    const values = [this.#tables.scope, kind, ...(parent === undefined ? [] : [parent])];
     const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
     return this.#tables.all(sql, ...values).map(thingOf);
   }
@@ -139,7 +139,7 @@ export class SeenThings {
     this.flush();
     const sql =
       'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
-    return this.#tables.all(sql, this.#tables.profile, since).map(row => {
+    return this.#tables.all(sql, this.#tables.scope, since).map(row => {
       const { kind, id, label, status, seenAt } = thingOf({ ...row, record: '{}', parent: null });
       return { kind, id, label, status, seenAt };
     });
@@ -151,14 +151,14 @@ export class SeenThings {
 
   #read(kind: ThingKind, id: string): RememberedThing | undefined {
     const sql = 'select * from seen where profile = ? and kind = ? and id = ?';
-    const [row] = this.#tables.all(sql, this.#tables.profile, kind, id);
+    const [row] = this.#tables.all(sql, this.#tables.scope, kind, id);
     return row && thingOf(row);
   }
 
   forget(kind: ThingKind, id: string): void {
     this.#waiting.delete(keyOf({ kind, id }));
     this.#written.delete(keyOf({ kind, id }));
-    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.profile, kind, id);
+    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.scope, kind, id);
   }
 
   /** Drops what was last seen before then, and of each kind what is beyond the newest 5,000. */
@@ -169,7 +169,7 @@ export class SeenThings {
         `delete from seen where profile = ?1 and kind = ?2 and id not in (
            select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
          )`,
-        this.#tables.profile,
+        this.#tables.scope,
         kind,
         keptOfKind,
       );

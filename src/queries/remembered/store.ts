@@ -1,8 +1,10 @@
 /**
- * What this user has seen on their services, kept beside the program: services that do not list runs or deployments show
- * the ones seen here, pins outlive the program, and so do the commands of the palette and the layout of tables. One SQLite
- * file, apart by profile; several programs may use it at once. Losing it loses nothing on any service.
+ * What this user has seen on their services, kept between two starts: the first frame shows the list as it was, services
+ * that do not list runs or deployments show the ones seen here, and pins, chats, the commands of the palette and the layout
+ * of tables stay. One SQLite file, apart by service; several programs may use it at once. Losing it loses nothing on any
+ * service. SQLite is part of Node: opening the file and reading a page from it takes a millisecond or two.
  */
+import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedThing, type SeenThing, SeenThings, type ThingKind } from './seen.ts';
 import { openTables, type Tables, tablesInMemory } from './tables.ts';
@@ -35,31 +37,44 @@ const keptChats = 200;
 
 export class RememberedStore {
   readonly #tables: Tables;
-  readonly #profile: string;
+  readonly #scope: string;
   readonly #seen: SeenThings;
   readonly #progress: ProgressPoints;
   /** Uploads that can be continued. */
   readonly uploads: UploadRecords;
+  readonly #pages: RememberedPages;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(tables: Tables) {
     this.#tables = tables;
-    this.#profile = tables.profile;
+    this.#scope = tables.scope;
     this.#seen = new SeenThings(tables);
     this.#progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
+    this.#pages = new RememberedPages(tables);
   }
 
   /**
-   * Opens the file, or makes it. A damaged one is set aside; where it cannot be had, all is kept in memory. Waits
-   * `busyMs` at most for others who write. Never throws: the program works without it, and `problem` says what is lost.
+   * Opens the file, or makes it. A damaged one is set aside; where it cannot be had, all is kept in memory. Waits `busyMs`
+   * at most for others who write. `scope` says of which service it is. Never throws: the program works without it, and
+   * `problem` says what is lost.
    */
-  static open(path: string, profile: string, busyMs?: number): RememberedStore {
-    return new RememberedStore(openTables(path, profile, busyMs));
+  static open(path: string, scope: string, busyMs?: number): RememberedStore {
+    return new RememberedStore(openTables(path, scope, busyMs));
   }
 
-  static inMemory(profile: string): RememberedStore {
-    return new RememberedStore(tablesInMemory(profile));
+  static inMemory(scope: string): RememberedStore {
+    return new RememberedStore(tablesInMemory(scope));
+  }
+
+  /**
+   * Takes over what an older version kept under the name of the profile alone. Of a service whose address may have changed
+   * since, that is what the user made, and not what was seen there.
+   */
+  adopt(name: string, what: 'everything' | 'what the user made'): void {
+    const made = ['chats', 'commands', 'settings'];
+    const seen = ['seen', 'pins', 'progress', 'uploads', 'upload_files'];
+    for (const table of what === 'everything' ? [...made, ...seen] : made) this.#tables.adopt(table, name);
   }
 
   /** What cannot be remembered, in words; undefined where all is well. */
@@ -83,6 +98,23 @@ export class RememberedStore {
     this.#timer = undefined;
     this.#seen.flush();
     this.#progress.flush();
+    this.#pages.flush();
+  }
+
+  /** Keeps the first page of a list as it was read, in the place of the one before. It is written a little later. */
+  keepPage(list: string, page: RememberedPage, readAt: number): void {
+    this.#pages.keep(list, page, readAt);
+    this.#writeSoon();
+  }
+
+  /** The first page of a list as it was last read; undefined where there is none, or none that can be used. */
+  page(list: string, now = Date.now()): { readonly page: RememberedPage; readonly readAt: number } | undefined {
+    return this.#pages.find(list, now);
+  }
+
+  /** How many rows the first pages have, by list. */
+  pageCounts(): Map<string, RememberedCount> {
+    return this.#pages.counts();
   }
 
   /** Things of a kind, those seen last first; of one parent where it is given. */
@@ -107,17 +139,17 @@ export class RememberedStore {
 
   pin({ kind, id, label }: PinnedThing, now = Date.now()): void {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#profile, kind, id, label, now);
+    this.#tables.run(sql, this.#scope, kind, id, label, now);
   }
 
   unpin(kind: ThingKind, id: string): void {
-    this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#profile, kind, id);
+    this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
 
   /** What is pinned, in the order in which it was. */
   pinned(): PinnedThing[] {
     return this.#tables
-      .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#profile)
+      .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
       .map(({ kind, id, label }) => ({ kind: kind as ThingKind, id: String(id), label: String(label) }));
   }
 
@@ -134,13 +166,13 @@ export class RememberedStore {
   /** The commands of the palette, the one used last first. */
   recentCommands(limit: number): string[] {
     const sql = 'select command from commands where profile = ? order by used_at desc limit ?';
-    return this.#tables.all(sql, this.#profile, limit).map(({ command }) => String(command));
+    return this.#tables.all(sql, this.#scope, limit).map(({ command }) => String(command));
   }
 
   rememberCommand(command: string, now = Date.now()): void {
     this.#tables.run(
       'insert or replace into commands (profile, command, used_at) values (?, ?, ?)',
-      this.#profile,
+      this.#scope,
       command,
       now,
     );
@@ -151,18 +183,18 @@ export class RememberedStore {
   keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
-    this.#tables.run(sql, this.#profile, id, title, now, JSON.stringify(talk));
+    this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
     this.#tables.keepNewest('chats', 'id', 'at', keptChats);
   }
 
   forgetChat(id: string): void {
-    this.#tables.run('delete from chats where profile = ? and id = ?', this.#profile, id);
+    this.#tables.run('delete from chats where profile = ? and id = ?', this.#scope, id);
   }
 
   /** The conversations, the one of the last turn first. */
   chats(): KeptChat[] {
     return this.#tables
-      .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#profile)
+      .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#scope)
       .map(({ id, title, at, talk }) => ({
         id: String(id),
         title: String(title),
@@ -172,7 +204,7 @@ export class RememberedStore {
   }
 
   setting(name: string): unknown {
-    const [row] = this.#tables.all('select value from settings where profile = ? and name = ?', this.#profile, name);
+    const [row] = this.#tables.all('select value from settings where profile = ? and name = ?', this.#scope, name);
     try {
       return row && (JSON.parse(String(row['value'])) as unknown);
     } catch {
@@ -182,7 +214,7 @@ export class RememberedStore {
 
   setSetting(name: string, value: unknown): void {
     const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
-    this.#tables.run(sql, this.#profile, name, JSON.stringify(value ?? null));
+    this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null));
   }
 
   /** Forgets what has not been seen for 90 days, and what there is too much of. */
@@ -190,6 +222,7 @@ export class RememberedStore {
     this.flush();
     this.#seen.prune(now - keptMs);
     this.#progress.prune(now - keptMs);
+    this.#pages.prune(now - keptMs);
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-/** The tables of the remembered store, as one profile sees them. A disk that is full, or a damaged file, ends nothing. */
+/** The tables of the remembered store, as one service sees them. A disk that is full, or a damaged file, ends nothing. */
 
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -11,33 +11,34 @@ export type Row = Record<string, SQLInputValue>;
 const reasonOf = (error: unknown): string => errorMessage(error);
 
 /** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
-export function openTables(path: string, profile: string, busyMs = patienceMs): Tables {
+export function openTables(path: string, scope: string, busyMs = patienceMs): Tables {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {
-      return new Tables(connect(path, busyMs), profile);
+      return new Tables(connect(path, busyMs), scope);
     } catch (error) {
       if (!isBroken(error)) throw error;
       renameSync(path, `${path}.broken-${Date.now()}`);
-      return new Tables(connect(path, busyMs), profile, 'What was remembered could not be read; it was set aside.');
+      return new Tables(connect(path, busyMs), scope, 'What was remembered could not be read; it was set aside.');
     }
   } catch (error) {
-    return tablesInMemory(profile, `What is seen is remembered only while the program runs: ${reasonOf(error)}`);
+    return tablesInMemory(scope, `What is seen is remembered only while the program runs: ${reasonOf(error)}`);
   }
 }
 
-export function tablesInMemory(profile: string, problem?: string): Tables {
-  return new Tables(connectInMemory(), profile, problem);
+export function tablesInMemory(scope: string, problem?: string): Tables {
+  return new Tables(connectInMemory(), scope, problem);
 }
 
 export class Tables {
-  readonly profile: string;
+  /** Which service the rows are of: the value of their column `profile`. */
+  readonly scope: string;
   readonly #database: DatabaseSync;
   #problem: string | undefined;
 
-  constructor(database: DatabaseSync, profile: string, problem?: string) {
+  constructor(database: DatabaseSync, scope: string, problem?: string) {
     this.#database = database;
-    this.profile = profile;
+    this.scope = scope;
     this.#problem = problem;
   }
 
@@ -76,14 +77,21 @@ export class Tables {
   }
 
   /** Lets go of all but the `most` newest rows of a table. */
-  keepNewest(table: 'commands' | 'chats', key: string, time: string, most: number): void {
+  keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
     this.run(
       `delete from ${table} where profile = ?1 and ${key} not in (
          select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2
        )`,
-      this.profile,
+      this.scope,
       most,
     );
+  }
+
+  /** Gives the rows of another scope to this one. Where this one has such a row already, the other is dropped. */
+  adopt(table: string, from: string): void {
+    if (this.all(`select 1 from ${table} where profile = ? limit 1`, from).length === 0) return;
+    this.run(`update or ignore ${table} set profile = ? where profile = ?`, this.scope, from);
+    this.run(`delete from ${table} where profile = ?`, from);
   }
 
   /** The rows; none where they cannot be read. */

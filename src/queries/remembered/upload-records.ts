@@ -30,7 +30,7 @@ export class UploadRecords {
 
   get(folder: string): UploadRecord | undefined {
     const sql = 'select bench_id, phase, manifest from uploads where profile = ? and folder = ?';
-    const [row] = this.#tables.all(sql, this.#tables.profile, folder);
+    const [row] = this.#tables.all(sql, this.#tables.scope, folder);
     if (!row) return undefined;
     const { bench_id, phase, manifest } = row;
     return {
@@ -43,7 +43,7 @@ export class UploadRecords {
   /** Every file that the service was asked to take, with the mark of what was sent; undefined where it may not have come. */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
-    const rows = this.#tables.all(sql, this.#tables.profile, folder, benchId);
+    const rows = this.#tables.all(sql, this.#tables.scope, folder, benchId);
     return new Map(rows.map(({ path, mark }) => [String(path), mark === null ? undefined : String(mark)]));
   }
 
@@ -54,17 +54,17 @@ export class UploadRecords {
       const old = 'select folder from uploads where profile = ?1 and begun_at < ?2';
       this.#tables.run(
         `delete from ${table} where profile = ?1 and folder in (${old})`,
-        this.#tables.profile,
+        this.#tables.scope,
         now - keptMs,
       );
     }
     const sql = 'insert into uploads (profile, folder, bench_id, phase, begun_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#tables.profile, folder, benchId, 'sending', now);
+    this.#tables.run(sql, this.#tables.scope, folder, benchId, 'sending', now);
   }
 
   setPhase(folder: string, benchId: string, phase: RecordPhase, manifest?: string): void {
     const sql = 'update uploads set phase = ?, manifest = ? where profile = ? and folder = ? and bench_id = ?';
-    this.#tables.run(sql, phase, manifest ?? null, this.#tables.profile, folder, benchId);
+    this.#tables.run(sql, phase, manifest ?? null, this.#tables.scope, folder, benchId);
   }
 
   /** Notes files and their marks; undefined for those that are about to be sent. */
@@ -72,13 +72,13 @@ export class UploadRecords {
     if (files.length === 0) return;
     this.#tables.runAll(
       'insert or replace into upload_files (profile, folder, bench_id, path, mark) values (?, ?, ?, ?, ?)',
-      files.map(([path, mark]) => [this.#tables.profile, folder, benchId, path, mark ?? null]),
+      files.map(([path, mark]) => [this.#tables.scope, folder, benchId, path, mark ?? null]),
     );
   }
 
   forget(folder: string): void {
     for (const table of ['upload_files', 'uploads']) {
-      this.#tables.run(`delete from ${table} where profile = ? and folder = ?`, this.#tables.profile, folder);
+      this.#tables.run(`delete from ${table} where profile = ? and folder = ?`, this.#tables.scope, folder);
     }
   }
 }

@@ -11,7 +11,7 @@ import { type ListSource, wholePage } from '../list.ts';
 import { paceOf, paceWords } from '../pace.ts';
 import type { Attention } from '../polling.ts';
 import type { PinnedThing, RememberedStore } from '../remembered/store.ts';
-import { type Known, lostAfterMs, runnableKinds, runningOf, unknown } from '../statuses/store.ts';
+import { type Known, runningOf, unknown } from '../statuses/store.ts';
 import { everyTrainingRun } from '../training.ts';
 import { listQuery } from '../use-list.ts';
 import type { LiveQuery } from '../use-live.ts';
@@ -157,8 +157,8 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
   return {
     key: watchKeys.list,
     id: keyOf,
-    readPage: async ({ memory }) => {
-      recall(workbench, memory);
+    readPage: async () => {
+      workbench.recall();
       await discover(workbench);
       await readEach(watchedOf(workbench), async (thing, outcome) => {
         if (workbench.statuses.get(thing)?.gone) return;
@@ -169,19 +169,6 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
     },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
-}
-
-/** Takes in what earlier starts of the program saw running, and what they knew of the pins. */
-function recall({ statuses, pins }: Workbench, memory: RememberedStore, now = Date.now()): void {
-  const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
-  statuses.recall(
-    pinned.map(pin => {
-      const seen = memory.find(pin.kind, pin.id);
-      return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
-    }),
-  );
-  const recent = memory.seenSince(now - lostAfterMs);
-  statuses.recall(recent.filter(({ kind, status }) => runnableKinds.has(kind) && isRunning(status)));
 }
 
 /** Whether something on screen keeps asking about it. */
@@ -207,13 +194,10 @@ function unattended(workbench: Workbench, now: number): Named[] {
 
 /** Watches over what runs, whatever is on screen, so that its end is announced. Gives how much was asked for. */
 export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
-  let recalled = false;
   return {
     key: watchKeys.background,
     activity: () => 'open',
-    read: async ({ memory }) => {
-      if (!recalled) recall(workbench, memory);
-      recalled = true;
+    read: async () => {
       const things = unattended(workbench, Date.now());
       await readEach(things, (thing, outcome) => readStatus(workbench, thing, 'visible', outcome));
       return things.length;

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
+import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
@@ -22,6 +23,8 @@ export interface RigOptions extends ScreenOptions {
   readonly notices?: NoticeKind;
   /** The usual intervals, where it is missing. */
   readonly poll?: PollIntervals;
+  /** What earlier starts saw; nothing, where it is missing. */
+  readonly remembered?: () => RememberedStore;
 }
 
 export interface Rig {
@@ -36,7 +39,8 @@ export interface Rig {
 }
 
 /** Opens the program at `start`. The caller closes it. */
-export function openProgram({ service, start, readOnly = false, notices, poll, ...size }: RigOptions = {}): Rig {
+export function openProgram(options: RigOptions = {}): Rig {
+  const { service, start, readOnly = false, notices, poll, remembered, ...size } = options;
   const failed: { error: unknown; failure: Failure }[] = [];
   const failures: Failures = new Failures({
     write: error => {
@@ -63,6 +67,7 @@ export function openProgram({ service, start, readOnly = false, notices, poll, .
     profile: 'test',
     readOnly,
     ...(poll && { poll }),
+    ...(remembered && { remembered }),
   });
   const screen = openScreen(
     <Program

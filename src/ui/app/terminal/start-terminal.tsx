@@ -221,7 +221,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   // Before anything is asked of the terminal: what it answers must not be echoed.
   input.setRawMode(true);
-  output.write(enter());
+  // At once: the first frame does not wait for a turn of the event loop until these bytes have been taken.
+  output.writeNow(enter());
   const screen = (
     <ProgramBoundary failures={failures} onQuit={port.quit}>
       {draw(port)}

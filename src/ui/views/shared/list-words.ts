@@ -61,6 +61,12 @@ export function emptyListWords(
   return `No row${among} matches /${filter}; ${hasMore ? 'G reads the rest, ' : ''}esc clears the filter`;
 }
 
+/** The freshness of rows that were read before anything was asked, as long as there is no answer. */
+export function withAge(freshness: Freshness, at: number | undefined): Freshness {
+  if (at === undefined || ('at' in freshness && freshness.at !== undefined)) return freshness;
+  return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
+}
+
 /** Rows must be older than the list by so many milliseconds before it is worth a word. */
 const noteworthyMs = 25_000;
 

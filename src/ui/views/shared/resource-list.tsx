@@ -28,7 +28,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { type Advice, useAdvise } from './advice.ts';
 import { FaultNote, useFaultBindings } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
-import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness } from './list-words.ts';
+import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
 import { useSettled } from './use-settled.ts';
 import { useThingBindings } from './use-thing-bindings.tsx';
 
@@ -38,6 +38,8 @@ export interface ResourceListProps<Row> {
   readonly parts?: readonly Freshness[];
   /** Rows that are known without asking, in the place of those of the answer. */
   readonly rows?: readonly Row[];
+  /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
+  readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   /** What is said where there are no rows. */
   readonly emptyWords: string;
@@ -174,7 +176,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   const { filter, marks } = table.state;
   const old = list.oldest(table.shown);
-  const { freshness } = list;
+  const freshness = withAge(list.freshness, props.rowsAt);
   useFreshnessReport(freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])]));
   const inOrder = filter === '' && (table.state.sort === undefined || ordered);
   const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));

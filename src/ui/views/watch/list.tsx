@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { ageOf } from '../../../present/times.ts';
 import { useWatched } from '../../../queries/watch/use-watched.ts';
 import { type WatchedThing, watchList } from '../../../queries/watch/watch.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
+import { useWorkbench, type Workbench } from '../../../queries/workbench.tsx';
 import { reward } from '../../../text/numbers.ts';
 import { useTime } from '../../app/clock.tsx';
 import { usePane } from '../../app/panes.tsx';
@@ -28,6 +28,12 @@ function whyWatched({ pinned, endedAt }: WatchedThing): string {
   return endedAt === undefined ? 'because it runs' : 'because it ended while you were here';
 }
 
+/** When the line was read that was read longest ago; epoch milliseconds. */
+function oldestRead({ statuses }: Workbench, rows: readonly WatchedThing[]): number | undefined {
+  const times = rows.flatMap(row => statuses.lastRead(row)?.at || []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
 export function WatchView() {
   const workbench = useWorkbench();
   const { focus } = useShell();
@@ -45,6 +51,7 @@ export function WatchView() {
     <ResourceList<WatchedThing>
       source={source}
       rows={rows}
+      rowsAt={oldestRead(workbench, rows)}
       columns={columns}
       emptyWords="Nothing runs and nothing is pinned: p pins anything"
       open={placeOf}

@@ -1,0 +1,121 @@
+/**
+ * The first page of each list as it was last read, for the next start: its first frame shows it, with its age, before
+ * anything is asked. Many rows are one text: taking a page from the disk is a lookup and a parse.
+ */
+import * as z from 'zod/mini';
+import type { Tables } from './tables.ts';
+
+/** A page as it was read. The rows are as a file has them: nothing is known of their form. */
+export interface RememberedPage {
+  readonly items: readonly unknown[];
+  /** Cursor of what follows; null at the end of the list. */
+  readonly next_cursor: string | null;
+  /** Rows that could not be read. */
+  readonly dropped: number;
+  readonly note?: string | undefined;
+  readonly rest?: string | undefined;
+  /** When the newest of the rows was seen, where they were remembered and not listed; epoch milliseconds. */
+  readonly remembered_at?: number | undefined;
+}
+
+const pageSchema = z.object({
+  items: z.array(z.unknown()),
+  next_cursor: z.nullable(z.string()),
+  dropped: z.int().check(z.gte(0)),
+  note: z.optional(z.string()),
+  rest: z.optional(z.string()),
+  remembered_at: z.optional(z.number()),
+});
+
+/** How many rows a page had, and whether these were the whole list. */
+export interface RememberedCount {
+  readonly rows: number;
+  readonly complete: boolean;
+}
+
+interface Waiting {
+  readonly page: RememberedPage;
+  readonly readAt: number;
+}
+
+/** A page that says the same is written again only after this long: its age is shown in minutes by then. */
+const touchMs = 60_000;
+/** A longer page would hold up the first frame. In characters. */
+const longest = 1_000_000;
+const keptPages = 100;
+
+export class RememberedPages {
+  readonly #tables: Tables;
+  readonly #waiting = new Map<string, Waiting>();
+  /** What this program last wrote of each list. */
+  readonly #written = new Map<string, { readonly text: string; readonly readAt: number }>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** Keeps the first page of a list in the place of the one before. It is written with the next `flush`. */
+  keep(list: string, page: RememberedPage, readAt: number): void {
+    this.#waiting.set(list, { page, readAt });
+  }
+
+  /** The page that was read last; undefined where there is none, or none that can be used. */
+  find(list: string, now: number): { readonly page: RememberedPage; readonly readAt: number } | undefined {
+    const sql = 'select page, read_at from pages where profile = ? and list = ?';
+    const [row] = this.#tables.all(sql, this.#tables.scope, list);
+    const readAt = Number(row?.['read_at']);
+    // A clock that was set back: nothing can be said of the age.
+    if (!row || !(readAt <= now)) return undefined;
+    const page = pageSchema.safeParse(parsed(String(row['page'])));
+    return page.success ? { page: page.data, readAt } : undefined;
+  }
+
+  /** How many rows were read of each list that has a page. */
+  counts(): Map<string, RememberedCount> {
+    const rows = this.#tables.all('select list, rows, complete from pages where profile = ?', this.#tables.scope);
+    return new Map(
+      rows.map(({ list, rows: count, complete }) => [
+        String(list),
+        { rows: Number(count), complete: Number(complete) === 1 },
+      ]),
+    );
+  }
+
+  flush(): void {
+    for (const [list, { page, readAt }] of this.#waiting) {
+      const text = JSON.stringify(page);
+      const written = this.#written.get(list);
+      if (written?.text === text && readAt - written.readAt < touchMs) continue;
+      this.#written.set(list, { text, readAt });
+      const { scope } = this.#tables;
+      if (text.length > longest) {
+        this.#tables.run('delete from pages where profile = ? and list = ?', scope, list);
+        continue;
+      }
+      this.#tables.run(
+        'insert or replace into pages (profile, list, rows, complete, read_at, page) values (?, ?, ?, ?, ?, ?)',
+        scope,
+        list,
+        page.items.length,
+        page.next_cursor === null ? 1 : 0,
+        readAt,
+        text,
+      );
+    }
+    this.#waiting.clear();
+  }
+
+  /** Drops what was read before then, and of the others what is beyond the newest 100. */
+  prune(before: number): void {
+    this.#tables.run('delete from pages where read_at < ?', before);
+    this.#tables.keepNewest('pages', 'list', 'read_at', keptPages);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

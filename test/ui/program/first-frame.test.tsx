@@ -1,0 +1,150 @@
+/** The first frame of a start that has seen the service before: what was remembered, with its age, until there is an answer. */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { type Answers, pageOf, scriptedService } from '../../queries/scripted-service.ts';
+import { openProgram, type Rig } from './rig.tsx';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-first-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+const path = (): string => join(folder, 'remembered.db');
+const remembered = (scope = 'prod https://one.test/') => ({ remembered: () => RememberedStore.open(path(), scope) });
+
+const rows = ['t-words', 'sums', 'opposites'].map((label, index) => ({
+  bench_id: `bench_${index}`,
+  label,
+  family: 'style',
+  eval_run_count: 3,
+  updated_at: '2026-01-02T03:04:05Z',
+}));
+
+function answers(more: Answers = {}): Answers {
+  return {
+    listBenchmarks: () => pageOf(rows),
+    getBenchmarkReadiness: () => ({ ready: true }),
+    listEvalRuns: () => [],
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    ...more,
+  };
+}
+
+const size = { columns: 120, rows: 30 };
+
+/** A start that reads the list, and ends. */
+async function earlierStart(scope?: string): Promise<void> {
+  const rig = openProgram({ service: scriptedService(answers()).service, ...remembered(scope), ...size });
+  await rig.screen.waitFor('▸ t-words');
+  await rig.screen.waitFor('live');
+  rig.close();
+  await rig.workbench.closed;
+}
+
+interface Start extends Rig {
+  /** What was written to the terminal, write by write. */
+  readonly writes: readonly string[];
+}
+
+function laterStart(more: Partial<Parameters<typeof openProgram>[0]> = {}): Start {
+  const writes: string[] = [];
+  const rig = openProgram({ ...remembered(), ...size, ...more, onBytes: bytes => writes.push(bytes) });
+  onTestFinished(rig.close);
+  return { ...rig, writes };
+}
+
+describe('the first frame', () => {
+  it('has the rows and their count that an earlier start read, and says how old they are', async () => {
+    await earlierStart();
+    const { writes, screen } = laterStart();
+    for (const { label } of rows) expect(writes[0]).toContain(label);
+    await screen.waitFor(text => /stale, read \d+s ago/.test(text));
+    expect(screen.text()).toContain('Benchmarks   3');
+    expect(screen.text()).toContain('▸ t-words');
+  });
+
+  it('has nothing of a service at another address', async () => {
+    await earlierStart('prod https://other.test/');
+    const { screen } = laterStart();
+    await screen.waitFor('loading');
+    expect(screen.text()).not.toContain('t-words');
+    expect(screen.text()).not.toMatch(/Benchmarks +3/);
+  });
+
+  it('is not made of what cannot be a page, or a row', async () => {
+    await earlierStart();
+    const change = (page: string): void => {
+      const database = new DatabaseSync(path());
+      database.prepare('update pages set page = ?').run(page);
+      database.close();
+    };
+    for (const page of ['', '[', '{"items":7}', '{"items":[],"next_cursor":5,"dropped":-1}']) {
+      change(page);
+      const { screen, failed, close } = laterStart();
+      await screen.waitFor('loading');
+      expect(failed).toEqual([]);
+      close();
+    }
+    const items = [
+      { bench_id: 'bench_9', label: 'whole' },
+      { label: 'no id' },
+      { bench_id: 'bench_8', label: 8 },
+      null,
+    ];
+    change(JSON.stringify({ items, next_cursor: null, dropped: 0 }));
+    const { screen, failed } = laterStart();
+    await screen.waitFor('stale');
+    expect(screen.text()).toContain('▸ whole');
+    expect(screen.text()).toContain('1/1');
+    expect(failed).toEqual([]);
+  });
+
+  it('is replaced in place: where the answer says the same, only its age is written', async () => {
+    await earlierStart();
+    const gate = Promise.withResolvers<void>();
+    const listBenchmarks = () =>
+      gate.promise.then(() => pageOf(rows.with(1, { ...rows[1], eval_run_count: 4 } as never)));
+    const { screen, writes } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
+    await screen.waitFor('stale');
+    await screen.waitFor('ready to launch');
+    const before = writes.length;
+    gate.resolve();
+    await screen.waitFor('live');
+    const written = writes.slice(before).join('');
+    // The mark and the words of the frame, and one cell.
+    expect(written).not.toContain('t-words');
+    expect(written).toContain('4');
+    expect(Buffer.byteLength(written)).toBeLessThan(160);
+    expect(screen.text()).toMatch(/sums +style +4/);
+  });
+
+  it('stays where the service cannot be reached, and says that', async () => {
+    await earlierStart();
+    const listBenchmarks = () => Promise.reject(new Error('nobody answers'));
+    const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
+    await screen.waitFor(text => /failing, read \d+s ago/.test(text));
+    expect(screen.text()).toContain('▸ t-words');
+  });
+
+  it('holds what ran when it was last seen, in Watch, with its age', async () => {
+    const store = RememberedStore.open(path(), 'prod https://one.test/');
+    const run = { kind: 'run', id: 'evr_1', label: 'baseline', status: 'running' } as const;
+    store.see([{ ...run, record: { eval_run_id: 'evr_1', status: 'running' } }]);
+    store.close();
+    const { screen } = laterStart({ start: { view: 'watch', params: {} } });
+    await screen.waitFor('▸ baseline');
+    await screen.waitFor(text => /stale, read \d+s ago/.test(text));
+    expect(screen.text()).toMatch(/Watch +1/);
+  });
+
+  it('is for the user alone', async () => {
+    await earlierStart();
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+  });
+});
