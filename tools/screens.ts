@@ -1,19 +1,18 @@
 /**
  * `npm run screens`: every view of the built program at every size, as text and as a picture, for people to look at. They go
- * to the folder `screens`, or to the one that is named.
+ * to the folder `screens`, or to the one that is named. `npm run screens -- --readme` makes the picture of README instead.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { populatedHome } from '../test/e2e/populated.ts';
+import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { openSession } from '../test/e2e/session.ts';
-import { goWay, sizes, viewSessions } from '../test/e2e/views.ts';
+import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './build.ts';
 
-const folder = resolve(process.argv[2] ?? 'screens');
-mkdirSync(folder, { recursive: true });
-const home = await populatedHome();
-let written = 0;
-try {
+/** Every view at every size. Gives how many there are. */
+async function everyView(home: PopulatedHome, folder: string): Promise<number> {
+  mkdirSync(folder, { recursive: true });
+  let written = 0;
   for (const [columns, rows] of sizes) {
     for (const { name, way, shows } of viewSessions) {
       const session = openSession(home.env, { columns, rows });
@@ -28,7 +27,35 @@ try {
       await session.ended;
     }
   }
+  return written;
+}
+
+/** A training run that has just ended. */
+async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
+  const { training_run_id: id } = await home.call('POST', 'train', {
+    bench_id: home.benchId,
+    base_model_slug: 'benchtop/tutor-base',
+    display_name: 'more words with t',
+    options: { num_steps: 24, held_out_every: 2 },
+  });
+  await home.until(`train/${id}`, ({ status }) => status === 'succeeded');
+  const session = openSession(home.env, { columns: 110, rows: 30 });
+  await session.waitFor('▸ t-words');
+  await goWay(session, [...go('training'), { see: '▸ more words' }, 'enter', { see: 'held-out' }, { see: 'ckpt_' }]);
+  await session.waitFor('final');
+  // Not what a first start says.
+  await session.waitFor('<enter> open');
+  writeFileSync(path, session.svg());
+  session.signal('SIGTERM');
+  await session.ended;
+}
+
+const [target = 'screens'] = process.argv.slice(2);
+const home = await populatedHome(120_000);
+try {
+  if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
+  else
+    process.stdout.write(`${await everyView(home, resolve(target))} screens as text and SVG in ${resolve(target)}\n`);
 } finally {
   await home.remove();
 }
-process.stdout.write(`${written} screens as text and SVG in ${folder}\n`);

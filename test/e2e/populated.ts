@@ -25,10 +25,10 @@ export interface PopulatedHome {
   readonly remove: () => Promise<void>;
 }
 
-const deadlineMs = 30_000;
 const model = 'benchtop/tutor-base';
 
-export async function populatedHome(): Promise<PopulatedHome> {
+/** @param deadlineMs for what is waited for */
+export async function populatedHome(deadlineMs = 30_000): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
   const dataFolder = join(home, '.local/share/benchtop');
   const entry = { command: process.execPath, args: [program] };

@@ -1,5 +1,5 @@
 /** A screen of a terminal as a picture (SVG), with its colours, so that people can look at it. */
-import type { Terminal } from '@xterm/headless';
+import type { IBufferLine, Terminal } from '@xterm/headless';
 
 const cellWidth = 8.4;
 const cellHeight = 17;
@@ -38,31 +38,66 @@ function indexed(index: number): string {
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
+interface Run {
+  readonly column: number;
+  text: string;
+  columns: number;
+  readonly look: string;
+  readonly background: string | undefined;
+}
+
+/** The cells of a row that look alike and follow one another, as one text each; blanks between words stay within it. */
+function runsOf(line: IBufferLine | undefined, columns: number): Run[] {
+  const runs: Run[] = [];
+  for (let column = 0; column < columns; column += 1) {
+    const cell = line?.getCell(column);
+    const text = cell?.getChars() ?? '';
+    if (!cell || cell.getWidth() === 0) continue;
+    const colour = cell.isFgDefault() ? foreground : indexed(cell.getFgColor());
+    const inverse = cell.isInverse() !== 0;
+    const weight = cell.isBold() ? ' font-weight="bold"' : '';
+    const dim = cell.isDim() ? ' opacity="0.6"' : '';
+    const look = `fill="${inverse ? background : colour}"${weight}${dim}`;
+    const behind = inverse ? colour : undefined;
+    const last = runs.at(-1);
+    const isNext = last?.look === look && last.background === behind && last.column + last.columns === column;
+    if (last && isNext) {
+      last.text += text || ' ';
+      last.columns += cell.getWidth();
+    } else {
+      runs.push({ column, text: text || ' ', columns: cell.getWidth(), look, background: behind });
+    }
+  }
+  return runs.filter(({ text, background: behind }) => behind !== undefined || text.trim() !== '');
+}
+
 export function svgOf(terminal: Terminal): string {
   const { cols, rows, buffer } = terminal;
   const parts: string[] = [];
   for (let row = 0; row < rows; row += 1) {
-    const line = buffer.active.getLine(buffer.active.baseY + row);
-    for (let column = 0; column < cols; column += 1) {
-      const cell = line?.getCell(column);
-      const text = cell?.getChars() ?? '';
-      if (!cell || text === '' || text === ' ') continue;
-      const colour = cell.isFgDefault() ? foreground : indexed(cell.getFgColor());
-      const inverse = cell.isInverse() !== 0;
-      const x = (column * cellWidth).toFixed(1);
-      const y = row * cellHeight;
-      if (inverse) parts.push(`<rect x="${x}" y="${y}" width="${cellWidth}" height="${cellHeight}" fill="${colour}"/>`);
-      const weight = cell.isBold() ? ' font-weight="bold"' : '';
-      const dim = cell.isDim() ? ' opacity="0.6"' : '';
-      const fill = inverse ? background : colour;
-      parts.push(`<text x="${x}" y="${y + 13}" fill="${fill}"${weight}${dim}>${escaped(text)}</text>`);
+    const y = row * cellHeight;
+    for (const run of runsOf(buffer.active.getLine(buffer.active.baseY + row), cols)) {
+      const text = run.background ? run.text : run.text.trimEnd();
+      const left = text.length - text.trimStart().length;
+      const shown = run.background ? text : text.trimStart();
+      const at = (column: number): string => (column * cellWidth).toFixed(1);
+      const width = at(run.columns);
+      const { background: behind } = run;
+      if (behind)
+        parts.push(`<rect x="${at(run.column)}" y="${y}" width="${width}" height="${cellHeight}" fill="${behind}"/>`);
+      if (shown.trim() === '') continue;
+      // The font of the viewer may have other widths.
+      const trimmed = run.background ? run.columns : run.columns - (run.text.length - text.length) - left;
+      parts.push(
+        `<text x="${at(run.column + (run.background ? 0 : left))}" y="${y + 13}" textLength="${at(trimmed)}" ${run.look}>${escaped(shown)}</text>`,
+      );
     }
   }
   const [width, height] = [(cols * cellWidth).toFixed(0), rows * cellHeight];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="100%" height="100%" fill="${background}"/>`,
-    `<g font-family="DejaVu Sans Mono, Menlo, monospace" font-size="14">`,
+    `<g font-family="DejaVu Sans Mono, Menlo, monospace" font-size="14" xml:space="preserve">`,
     ...parts,
     '</g></svg>',
     '',
