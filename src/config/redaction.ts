@@ -39,7 +39,21 @@ export function redactor(secrets: Iterable<string>): (text: string) => string {
   };
 }
 
-/** Enough of a key to know which it is: `…last4`; of one too short for that only `…`. */
-export function maskKey(key: string): string {
-  return key.length >= 12 ? `…${key.slice(-4)}` : '…';
+export type Redact = (text: string) => string;
+
+/** Deeper nesting than this is no message to anybody. */
+const deepest = 32;
+
+/**
+ * Redacts everything inside a value that came as JSON, names included. Services do repeat what they were sent: a wrong
+ * key in "no such key …", a secret's value in a validation error.
+ */
+export function redactDeep(value: unknown, redact: Redact, depth = 0): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === deepest) return '[…]';
+  if (Array.isArray(value)) return value.map(item => redactDeep(item, redact, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [redact(name), redactDeep(item, redact, depth + 1)]),
+  );
 }

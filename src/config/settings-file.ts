@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
+import { requirementOf } from '../contract/issues.ts';
 import { errorCode } from '../text/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { writeAtomically } from './atomic-file.ts';
@@ -96,8 +97,8 @@ function check(path: string, json: unknown): { settings: Settings; warnings: str
     if (result.success) return { settings: result.data, warnings };
     const unknown = result.error.issues.filter(issue => issue.code === 'unrecognized_keys');
     if (unknown.length === 0) {
-      const faults = result.error.issues.map(issue => `  ${placeOf(issue.path)}: ${explain(issue)}`);
-      throw new ConfigError(`${path} has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.join('\n')}`);
+      const problems = result.error.issues.map(issue => `  ${placeOf(issue.path)} ${explain(issue)}`);
+      throw new ConfigError(`${path} cannot be used:\n${problems.join('\n')}`);
     }
     for (const issue of unknown) {
       for (const key of issue.keys) {
@@ -118,23 +119,11 @@ function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'the whole file' : sanitiseLine(path.map(String).join('.'), 'show');
 }
 
-/** One fault in words. The value itself is never shown: it may be a secret in the wrong place. */
+/** One problem in words. The value itself is never shown: it may be a secret in the wrong place. */
 function explain(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      if (issue.path.at(-1)?.toString().endsWith('Command')) {
-        return 'expected a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
-      }
-      return `expected ${issue.expected}`;
-    case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return issue.origin === 'number' ? `expected at least ${issue.minimum}` : 'must not be empty';
-    case 'too_big':
-      return `expected at most ${issue.maximum}`;
-    case 'invalid_key':
-      return 'this name cannot be used';
-    default:
-      return 'is not valid';
+  if (issue.code === 'invalid_key') return 'cannot be used as a name';
+  if (issue.code === 'invalid_type' && issue.path.at(-1)?.toString().endsWith('Command')) {
+    return 'must be a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
   }
+  return requirementOf(issue);
 }

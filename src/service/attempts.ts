@@ -5,7 +5,7 @@ import type { ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import { deadlineReached } from './http.ts';
 
-import type { Logger, LogLine } from './redaction.ts';
+import type { Logger, LogLine } from './options.ts';
 import { decideRetry, isLost, isPassing, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
 
 /** How one attempt ended. Without an `outcome` there is no other one. */

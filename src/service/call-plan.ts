@@ -3,24 +3,19 @@ import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
 import { own } from '../text/own.ts';
 import type { Agents } from './agents.ts';
-import { type ErrorAnswer, errorOfAnswer, readEnvelope, requestIdOf } from './answer-error.ts';
+import { type ErrorAnswer, errorOfAnswer, readEnvelope, redirected, requestIdOf } from './answer-error.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { AttemptPlan, AttemptResult, Destination, TimeLimit } from './attempts.ts';
-import { parseJson, readErrorBody } from './body.ts';
 import { type Capabilities, saysNoSuchPath } from './capabilities.ts';
 import type { Clock } from './clock.ts';
-import type { Connection, Place } from './connection.ts';
-import type { Credential, Credentials } from './credentials.ts';
+import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
-import type { CallFacts } from './facts.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
-import { exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { ServiceOptions, Timeouts } from './options.ts';
 import type { PreparedRequest } from './request.ts';
-import { redirected } from './response-error.ts';
 import { mayHaveWorked, type Outcome } from './retry.ts';
-import { heldBack, unlocated } from './unsent-error.ts';
-import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
 export interface Call {

@@ -2,24 +2,20 @@
 import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, readWith } from '../contract/common.ts';
 import { Agents } from './agents.ts';
-import { requestIdOf } from './answer-error.ts';
+import { misunderstood, requestIdOf, tooLarge } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
 import { limitTime, withRetries } from './attempts.ts';
-import { BodyTooLarge, parseJson, readBody } from './body.ts';
 import { type Call, type CallContext, CallPlan } from './call-plan.ts';
 import { Capabilities } from './capabilities.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { Connection } from './connection.ts';
-import { Credentials } from './credentials.ts';
+import { Connection, Credentials } from './connection.ts';
 import { ApiError, ReadOnlyError, RequestError, ServiceError } from './errors.ts';
-import type { CallFacts } from './facts.ts';
 import { Gates } from './gate.ts';
 import { ServiceGeneration } from './generation.ts';
-import type { WireAnswer, WireFailure } from './http.ts';
+import { BodyTooLarge, parseJson, readBody, type WireAnswer, type WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes, type ServiceOptions, timeoutsOf } from './options.ts';
 import { type CallInput, prepareRequest, withAgent } from './request.ts';
-import { misunderstood, tooLarge } from './response-error.ts';
-import { errorOfFailure } from './wire-error.ts';
+import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
 /** An answer whose head says success. */
 export interface OpenAnswer {

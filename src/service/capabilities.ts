@@ -7,7 +7,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CapabilityMissingError, type ErrorDetails } from './errors.ts';
-import { inSeconds } from './facts.ts';
+import { inSeconds } from './wire-error.ts';
 
 export interface RefusedAnswer {
   /** Path of the endpoint, with its placeholders. */

@@ -2,7 +2,6 @@
  * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waiting. Failures are
  * `WireFailure`s of a few plain facts, because got's own errors hold the request with its credentials.
  */
-
 import type { ClientRequest } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
@@ -238,4 +237,50 @@ function joinHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
       value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
     ),
   );
+}
+
+/** An error body larger than this says nothing that a smaller one could not. */
+const maxErrorBytes = 1024 * 1024;
+
+/** The answer is larger than the call allows. */
+export class BodyTooLarge extends Error {}
+
+/** @throws BodyTooLarge, WireFailure */
+export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes: number): Promise<string> {
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    close();
+    throw new BodyTooLarge();
+  }
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of chunks()) {
+    size += part.byteLength;
+    // Counted after decompression: a small body may unpack to a huge one.
+    if (size > maxBytes) throw new BodyTooLarge();
+    parts.push(part);
+  }
+  return new TextDecoder().decode(Buffer.concat(parts, size));
+}
+
+/**
+ * The body of an error, as far as it can be read: where it cannot, the status says enough.
+ *
+ * @throws WireFailure where the call was stopped
+ */
+export async function readErrorBody(answer: WireAnswer): Promise<string> {
+  try {
+    return await readBody(answer, maxErrorBytes);
+  } catch (error) {
+    if (error instanceof WireFailure && (error.fault === 'aborted' || error.fault === 'deadline')) throw error;
+    return '';
+  }
+}
+
+/** The value of a JSON text, or undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

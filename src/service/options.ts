@@ -4,7 +4,6 @@ import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
 import type { GenerationMemory } from './generation.ts';
-import type { Logger } from './redaction.ts';
 
 export interface Timeouts {
   /** For the lookup of the name, the connection and TLS together. */
@@ -110,3 +109,22 @@ export function timeoutsOf(
 }
 
 export const defaultMaxBytes = 64 * 1024 * 1024;
+
+/** All that a line of the log holds about an attempt. */
+export interface LogLine {
+  readonly operation: string;
+  readonly method: string;
+  /** Without the query, which may be a signature. */
+  readonly path: string;
+  readonly attempt: number;
+  /** From sending to the end of the answer, or to the head of a stream. */
+  readonly ms: number;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Kind of error, where the attempt failed. */
+  readonly error?: string | undefined;
+  /** Milliseconds until the next attempt, where there is one. */
+  readonly retryInMs?: number | undefined;
+}
+
+export type Logger = (line: LogLine) => void;

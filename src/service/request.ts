@@ -1,11 +1,11 @@
-/** Makes of an endpoint and its input what goes over the wire, or refuses before anything is sent. */
+/** Makes of an endpoint and its input what goes over the wire and where to, or refuses before anything is sent. */
 import type * as z from 'zod/mini';
+import { addressProblem, isLoopback } from '../config/address.ts';
 import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
+import { describeIssues, firstPath } from '../contract/issues.ts';
 import { own } from '../text/own.ts';
-import { endpointUrl, fillPath } from './address.ts';
 import type { Assumptions } from './assumptions.ts';
 import { RequestError } from './errors.ts';
-import { describeIssues, firstPath } from './issues.ts';
 
 export interface CallInput<Query, Body> {
   readonly params?: Readonly<Record<string, string | number>> | undefined;
@@ -126,4 +126,62 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
     param: firstPath(issues),
     operation,
   });
+}
+
+/**
+ * Checks the base address of a service and takes the slash from its end.
+ *
+ * @param setting name of the setting, for the message
+ * @throws RequestError where it is no address, carries a user name, or would send credentials in the clear
+ */
+export function parseBase(text: string, setting: string, allowInsecureHttp: boolean): URL {
+  const problem = addressProblem(text, allowInsecureHttp);
+  if (problem) {
+    throw new RequestError(`${setting} cannot be used: ${problem.why}`, { code: problem.code, param: setting });
+  }
+  const url = new URL(text);
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** @throws RequestError where the address would send in the clear over a network and the profile does not allow it */
+export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): void {
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && (isLoopback(url.hostname) || allowInsecureHttp)))
+    return;
+  throw new RequestError(
+    `${what} (${url.host}) is not https, so anyone on the way could read it. Nothing was sent. Use https, or allow insecure http in the profile if this network is trusted.`,
+    { code: 'address_insecure', param: what },
+  );
+}
+
+/**
+ * Fills `{name}` parts of a path with percent-encoded ids; ids may hold `/` and `:`.
+ *
+ * @throws RequestError where an id is empty, or is one that an address would swallow (`.` and `..`)
+ */
+export function fillPath(path: string, params: Readonly<Record<string, string | number>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = String(own(params, name) ?? '');
+    if (id === '' || id === '.' || id === '..') {
+      throw new RequestError(id === '' ? `${name} is missing. Nothing was sent.` : `“${id}” cannot be a ${name}.`, {
+        code: 'invalid_request',
+        param: name,
+      });
+    }
+    return encodeURIComponent(id.toWellFormed());
+  });
+}
+
+/** The whole address of an endpoint under a base; null and undefined query values are left out. */
+export function endpointUrl(
+  base: URL,
+  path: string,
+  query: Readonly<Record<string, string | number | boolean | null | undefined>> = {},
+): URL {
+  const url = new URL(base);
+  url.pathname = `${base.pathname.replace(/\/$/, '')}${path}`;
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
 }

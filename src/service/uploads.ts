@@ -6,20 +6,16 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
-import { requireTls } from './address.ts';
-import { errorOfAnswer } from './answer-error.ts';
+import { errorOfAnswer, redirected } from './answer-error.ts';
 import { type AttemptResult, type Destination, limitTime, withRetries } from './attempts.ts';
-import { readErrorBody } from './body.ts';
 import type { Caller } from './caller.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
-import { type CallFacts, sentence } from './facts.ts';
-import { exchange, type WireAnswer, WireFailure } from './http.ts';
+import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
-import { redirected } from './response-error.ts';
+import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
-import { heldBack, unlocated } from './unsent-error.ts';
-import { errorOfFailure, outcomeOfFailure } from './wire-error.ts';
+import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, unlocated } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };

@@ -1,15 +1,20 @@
-/** Makes an error of a connection that failed: by its code, never by the words of a library. */
+/** The errors of requests without an answer: of connections that failed, by their code, and of attempts that were not made. */
+
+import type { Redact } from '../config/redaction.ts';
+import type { Auth, Method } from '../contract/common.ts';
 import { own } from '../text/own.ts';
 import {
   CancelledError,
   type ErrorDetails,
   NetworkError,
+  RateLimitError,
   RequestError,
+  ServerError,
   type ServiceError,
   TimeoutError,
 } from './errors.ts';
-import { type CallFacts, inSeconds, outcomeAdvice } from './facts.ts';
-import type { WireFailure } from './http.ts';
+import type { RateLimitGate } from './gate.ts';
+import { stopped, type WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
 import type { Outcome } from './retry.ts';
 
@@ -134,4 +139,69 @@ function proxyMessage(
     return `${subject} did not connect to ${host} (${status}). ${after} ${advice}`;
   }
   return `${subject} ${own(unreached, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
+}
+
+const after = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
+
+/**
+ * The error of a call for which the service was not found, with what is known of the attempts before: a write may have
+ * happened in one of them.
+ *
+ * @param facts of the attempts that were made
+ */
+export function unlocated(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
+  if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
+  if (!(error instanceof NetworkError)) return error;
+  const details = { ...facts.details, code: error.code, outcomeUnknown: facts.mayHaveHappened };
+  return new NetworkError(`${sentence(error.message)} ${after(facts)}`, details);
+}
+
+/** The error of a call that is over, or would be, before its host takes requests again. */
+export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSignal, limits: Timeouts): ServiceError {
+  if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
+  const retryAfterMs = Math.ceil(gate.remaining());
+  const state = gate.state();
+  const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
+  const what = isLimited ? 'limits the rate of requests' : 'has failed several times in a row';
+  const message = `${facts.host} ${what}. ${after(facts)} Try again in ${inSeconds(retryAfterMs)}.`;
+  const details = { ...facts.details, retryAfterMs, outcomeUnknown: facts.mayHaveHappened };
+  return isLimited
+    ? new RateLimitError(message, { ...details, code: 'rate_limited' })
+    : new ServerError(message, { ...details, code: 'service_failing' });
+}
+
+export interface CallFacts {
+  readonly method: Method;
+  /** Whether the call changes something at the service. */
+  readonly isWrite: boolean;
+  /** What is said where the answer was lost and the call changes nothing. */
+  readonly lostAdvice?: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Host and port. */
+  readonly host: string;
+  readonly auth: Auth;
+  readonly redact: Redact;
+  /** An earlier attempt of this write may have reached the service. */
+  readonly mayHaveHappened: boolean;
+  /** What every error of this attempt holds. */
+  readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
+}
+
+export const outcomeAdvice = 'It may have happened all the same: look before doing it again.';
+
+const longestMessage = 2_000;
+
+/** The text as one sentence of a message, of bearable length. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  const clipped = trimmed.length > longestMessage ? `${trimmed.slice(0, longestMessage)}…` : trimmed;
+  return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
+}
+
+/** A wait in words, rounded up so that trying again then is not too early. */
+export function inSeconds(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds <= 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

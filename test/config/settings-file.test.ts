@@ -62,12 +62,12 @@ describe('readSettings', () => {
       keys: { quit: 'q' },
     });
     const fault = faultOf();
-    expect(fault).toContain('theme: expected one of terminal, dark, light, high-contrast, plain');
-    expect(fault).toContain('poll.focusedSeconds: expected at least 1');
-    expect(fault).toContain('profiles.p.baseUrl: expected string');
-    expect(fault).toContain('profiles.p.apiKeyCommand: expected a list of a program');
-    expect(fault).toContain('profiles.p.apiKeyFile: must not be empty');
-    expect(fault).toContain('keys.quit: expected array');
+    expect(fault).toContain('theme must be one of terminal, dark, light, high-contrast, plain');
+    expect(fault).toContain('poll.focusedSeconds must be at least 1');
+    expect(fault).toContain('profiles.p.baseUrl must be a text');
+    expect(fault).toContain('profiles.p.apiKeyCommand must be a list of a program');
+    expect(fault).toContain('profiles.p.apiKeyFile must not be empty');
+    expect(fault).toContain('keys.quit must be a list');
     expect(fault).not.toContain('sk-secret');
   });
 
@@ -78,7 +78,7 @@ describe('readSettings', () => {
     await save('sk-secret');
     expect(faultOf()).not.toContain('sk-secret');
     await save('[]');
-    expect(faultOf()).toContain('the whole file: expected object');
+    expect(faultOf()).toContain('the whole file must be an object');
   });
 
   it('refuses a file with secrets that others may read, and says how to mend it', async () => {
@@ -128,7 +128,7 @@ describe('changeSettings', () => {
     const faulty = changeSettings(path, settings => {
       settings.defaultProfile = '';
     });
-    await expect(faulty).rejects.toThrow('defaultProfile: must not be empty');
+    await expect(faulty).rejects.toThrow('defaultProfile must not be empty');
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endpointUrl, fillPath, parseBase } from '../../src/service/address.ts';
 import { RequestError } from '../../src/service/errors.ts';
 import { createService } from '../../src/service/index.ts';
+import { endpointUrl, fillPath, parseBase } from '../../src/service/request.ts';
 
 describe('base addresses', () => {
   it.each([

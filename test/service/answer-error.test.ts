@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorOfAnswer } from '../../src/service/answer-error.ts';
-import type { CallFacts } from '../../src/service/facts.ts';
+import type { CallFacts } from '../../src/service/wire-error.ts';
 
 const facts: CallFacts = {
   method: 'GET',

@@ -6,8 +6,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createService, type Service } from '../../src/service/index.ts';
-import type { ServiceOptions } from '../../src/service/options.ts';
-import type { LogLine } from '../../src/service/redaction.ts';
+import type { LogLine, ServiceOptions } from '../../src/service/options.ts';
 
 export interface SeenRequest {
   readonly method: string;

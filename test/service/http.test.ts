@@ -308,7 +308,7 @@ describe('answers that are none', () => {
       'is a web page, not JSON',
     ],
     ['truncated JSON', text('{"items": [{"bench_id": "b1", "lab'), 'answer_not_json', 'is not whole JSON'],
-    ['a wrong type', json({ items: 'none', has_more: false }), 'answer_unexpected', 'items must be array'],
+    ['a wrong type', json({ items: 'none', has_more: false }), 'answer_unexpected', 'items must be a list'],
     ['nothing at all', text(''), 'answer_unexpected', 'is not what this program knows'],
     ['a bare word', json('ok'), 'answer_unexpected', 'is not what this program knows'],
   ])('%s', async (_, behaviour, code, words) => {
@@ -464,7 +464,7 @@ describe('what is refused before anything is sent', () => {
       [
         service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: '' } }),
         'display_name',
-        'must have a length of at least 1',
+        'must not be empty',
       ],
       [
         service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'x'.repeat(257) } }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EventStreamFault, readEvents, type ServerEvent } from '../../src/service/sse.ts';
+import { EventStreamFault, readEvents, type ServerEvent } from '../../src/service/chat.ts';
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

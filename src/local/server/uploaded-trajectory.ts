@@ -3,9 +3,9 @@
  * conversation (`messages`), with what is known of its task, model, reward, metrics and end.
  */
 import * as z from 'zod/mini';
+import { pathOf } from '../../contract/issues.ts';
 import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
-import { pathOf } from './validate.ts';
 
 const text = z.nullish(z.string());
 const values = z.nullish(z.record(z.string(), z.unknown()));

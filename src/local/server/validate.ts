@@ -1,6 +1,7 @@
 /** Requests checked by the contract's schemas; a fault names the field. */
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
+import { pathOf } from '../../contract/issues.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 /** zod/mini ships without words of its own. */
@@ -22,14 +23,6 @@ export function invalid(issues: readonly Issue[]): ApiError {
     param: issue.path || undefined,
     context: { issues },
   });
-}
-
-/** A place in a body, as `tasks[3].name`. */
-export function pathOf(parts: readonly PropertyKey[]): string {
-  return parts.reduce<string>((path, part) => {
-    if (typeof part === 'number') return `${path}[${part}]`;
-    return path === '' ? String(part) : `${path}.${String(part)}`;
-  }, '');
 }
 
 function issuesOf(error: z.core.$ZodError): Issue[] {

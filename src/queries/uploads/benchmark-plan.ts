@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { describeIssues } from '../../contract/issues.ts';
 import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
-import { describeIssues } from '../../service/issues.ts';
 import { errorMessage } from '../../text/errors.ts';
 
 export const manifestName = 'manifest.json';

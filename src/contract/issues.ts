@@ -28,22 +28,35 @@ function leavesOf(issue: Issue): Issue[] {
 }
 
 function describe(issue: Issue): string {
-  const path = pathOf(issue.path) || 'the whole';
+  if (issue.code !== 'unrecognized_keys') return `${pathOf(issue.path) || 'the whole'} ${requirementOf(issue)}`;
+  const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';
+  return `unknown field${where}: ${issue.keys.join(', ')}`;
+}
+
+const kinds: ReadonlyMap<string, string> = new Map([
+  ['string', 'a text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'an object'],
+  ['record', 'an object'],
+]);
+
+/** What the value would have to be, behind its name: `must be at most 200`. */
+export function requirementOf(issue: Issue): string {
   switch (issue.code) {
     case 'too_small':
-      return `${path} must ${sizeOf(issue.origin)} at least ${issue.minimum}`;
+      if (issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
+      return `must ${sizeOf(issue.origin)} at least ${issue.minimum}`;
     case 'too_big':
-      return `${path} must ${sizeOf(issue.origin)} at most ${issue.maximum}`;
+      return `must ${sizeOf(issue.origin)} at most ${issue.maximum}`;
     case 'invalid_value':
-      return `${path} must be one of ${issue.values.map(String).join(', ')}`;
+      return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_type':
-      return `${path} must be ${issue.expected}`;
-    case 'unrecognized_keys': {
-      const where = issue.path.length > 0 ? ` in ${path}` : '';
-      return `unknown field${where}: ${issue.keys.join(', ')}`;
-    }
+      return `must be ${kinds.get(issue.expected) ?? issue.expected}`;
     default:
-      return `${path} has the wrong form`;
+      return 'has the wrong form';
   }
 }
 
@@ -51,7 +64,8 @@ function sizeOf(origin: string): string {
   return origin === 'string' || origin === 'array' ? 'have a length of' : 'be';
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
+/** A place in a value, as `tasks[3].name`; empty for the whole. */
+export function pathOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;
     return text === '' ? String(key) : `${text}.${String(key)}`;
