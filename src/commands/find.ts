@@ -2,7 +2,8 @@
 import { fruitlessPages, pageSize } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import { resourceNamed, resources } from '../resources/catalogue.ts';
-import type { Resource, Scope } from '../resources/define.ts';
+import type { Resource } from '../resources/define.ts';
+import type { Scope } from '../resources/place.ts';
 import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandContext } from './with-service.ts';
@@ -77,9 +78,9 @@ export async function findOne(
   };
   if (idPattern?.test(word)) return (await byId(word)) ?? missing();
   const source = resource.list(scope);
-  const found: never[] = [];
+  const found: object[] = [];
   for await (const { rows } of pagesOf(resource, scope, context)) {
-    for (const row of rows as never[]) if (source.id(row) === word || label?.(row) === word) found.push(row);
+    for (const row of rows) if (source.id(row) === word || label?.(row) === word) found.push(row);
   }
   const [row] = found;
   if (row === undefined) return (await byId(word)) ?? missing();

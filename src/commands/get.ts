@@ -22,7 +22,7 @@ const usualWidth = 100;
 async function progressFacts({ kind, list }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
   if (kind !== 'run' && kind !== 'training') return [];
   const { service, memory, signal } = context;
-  const id = list({}).id(row as never);
+  const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a run that has ended may hold its mean, which is among its facts then.
   const known = 'reward_mean' in row && row.reward_mean != null;
@@ -50,7 +50,7 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
       await io.print(recordText(row, flags.field));
       return exitCodes.done;
     }
-    const facts = [...resource.facts(row as never), ...(await progressFacts(resource, row, context))];
+    const facts = [...resource.facts(row), ...(await progressFacts(resource, row, context))];
     await io.print(factText(facts, io.columns));
     if (resource.kind === 'trajectory') {
       await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? usualWidth)}`);

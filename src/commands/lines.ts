@@ -8,7 +8,6 @@ import { Writable } from 'node:stream';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
-import type { ListSource } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { PinnedThing } from '../queries/remembered/store.ts';
 import { runnableKinds } from '../queries/statuses/store.ts';
@@ -108,7 +107,7 @@ class Lines {
   }
 
   async #list(resource: Resource): Promise<void> {
-    const source: ListSource<never> = resource.list({});
+    const source = resource.list({});
     const service = await this.#service();
     const { remembered } = this.#session.workbench;
     const page = await source.readPage({
@@ -155,7 +154,7 @@ class Lines {
   #tell(number: number): void {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
-    const facts: readonly Fact[] = this.#shown.resource.facts(row as never);
+    const facts: readonly Fact[] = this.#shown.resource.facts(row);
     for (const { label, value } of given(facts)) this.say(`${label}: ${String(value)}`);
   }
 
@@ -224,8 +223,8 @@ function followable(resource: Resource, row: object): PinnedThing | undefined {
 }
 
 /** A row in words: what its columns show, but for what is empty. */
-function rowLine(columns: readonly Column<never>[], row: object): string {
-  const shown = columns.filter(column => !column.wide).map(column => [column, cellText(column, row as never)] as const);
+function rowLine(columns: readonly Column<object>[], row: object): string {
+  const shown = columns.filter(column => !column.wide).map(column => [column, cellText(column, row)] as const);
   return shown
     .filter(([, text]) => text !== '')
     .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))

@@ -3,7 +3,8 @@ import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import type { Resource, Scope, ScopeName } from '../resources/define.ts';
+import type { Resource } from '../resources/define.ts';
+import type { Scope, ScopeName } from '../resources/place.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { idOf, pagesOf, resourceOrThrow } from './find.ts';
@@ -18,14 +19,14 @@ const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as cons
 type Flags = Given<'list'>['flags'];
 
 /** By its id or its title. @throws CommandError naming what there is */
-function columnNamed({ columns }: Resource, name: string): Column<never> {
+function columnNamed({ columns }: Resource, name: string): Column<object> {
   const found = columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
   if (found) return found;
   throw new CommandError(`There is no column ${name}. There are ${columns.map(({ id }) => id).join(', ')}.`);
 }
 
-function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column<never>[] {
-  const shown = (column: Column<never>): Column<never> => ({ ...column, wide: false });
+function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column<object>[] {
+  const shown = (column: Column<object>): Column<object> => ({ ...column, wide: false });
   if (wanted !== undefined) return wanted.split(',').map(name => shown(columnNamed(resource, name.trim())));
   if (wide) return resource.columns.map(shown);
   const [first, ...others] = resource.columns.filter(column => !column.wide && column.id !== 'id');
@@ -35,7 +36,7 @@ function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column
 }
 
 /** An id that is cut is none. */
-function withWholeIds(columns: readonly Column<never>[], rows: readonly never[]): readonly Column<never>[] {
+function withWholeIds(columns: readonly Column<object>[], rows: readonly object[]): readonly Column<object>[] {
   return columns.map(column => {
     if (column.id !== 'id') return column;
     const longest = rows.reduce((most, row) => Math.max(most, String(column.value(row)).length), column.title.length);
@@ -76,11 +77,11 @@ export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promis
     const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
     let notes: readonly string[] = [];
-    const rows: never[] = [];
+    const rows: object[] = [];
     let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
       notes = page.notes;
-      const { rows: kept, notice } = arrange(page.rows as never[], { filter: flags.filter ?? '', sort: undefined });
+      const { rows: kept, notice } = arrange(page.rows, { filter: flags.filter ?? '', sort: undefined });
       if (notice) throw new CommandError(notice);
       for (const row of kept) rows.push(row);
       // An order is that of all rows.

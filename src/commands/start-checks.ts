@@ -9,7 +9,7 @@ import { CommandError } from './exit.ts';
 
 /** @throws Error naming every override of a key that cannot be followed */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
-  const layers = [...generalLayers.map(table => Object.values(table)), ...registry.map(view => view.commands)];
+  const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
   const faults = overrideFaults(layers, preferences.keys);
   if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
 }

@@ -106,6 +106,7 @@ export const benchmarks = defineResource<Benchmark>({
   facts: benchmarkFacts,
   label: row => row.label,
   commands: benchmarkCommands,
+  emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
 });
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [
@@ -140,6 +141,7 @@ export const images = defineResource<BenchmarkImage>({
   list: ({ benchmark = '' }) => imageList(benchmark),
   columns: imageColumns,
   facts: imageFacts,
+  emptyWords: 'This benchmark has no images',
 });
 
 export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
@@ -191,4 +193,5 @@ export const runtimes = defineResource<BenchmarkRuntime>({
   columns: runtimeColumns,
   facts: runtimeFacts,
   label: row => row.image_ref,
+  emptyWords: 'No runtimes yet: building the images of a benchmark makes them',
 });

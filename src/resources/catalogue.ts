@@ -1,7 +1,8 @@
 /** The resources by name, by id and by kind. */
 import type { PinnedThing } from '../queries/remembered/store.ts';
-import type { Resource } from './define.ts';
+import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
+import type { Place } from './place.ts';
 
 const last = Number.MAX_SAFE_INTEGER;
 
@@ -25,13 +26,25 @@ export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }
 
-/** What a row is called: its name, or its id where it has none. */
-export function labelOf({ list, label }: Resource, row: object): string {
-  return label?.(row as never) || list({}).id(row as never);
+/** As what a row is pinned and watched; undefined for what is neither. */
+export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): PinnedThing | undefined {
+  const { kind } = resource;
+  return kind && { kind, id: idOf(resource, row), label: labelOf(resource, row) };
 }
 
-/** As what a row is pinned and watched; undefined for what is neither. */
-export function refOf(resource: Resource, row: object): PinnedThing | undefined {
-  const { kind, list } = resource;
-  return kind && { kind, id: list({}).id(row as never), label: labelOf(resource, row) };
+/** Where what is pinned or watched opens; undefined for what this program does not know. */
+export function placeOfRef({ kind, id, label }: PinnedThing): Place | undefined {
+  const resource = resourceOfKind(kind);
+  return resource && recordPlace(resource, id, label);
+}
+
+/** The way to the record with this id, from its section; undefined where the id does not say what it is of. */
+export function trailOfId(id: string): readonly Place[] | undefined {
+  const resource = resourceOfId(id);
+  return resource && trailTo(resource, id);
+}
+
+/** The way to a record from the section of its resource; undefined where it cannot be opened. */
+export function trailTo(resource: Resource, id: string): readonly Place[] | undefined {
+  return resource.get && [listPlace(resource), recordPlace(resource, id)];
 }

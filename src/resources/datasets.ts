@@ -5,7 +5,8 @@ import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { ageOf, timeColumn } from '../present/times.ts';
 import { datasetList } from '../queries/datasets.ts';
-import { defineResource } from './define.ts';
+import { defineResource, listPlace } from './define.ts';
+import { trajectories } from './trajectories.ts';
 
 export const datasetColumns: readonly Column<Dataset>[] = [
   {
@@ -58,4 +59,7 @@ export const datasets = defineResource<Dataset>({
   facts: datasetFacts,
   label: row => row.dataset_name,
   commands: datasetCommands,
+  place: row =>
+    listPlace(trajectories, { dataset: row.dataset_name ?? '' }, row.display_name ?? row.dataset_name ?? ''),
+  emptyAdvice: { command: datasetCommands.upload, words: 'uploads trajectories, and evaluations record theirs' },
 });

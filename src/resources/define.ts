@@ -1,21 +1,17 @@
 /** What a resource is: how it is listed, read and shown. Declared once, for the screen, the line mode and the command line. */
 import type { Column } from '../present/column.ts';
-import type { CommandTable } from '../present/command.ts';
+import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import type { ListSource } from '../queries/list.ts';
 import type { ThingKind } from '../queries/remembered/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
+import type { Place, Scope, ScopeName } from './place.ts';
 
-/** What a list is narrowed to: ids, but for `dataset` and `status`. */
-export interface Scope {
-  readonly benchmark?: string | undefined;
-  readonly run?: string | undefined;
-  readonly training?: string | undefined;
-  readonly dataset?: string | undefined;
-  readonly status?: string | undefined;
+/** What a key would do about something, e.g. about a list without rows: `uploads one`. */
+export interface Advice {
+  readonly command: Command;
+  readonly words: string;
 }
-
-export type ScopeName = keyof Scope;
 
 /** The declaration of a resource whose rows are `Row`. */
 export interface ResourceOf<Row> {
@@ -35,24 +31,77 @@ export interface ResourceOf<Row> {
   /** They are listed only within one of these, and have no section. */
   readonly needs?: ScopeName;
   readonly list: (scope: Scope) => ListSource<Row>;
-  /** Reads one by its id. */
+  /** Reads one by its id. What can be read opens. */
   readonly get?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
   /** A row in full. */
   readonly facts: (row: Row) => readonly Fact[];
   /** What a row is called, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
+  /** Id of what a row belongs to, e.g. the benchmark of a run. */
+  readonly parent?: (row: Row) => string | null | undefined;
+  /** Where a row opens, where that is not its record. */
+  readonly place?: (row: Row) => Place;
   /** What can be done with rows. */
   readonly commands?: CommandTable;
+  /** What is said of a list without rows; `No projects yet` where it is missing. */
+  readonly emptyWords?: string;
+  readonly emptyAdvice?: Advice;
 }
 
-/** A resource whatever its rows are. */
-export interface Resource extends Omit<ResourceOf<never>, 'list' | 'get'> {
-  readonly list: (scope: Scope) => ListSource<never>;
-  readonly get?: (id: string) => LiveQuery<object>;
-}
+/** A resource whatever its rows are. Its rows are to be had from itself only. */
+export type Resource = ResourceOf<object>;
 
 /** Declares a resource and checks it against the type of its rows. */
 export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
   return declared;
+}
+
+/** What many are called, as a title: `Training runs`. */
+export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {
+  return titled(many);
+}
+
+/** What one is called, as a title: `Training run`. */
+export function singularTitle({ names: [, one] }: Pick<Resource, 'names'>): string {
+  return titled(one);
+}
+
+function titled(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
+}
+
+/** The place of a list, all of it or within something else. */
+export function listPlace(
+  { names: [resource] }: Pick<Resource, 'names'>,
+  scope?: Scope,
+  label?: string,
+): Place<'list'> {
+  return { view: 'list', resource, ...(scope && { scope }), ...(label !== undefined && { label }) };
+}
+
+/** The place of a record of which only the id, and perhaps the name, is known. */
+export function recordPlace(
+  { names: [resource] }: Pick<Resource, 'names'>,
+  id: string,
+  label?: string | null,
+): Place<'record'> {
+  return { view: 'record', resource, id, ...(label ? { label } : {}) };
+}
+
+export function idOf<Row extends object>({ list }: ResourceOf<Row>, row: Row): string {
+  return list({}).id(row);
+}
+
+/** What a row is called: its name, or its id where it has none. */
+export function labelOf<Row extends object>(resource: ResourceOf<Row>, row: Row): string {
+  return resource.label?.(row) || idOf(resource, row);
+}
+
+/** Where a row opens; undefined for what does not. */
+export function placeOf<Row extends object>(resource: ResourceOf<Row>, row: Row): Place | undefined {
+  if (resource.place) return resource.place(row);
+  if (!resource.get) return undefined;
+  const parent = resource.parent?.(row);
+  return { ...recordPlace(resource, idOf(resource, row), resource.label?.(row)), ...(parent ? { parent } : {}) };
 }

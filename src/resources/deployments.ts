@@ -88,4 +88,5 @@ export const deployments = defineResource<Deployment>({
   facts: deploymentFacts,
   label: row => row.model_slug,
   commands: deploymentCommands,
+  emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });

@@ -55,4 +55,5 @@ export const models = defineResource<SupportedModel>({
   columns: modelColumns,
   facts: modelFacts,
   label: row => row.model_name,
+  emptyWords: 'The service offers no models',
 });

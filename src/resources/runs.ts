@@ -8,6 +8,7 @@ import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { evalRunQuery, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { reward } from '../text/numbers.ts';
+import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
 import type { RewardSummary } from './reward-summary.ts';
 
@@ -110,5 +111,7 @@ export const runs = defineResource<EvalRun>({
   columns: runColumns,
   facts: row => runFacts(row),
   label: row => row.display_name,
+  parent: row => row.bench_id,
   commands: runCommands,
+  emptyAdvice: { command: benchmarkCommands.evaluate, words: 'on a benchmark evaluates a model' },
 });

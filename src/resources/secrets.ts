@@ -62,4 +62,5 @@ export const secrets = defineResource<Secret>({
   facts: secretFacts,
   label: row => row.name,
   commands: secretCommands,
+  emptyAdvice: { command: secretCommands.create, words: 'creates one' },
 });

@@ -11,7 +11,9 @@ import {
   type ProgressedRun,
   trainingRunQuery,
   trainingRunsOf,
+  withProgress,
 } from '../queries/training.ts';
+import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
 
 /** The step budget of a run, where its options say so. */
@@ -130,12 +132,15 @@ export const training = defineResource<TrainingRun>({
   idPattern: /^(trn|tr|train)[_-]/,
   kind: 'training',
   scopes: ['benchmark'],
-  list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
+  list: ({ benchmark }) => withProgress(benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,
   facts: trainingFacts,
   label: row => row.display_name,
+  parent: row => row.bench_id,
   commands: trainingCommands,
+  emptyWords: 'No training runs yet',
+  emptyAdvice: { command: benchmarkCommands.train, words: 'on a benchmark starts one' },
 });
 
 export const checkpointColumns: readonly Column<Checkpoint>[] = [
@@ -172,4 +177,5 @@ export const checkpoints = defineResource<Checkpoint>({
   list: ({ training: run = '' }) => checkpointList(run, true),
   columns: checkpointColumns,
   facts: checkpointFacts,
+  commands: checkpointCommands,
 });

@@ -105,4 +105,5 @@ export const trajectories = defineResource<Trajectory>({
   facts: trajectoryFacts,
   label: row => row.task_id,
   commands: trajectoryCommands,
+  emptyWords: 'No trajectories yet: evaluations record them',
 });

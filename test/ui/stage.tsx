@@ -1,14 +1,15 @@
 /** One window on an otherwise empty screen, in the real shell, on a service that the test makes up. */
 import { Text } from 'ink';
-import { type ReactNode, useEffect } from 'react';
+import { type ComponentType, type ReactNode, useEffect } from 'react';
 import { onTestFinished } from 'vitest';
 import { Workbench } from '../../src/queries/workbench.tsx';
+import type { Place, ViewName } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
-import { Panes } from '../../src/ui/app/panes.tsx';
 import { Program } from '../../src/ui/app/program.tsx';
+import { type Registry, type ViewDefinition, type ViewProps, viewId } from '../../src/ui/app/registry.ts';
 import { useShell } from '../../src/ui/app/shell-context.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
-import type { ViewDefinition } from '../../src/ui/app/view-definition.ts';
+import { View } from '../../src/ui/app/view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -40,20 +41,50 @@ export function openOnStage(
     const { showOverlay } = useShell();
     // biome-ignore lint/correctness/useExhaustiveDependencies: the window is opened once
     useEffect(() => showOverlay({ id: 'window', render: window }), []);
-    return <Panes main={<Text>behind</Text>} />;
+    return <View main={<Text>behind</Text>} />;
   }
   return openViewOnStage(StageView, { service, ...options });
 }
 
+interface ViewOptions<Name extends ViewName> {
+  /** What the view is given to show; the list of what is on the stage, where it is missing. */
+  readonly place?: Place<Name>;
+  /** Views that can be opened from it. */
+  readonly others?: readonly ViewDefinition[];
+}
+
+interface RegistryOptions {
+  readonly home?: Place | undefined;
+  readonly others?: readonly ViewDefinition[];
+}
+
+const onStage: Place = { view: 'list', resource: 'stage' };
+
+/** A program of one view, and others that can be opened from it. */
+export function registryOf(
+  component: ComponentType<ViewProps>,
+  { home = onStage, others = [] }: RegistryOptions = {},
+): Registry {
+  return {
+    home,
+    sections: [{ title: 'Stage', names: ['stage'], place: home }],
+    views: [{ id: viewId(home), title: 'Stage', commands: [], component }, ...others],
+  };
+}
+
 /** Opens a view that fills the screen; it closes with the test. */
-export function openViewOnStage(
-  component: ViewDefinition['component'],
-  { service = noService, others = [], ...options }: StageOptions & { readonly others?: readonly ViewDefinition[] } = {},
+export function openViewOnStage<Name extends ViewName>(
+  component: ComponentType<ViewProps<Name>>,
+  { service = noService, others = [], place, ...options }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
-  const view: ViewDefinition = { name: 'stage', title: 'Stage', section: true, aliases: [], commands: [], component };
   const workbench = new Workbench({ service, profile: 'test' });
   const screen = openScreen(
-    <Program workbench={workbench} theme={createTheme()} registry={[view, ...others]} terminal={noTerminal} />,
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registryOf(component as ComponentType<ViewProps>, { home: place as Place | undefined, others })}
+      terminal={noTerminal}
+    />,
     { columns: 100, rows: 30, ...options },
   );
   onTestFinished(() => {

@@ -76,12 +76,12 @@ const strange = [
   '👩🏽‍💻',
 ];
 
-const commandsOfViews = registry.flatMap(view => view.commands);
+const commandsOfViews = registry.views.flatMap(view => view.commands);
 const everyKey = [
   ...new Set([...generalLayers.flatMap(table => Object.values(table)), ...commandsOfViews].flatMap(({ keys }) => keys)),
 ];
 const moves = ['up', 'down', 'j', 'k', 'pageup', 'pagedown', 'ctrl-d', 'ctrl-u', 'g', 'G', 'home', 'end'];
-const sections = registry.filter(view => view.section);
+const { sections } = registry;
 const words = [
   't-words',
   'base',
@@ -125,7 +125,7 @@ export class Inputs {
     const section = random.pick(sections);
     const down = 'j'.repeat(random.between(0, 4));
     const opens = random.chance(0.8) ? '\r' : '';
-    return this.#type(`\u001b:${section.name}\r${down}${opens}`);
+    return this.#type(`\u001b:${section.names[0]}\r${down}${opens}`);
   }
 
   #mouse(): Input {
@@ -174,7 +174,9 @@ export class Inputs {
       case 'filter':
         return this.#type(`/${random.pick(words)}${random.pick(['\r', '', '\u001b'])}`);
       case 'go':
-        return this.#type(`:${random.pick([...sections.map(view => view.name), ...words, ...names])}\r`);
+        return this.#type(
+          `:${random.pick([...sections.flatMap(({ names: [name = ''] }) => name), ...words, ...names])}\r`,
+        );
       case 'paste': {
         const text = random.chance(0.2) ? 'pasted '.repeat(3_000) : hostileText(random).slice(0, 5_000);
         return { kind: 'bytes', bytes: `\u001b[200~${text.replaceAll('\u001b[201~', '')}\u001b[201~`, keys: 1 };

@@ -1,6 +1,6 @@
 /** Opens a view on answers that are wrong in their values, and compares what it says with what was sent. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Location } from '../../src/ui/navigation/location.ts';
+import type { Place } from '../../src/resources/place.ts';
 import type { Fault } from './judge.ts';
 import { mutateJson } from './mutate.ts';
 import {
@@ -29,7 +29,7 @@ interface Evidence {
 
 interface Check {
   readonly name: string;
-  readonly location: (ids: Ids) => Location;
+  readonly place: (ids: Ids) => Place;
   /** Paths whose answers are made wrong; the others are as they should be. */
   readonly wrong: RegExp;
   /** Paths that must have been asked before the screen is looked at. */
@@ -52,8 +52,6 @@ const trainingProgressPath = /^\/api\/v1\/train\/[^/]+\/progress$/;
 const checkpointsPath = /^\/api\/v1\/train\/[^/]+\/checkpoints$/;
 const trainerPath = /trainer-reward-by-step$/;
 const heldOutPath = /held-out-reward-by-step$/;
-
-const noParams = {};
 
 /** Every number in a column is one that was sent. */
 function columnFaults(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
@@ -140,7 +138,7 @@ function trainingFaults({ text, sent }: Evidence): string[] {
 const checks: readonly Check[] = [
   {
     name: 'benchmarks',
-    location: () => ({ view: 'benchmarks', params: noParams }),
+    place: () => ({ view: 'list', resource: 'benchmarks' }),
     wrong: benchmarksPath,
     asks: [benchmarksPath],
     faults: ({ text, sent }) => {
@@ -151,7 +149,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'runs',
-    location: () => ({ view: 'runs', params: noParams }),
+    place: () => ({ view: 'list', resource: 'runs' }),
     wrong: runsPath,
     asks: [benchmarksPath, runsPath],
     faults: ({ text, sent }) => {
@@ -162,14 +160,14 @@ const checks: readonly Check[] = [
   },
   {
     name: 'run',
-    location: ({ run }) => ({ view: 'run', params: { eval_run_id: run } }),
+    place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),
     wrong: /^\/api\/v1\/(?:eval\/[^/]+(?:\/progress|\/trajectory-rewards)?|trajectories.*)$/,
     asks: [runPath, runProgressPath, rewardsPath, trajectoriesPath],
     faults: runFaults,
   },
   {
     name: 'training run',
-    location: ({ training }) => ({ view: 'training-run', params: { training_run_id: training } }),
+    place: ({ training }) => ({ view: 'record', resource: 'training', id: training }),
     wrong: /^\/api\/v1\/train\//,
     asks: [trainingProgressPath, checkpointsPath, trainerPath, heldOutPath],
     faults: trainingFaults,
@@ -252,7 +250,7 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
     rows: 60,
     readOnly: true,
     haste,
-    start: check.location(ids),
+    start: check.place(ids),
     onUnmeant: what => unmeant.push(what),
   });
   const { screen } = program;

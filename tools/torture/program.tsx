@@ -1,11 +1,11 @@
 /** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
 import { Workbench } from '../../src/queries/workbench.tsx';
+import type { Place } from '../../src/resources/place.ts';
 import { systemClock } from '../../src/service/clock.ts';
 import { createService } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts';
-import type { Location } from '../../src/ui/navigation/location.ts';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen } from '../../test/screen.ts';
@@ -19,7 +19,7 @@ export interface ProgramOptions {
   readonly rows: number;
   readonly readOnly: boolean;
   /** Where it opens; the benchmarks where it is not given. */
-  readonly start?: Location;
+  readonly start?: Place;
   /** Waits of the program are this many times shorter. */
   readonly haste: number;
   /** Hears of what the program writes and does not mean to. */
@@ -85,7 +85,7 @@ export function openProgram(options: ProgramOptions): RunningProgram {
       theme={createTheme()}
       registry={registry}
       terminal={terminal}
-      start={options.start ?? { view: 'benchmarks', params: {} }}
+      start={options.start ?? { view: 'list', resource: 'benchmarks' }}
       notices="desktop"
     />,
     { columns, rows, onBytes: bytes => reader.take(bytes) },

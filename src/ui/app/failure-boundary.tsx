@@ -9,12 +9,13 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Failure, type Failures, useFailures } from './failures.ts';
 import { windowRoom } from './layout.ts';
-import { Panes, usePane } from './panes.tsx';
 import { type Overlay, useShell } from './shell-context.tsx';
+import { usePane, View } from './view.tsx';
 
 interface BoundaryProps {
   readonly failures: Failures;
-  readonly fallback: (failure: Failure, again: () => void) => ReactNode;
+  /** Without a failure while its report is being written. */
+  readonly fallback: (failure: Failure | undefined, again: () => void) => ReactNode;
   readonly children: ReactNode;
 }
 
@@ -40,7 +41,7 @@ class Boundary extends Component<BoundaryProps, BoundaryState> {
   override render(): ReactNode {
     const { failed, failure } = this.state;
     if (!failed) return this.props.children;
-    return failure && this.props.fallback(failure, this.#again);
+    return this.props.fallback(failure, this.#again);
   }
 }
 
@@ -64,7 +65,7 @@ function FailedView({ failure, onAgain }: FallbackProps) {
   const { styles, glyphs } = useTheme();
   const [first = '', ...rest] = failureLines('This view', failure, width - 3);
   return (
-    <Panes
+    <View
       bindings={[
         { command: failureCommands.again, run: onAgain },
         { command: failureCommands.back, run: () => navigate({ kind: 'leave' }), enabled: canGoBack },
@@ -110,7 +111,10 @@ function FailedWindow({ failure, onAgain, onClose }: FallbackProps & { readonly 
 /** A view that fails while it is drawn or in an effect gives way to a pane that says so. */
 export function ViewBoundary({ children }: { readonly children: ReactNode }) {
   return (
-    <Boundary failures={useFailures()} fallback={(failure, again) => <FailedView failure={failure} onAgain={again} />}>
+    <Boundary
+      failures={useFailures()}
+      fallback={(failure, again) => (failure ? <FailedView failure={failure} onAgain={again} /> : <View main={null} />)}
+    >
       {children}
     </Boundary>
   );
@@ -127,7 +131,7 @@ export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
   return (
     <Boundary
       failures={useFailures()}
-      fallback={(failure, again) => <FailedWindow failure={failure} onAgain={again} onClose={close} />}
+      fallback={(failure, again) => failure && <FailedWindow failure={failure} onAgain={again} onClose={close} />}
     >
       <OverlayContent overlay={overlay} close={close} />
     </Boundary>
@@ -150,7 +154,7 @@ export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryP
   return (
     <Boundary
       failures={failures}
-      fallback={(failure, again) => <FailedProgram failure={failure} onAgain={again} onQuit={onQuit} />}
+      fallback={(failure, again) => failure && <FailedProgram failure={failure} onAgain={again} onQuit={onQuit} />}
     >
       {children}
     </Boundary>

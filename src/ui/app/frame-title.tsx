@@ -1,25 +1,23 @@
 /** The top border: what this is, where it is connected to, and how fresh what is shown is. */
 import { Text } from 'ink';
-import { useCallback, useSyncExternalStore } from 'react';
+import { useCallback } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from './frame-lines.ts';
-import type { FreshnessStore } from './freshness-store.ts';
 import { useRunningCount } from './notices.tsx';
 
 export interface FrameTitleProps {
   readonly columns: number;
-  readonly freshness: FreshnessStore;
+  readonly freshness: Freshness | undefined;
 }
 
 export function FrameTitle({ columns, freshness }: FrameTitleProps) {
   const { profile, readOnly } = useWorkbench();
   const theme = useTheme();
   const running = useRunningCount();
-  useSyncExternalStore(freshness.subscribe, freshness.stamp);
   const long = useFreshness(freshness, freshnessWords);
   const short = useFreshness(freshness, shortFreshnessWords);
   const mark = useFreshness(
@@ -35,6 +33,6 @@ export function FrameTitle({ columns, freshness }: FrameTitleProps) {
 }
 
 /** What `words` makes of the freshness; drawn again only when that changes. */
-function useFreshness(store: FreshnessStore, words: (freshness: Freshness, now: number) => string): string {
-  return useTime(useCallback(now => (store.current ? words(store.current, now) : ''), [store, words]));
+function useFreshness(freshness: Freshness | undefined, words: (freshness: Freshness, now: number) => string): string {
+  return useTime(useCallback(now => (freshness ? words(freshness, now) : ''), [freshness, words]));
 }

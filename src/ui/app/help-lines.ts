@@ -20,7 +20,7 @@ import {
   typingCommands,
 } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
-import type { ViewRegistry } from './view-definition.ts';
+import type { Registry } from './registry.ts';
 
 export interface HelpLine {
   readonly kind: 'heading' | 'command' | 'text';
@@ -52,13 +52,13 @@ const inWindows: readonly HelpSection[] = [
 
 /** What help says: first what the keys do here, then everything, by where it applies; without what may not be used. */
 export function helpSections(
-  registry: ViewRegistry,
+  registry: Registry,
   here: readonly Command[],
   allows: (command: Command) => boolean,
 ): HelpSection[] {
   const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
   const now = here.filter(command => !known.has(command.id));
-  const views = registry.map(view => ({ title: view.title, commands: view.commands }));
+  const views = registry.views.map(view => ({ title: view.title, commands: view.commands }));
   return [{ title: 'Here', commands: now }, ...everywhere, ...views, ...inWindows].map(({ title, commands }) => ({
     title,
     commands: commands.filter(allows),

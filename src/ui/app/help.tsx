@@ -8,13 +8,13 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { helpLines, helpSections } from './help-lines.ts';
 import { windowRoom } from './layout.ts';
+import type { Registry } from './registry.ts';
 import { useShell } from './shell-context.tsx';
-import type { ViewRegistry } from './view-definition.ts';
 
 /** Columns in which keys, titles and ids are easily read together. */
 const widest = 100;
 
-export function HelpOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
+export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { layout } = useShell();
   const router = useRouter();
   const { styles } = useTheme();

@@ -4,10 +4,10 @@ import { useWorkbench } from '../../queries/workbench.tsx';
 import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useConnection } from './connection.ts';
-import { lateWindow } from './late.tsx';
+import { lazyWindow } from './lazy.tsx';
 import { type Shell, useShell } from './shell-context.tsx';
 
-const LeaveWindow = lateWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
+const LeaveWindow = lazyWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
 
 /** Leaves at once where nothing would be lost, and else asks first. */
 export function leaveOrAsk(

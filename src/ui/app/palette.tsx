@@ -2,6 +2,7 @@
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import { useWorkbench } from '../../queries/workbench.tsx';
+import { resourceNamed, trailOfId, trailTo } from '../../resources/catalogue.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
@@ -15,8 +16,8 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, useConnection } from './connection.ts';
 import { windowRoom } from './layout.ts';
 import { useShowProfile } from './leave.tsx';
+import type { Registry } from './registry.ts';
 import { type Shell, useShell } from './shell-context.tsx';
-import { locateId, type ViewRegistry } from './view-definition.ts';
 
 /** Entries that come first where nothing is typed: those used last. */
 const recentEntries = 8;
@@ -47,19 +48,17 @@ function paletteReducer(state: PaletteState, action: PaletteAction): PaletteStat
   }
 }
 
-function viewEntries(registry: ViewRegistry, navigate: Shell['navigate']): PaletteEntry[] {
-  return registry
-    .filter(view => view.section)
-    .map(view => ({
-      id: `view.${view.name}`,
-      title: view.title,
-      words: [view.name, ...view.aliases],
-      note: view.aliases
-        .slice(0, 2)
-        .map(alias => `:${alias}`)
-        .join(' '),
-      run: () => navigate({ kind: 'go', trail: [{ view: view.name, params: {} }] }),
-    }));
+function sectionEntries({ sections }: Registry, navigate: Shell['navigate']): PaletteEntry[] {
+  return sections.map(({ title, names, place }) => ({
+    id: `view.${names[0] ?? title}`,
+    title,
+    words: names,
+    note: names
+      .slice(1, 3)
+      .map(name => `:${name}`)
+      .join(' '),
+    run: () => navigate({ kind: 'go', trail: [place] }),
+  }));
 }
 
 /** Other services that are set up: `:profile prod` shows them. */
@@ -74,31 +73,18 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
 }
 
 /** A pasted or typed id opens what it is; `run evr_1` says what it is where the id alone does not. */
-function idEntry(typed: string, registry: ViewRegistry, navigate: Shell['navigate']): PaletteEntry[] {
+function idEntry(typed: string, navigate: Shell['navigate']): PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
-  const id = words.at(-1) ?? '';
-  const named =
-    words.length === 2
-      ? registry.find(view => view.opens && (view.name === words[0] || view.aliases.includes(words[0] ?? '')))
-      : undefined;
-  const trail = named?.opens
-    ? [{ view: named.name, params: { [named.opens.param]: id } }]
-    : words.length === 1
-      ? locateId(registry, id)
-      : undefined;
-  if (!trail) return [];
-  return [
-    {
-      id: `id.${id}`,
-      title: `open ${id}`,
-      words: [],
-      note: trail.at(-1)?.view ?? '',
-      run: () => navigate({ kind: 'go', trail }),
-    },
-  ];
+  const [first = '', id = first] = words;
+  const named = words.length === 2 ? resourceNamed(first) : undefined;
+  const trail = named ? trailTo(named, id) : words.length === 1 ? trailOfId(id) : undefined;
+  const place = trail?.at(-1);
+  if (!trail || place?.view !== 'record') return [];
+  const [, one = ''] = resourceNamed(place.resource)?.names ?? [];
+  return [{ id: `id.${id}`, title: `open ${id}`, words: [], note: one, run: () => navigate({ kind: 'go', trail }) }];
 }
 
-export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; onClose: () => void }) {
+export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { layout, navigate } = useShell();
   const showProfile = useShowProfile();
   const { remembered } = useWorkbench();
@@ -123,10 +109,10 @@ export function PaletteOverlay({ registry, onClose }: { registry: ViewRegistry; 
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
   const entries = [
-    ...idEntry(typed, registry, navigate),
+    ...idEntry(typed, navigate),
     ...rankEntries(
       typed,
-      [...viewEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
+      [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
       recent,
     ),
   ];

@@ -1,23 +1,23 @@
 /** Everything on screen, with the contexts that it needs. */
 import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
+import type { Place } from '../../resources/place.ts';
 import type { KeyOverrides } from '../keys/command.ts';
 import { KeyRouter } from '../keys/router.tsx';
-import type { Location } from '../navigation/location.ts';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
 import { type Connection, ConnectionProvider, noConnection } from './connection.ts';
 import { FailuresProvider, useFailures } from './failures.ts';
 import type { NoticeKind } from './notices.tsx';
+import type { Registry } from './registry.ts';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';
-import type { ViewRegistry } from './view-definition.ts';
 
 export interface ProgramProps {
   readonly workbench: Workbench;
   readonly theme: Theme;
-  readonly registry: ViewRegistry;
+  readonly registry: Registry;
   readonly terminal: TerminalPort;
   readonly overrides?: KeyOverrides;
-  readonly start?: Location;
+  readonly start?: Place;
   readonly notices?: NoticeKind;
   readonly connection?: Connection;
 }

@@ -8,16 +8,16 @@ import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import type { Size } from './layout.ts';
+import type { Section } from './registry.ts';
 import type { ShellAction } from './shell-state.ts';
-import type { ViewDefinition } from './view-definition.ts';
 
 export interface SectionsProps {
-  readonly sections: readonly ViewDefinition[];
+  readonly sections: readonly Section[];
   readonly size: Size;
   readonly focused: boolean;
   readonly cursor: number;
-  /** Name of the section that is shown. */
-  readonly shown: string;
+  /** Index of the section that is shown; -1 for none. */
+  readonly shown: number;
   readonly dispatch: Dispatch<ShellAction>;
 }
 
@@ -45,12 +45,12 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
     >
       <Box ref={region} width={size.width} height={size.height} flexDirection="column" flexShrink={0} overflow="hidden">
         {sections.slice(0, size.height).map((section, index) => (
-          <Section
-            key={section.name}
+          <SectionLine
+            key={section.title}
             section={section}
             width={size.width}
             underCursor={focused && index === cursor}
-            isShown={section.name === shown}
+            isShown={index === shown}
           />
         ))}
       </Box>
@@ -58,8 +58,8 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
   );
 }
 
-interface SectionProps {
-  readonly section: ViewDefinition;
+interface SectionLineProps {
+  readonly section: Section;
   readonly width: number;
   readonly underCursor: boolean;
   readonly isShown: boolean;
@@ -67,7 +67,7 @@ interface SectionProps {
 
 const useNoCount = (): undefined => undefined;
 
-function Section({ section, width, underCursor, isShown }: SectionProps) {
+function SectionLine({ section, width, underCursor, isShown }: SectionLineProps) {
   const { styles, glyphs } = useTheme();
   const listed = useListCount(section.listKey);
   const counted = (section.useCount ?? useNoCount)();

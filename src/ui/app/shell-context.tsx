@@ -1,8 +1,7 @@
 /** What the program around them offers to the views: going places, saying things, asking before acting. */
-import { createContext, type ReactNode, useContext, useEffect } from 'react';
-import type { Freshness } from '../../queries/freshness.ts';
+import { createContext, type ReactNode, useContext } from 'react';
+import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';
-import type { Location } from '../navigation/location.ts';
 import type { Layout, PaneName } from './layout.ts';
 import type { TerminalPort } from './terminal-port.ts';
 
@@ -24,18 +23,18 @@ export interface Overlay {
 
 export interface Shell {
   readonly layout: Layout;
+  /** The parts of the frame that are the same around every view. */
+  readonly sections: ReactNode;
+  readonly foot: ReactNode;
   readonly focus: PaneName;
   readonly navigate: (action: HistoryAction) => void;
   /** Whether there is a place to go back to. */
   readonly canGoBack: boolean;
   /** Opens something below what is shown. */
-  readonly open: (location: Location) => void;
+  readonly open: (place: Place) => void;
   readonly setFocus: (pane: PaneName) => void;
-  readonly setHasInspector: (value: boolean) => void;
   readonly toast: (toast: Toast) => void;
   readonly showOverlay: (overlay: Overlay) => void;
-  /** Says how fresh the thing in the main pane is, for the frame. */
-  readonly reportFreshness: (freshness: Freshness | undefined) => void;
   readonly terminal: TerminalPort;
 }
 
@@ -47,14 +46,4 @@ export function useShell(): Shell {
   const shell = useContext(ShellContext);
   if (!shell) throw new Error('useShell needs the shell above it');
   return shell;
-}
-
-/** Shows in the frame how fresh the view's main data is. */
-export function useFreshnessReport(freshness: Freshness): void {
-  const { reportFreshness } = useShell();
-  // By what it says: every answer makes a new object.
-  const said = JSON.stringify(freshness);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `said` stands for `freshness`
-  useEffect(() => reportFreshness(freshness), [reportFreshness, said]);
-  useEffect(() => () => reportFreshness(undefined), [reportFreshness]);
 }

@@ -2,43 +2,40 @@
 import { Box, Text, useWindowSize } from 'ink';
 import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import { useWorkbench } from '../../queries/workbench.tsx';
+import { type Place, placeKey } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope, useRouter } from '../keys/router.tsx';
 import { canLeave, type HistoryAction } from '../navigation/history.ts';
-import { type Location, locationKey } from '../navigation/location.ts';
 import { Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
 import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
 import { useFailures } from './failures.ts';
 import { Foot } from './foot.tsx';
-import { FrameTitle } from './frame-title.tsx';
-import { FreshnessStore } from './freshness-store.ts';
-import { lateWindow } from './late.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
+import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
-import { Separator } from './panes.tsx';
+import { crumbOf, findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
-import { currentLocation, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
+import { currentPlace, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
-import { findView, homeOf, type ViewRegistry } from './view-definition.ts';
 
 export interface ShellProps {
-  readonly registry: ViewRegistry;
+  readonly registry: Registry;
   readonly terminal: TerminalPort;
-  /** Where the program opens; the first section where it is missing. */
-  readonly start?: Location;
+  /** Where the program opens, if not at home. */
+  readonly start?: Place;
   /** How the end of something watched is told. */
   readonly notices?: NoticeKind;
 }
 
-const ConnectWindow = lateWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
-const HelpOverlay = lateWindow(async () => (await import('./help.tsx')).HelpOverlay);
-const PaletteOverlay = lateWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
+const ConnectWindow = lazyWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
+const HelpOverlay = lazyWindow(async () => (await import('./help.tsx')).HelpOverlay);
+const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
 
 /** Name of the setting that says that the welcome has been said. */
 const welcomed = 'welcomed';
@@ -51,14 +48,13 @@ const welcomeMs = 10_000;
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const workbench = useWorkbench();
   const { columns, rows } = useWindowSize();
-  const sections = useMemo(() => registry.filter(view => view.section), [registry]);
+  const { sections } = registry;
   const [state, dispatch] = useReducer(shellReducer, undefined, () =>
     initialShellState(
-      start ?? { view: homeOf(registry)?.name ?? '', params: {} },
-      sections.map(view => view.name),
+      start ?? registry.home,
+      sections.map(({ place }) => place),
     ),
   );
-  const freshness = useMemo(() => new FreshnessStore(), []);
   const [toast, setToast] = useState<Toast>();
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const [memory] = useState(() => new Memory());
@@ -105,29 +101,29 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const tell = useCallback((shown: Toast) => setToast(shown), []);
   useNotices(notices, terminal, tell);
   const connectionNotice = useConnectionNotice(tell);
-  const layout = layoutOf(columns, rows, state.focus, state.hasInspector);
-  const location = currentLocation(state);
+  const place = currentPlace(state);
+  const view = findView(registry, place);
+  const hasInspector = view?.hasInspector ?? true;
+  const layout = layoutOf(columns, rows, state.focus, hasInspector);
   const closeOverlay = useCallback(
     (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
     [],
   );
-  const shell = useMemo<Omit<Shell, 'layout' | 'focus' | 'canGoBack'>>(
+  const shell = useMemo<Omit<Shell, 'layout' | 'sections' | 'foot' | 'focus' | 'canGoBack'>>(
     () => ({
       navigate,
-      open: target => navigate({ kind: 'open', location: target }),
+      open: target => navigate({ kind: 'open', place: target }),
       setFocus: pane => dispatch({ kind: 'focus', pane }),
-      setHasInspector: value => dispatch({ kind: 'has-inspector', value }),
       toast: shown => setToast({ ...shown, text: sanitiseLine(shown.text) }),
       showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
-      reportFreshness: freshness.set,
       terminal,
     }),
-    [navigate, freshness, terminal],
+    [navigate, terminal],
   );
 
   const bindings: Binding[] = [
-    { command: globalCommands.left, run: () => dispatch({ kind: 'move-focus', direction: -1 }) },
-    { command: globalCommands.right, run: () => dispatch({ kind: 'move-focus', direction: 1 }) },
+    { command: globalCommands.left, run: () => dispatch({ kind: 'move-focus', direction: -1, hasInspector }) },
+    { command: globalCommands.right, run: () => dispatch({ kind: 'move-focus', direction: 1, hasInspector }) },
     {
       command: globalCommands.back,
       run: () => (state.focus === 'inspector' ? dispatch({ kind: 'focus', pane: 'main' }) : navigate({ kind: 'up' })),
@@ -167,41 +163,37 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
   ];
 
-  const view = findView(registry, location.view);
-  const crumbs = state.history.present.trail.map(place => {
-    const known = findView(registry, place.view);
-    return sanitiseLine(known?.crumb?.(place.params) ?? known?.title ?? place.view);
-  });
+  const crumbs = state.history.present.trail.map(each => sanitiseLine(crumbOf(registry, each)));
 
   return (
     <KeyScope bindings={bindings}>
       <BackgroundWatch />
       {layout && view ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
-          <ShellProvider value={{ ...shell, layout, focus: state.focus, canGoBack: canLeave(state.history) }}>
-            <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
-              <FrameTitle columns={columns} freshness={freshness} />
-              <Box height={rows - frameLines} flexShrink={0}>
-                <Separator height={rows - frameLines} />
-                {layout.panes.sections ? (
-                  <Sections
-                    sections={sections}
-                    size={layout.panes.sections}
-                    focused={state.focus === 'sections'}
-                    cursor={state.section}
-                    shown={sectionOf(state)}
-                    dispatch={dispatch}
-                  />
-                ) : null}
-                <MemoryProvider memory={memory} place={locationKey(location)}>
-                  <ViewBoundary key={locationKey(location)}>
-                    <view.component location={location} />
-                  </ViewBoundary>
-                </MemoryProvider>
-                <Separator height={rows - frameLines} />
-              </Box>
-              <Foot columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />
-            </Box>
+          <ShellProvider
+            value={{
+              ...shell,
+              layout,
+              focus: state.focus,
+              canGoBack: canLeave(state.history),
+              sections: layout.panes.sections ? (
+                <Sections
+                  sections={sections}
+                  size={layout.panes.sections}
+                  focused={state.focus === 'sections'}
+                  cursor={state.section}
+                  shown={sectionOf(state)}
+                  dispatch={dispatch}
+                />
+              ) : null,
+              foot: <Foot columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />,
+            }}
+          >
+            <MemoryProvider memory={memory} place={placeKey(place)}>
+              <ViewBoundary key={placeKey(place)}>
+                <view.component place={place} />
+              </ViewBoundary>
+            </MemoryProvider>
             {overlays.map(overlay => (
               <Box
                 key={overlay.id}
@@ -218,7 +210,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           </ShellProvider>
         </MouseProvider>
       ) : (
-        <TooSmall columns={columns} rows={rows} missing={view ? undefined : location.view} />
+        <TooSmall columns={columns} rows={rows} missing={view ? undefined : place.view} />
       )}
     </KeyScope>
   );

@@ -2,26 +2,27 @@
  * Where the user is, how they got there and where they can go back to. Pure: a reducer over a trail of crumbs, a past
  * and a future, as in a browser.
  */
-import { type Location, sameLocation } from './location.ts';
+import { type Place, placeKey } from '../../resources/place.ts';
 
-export interface Place {
+/** Something that was shown, with the way to it. */
+export interface Visit {
   /** From the section down to what is shown now; never empty. */
-  readonly trail: readonly Location[];
+  readonly trail: readonly Place[];
 }
 
 export interface History {
-  readonly past: readonly Place[];
-  readonly present: Place;
-  readonly future: readonly Place[];
+  readonly past: readonly Visit[];
+  readonly present: Visit;
+  readonly future: readonly Visit[];
 }
 
 export type HistoryAction =
   /** Opens something below what is shown. */
-  | { readonly kind: 'open'; readonly location: Location }
+  | { readonly kind: 'open'; readonly place: Place }
   /** Goes to a section, or anywhere by name, with a trail of its own. */
-  | { readonly kind: 'go'; readonly trail: readonly Location[] }
+  | { readonly kind: 'go'; readonly trail: readonly Place[] }
   /** Shows a sibling in the same place: the crumb changes, the way back does not. */
-  | { readonly kind: 'replace'; readonly location: Location }
+  | { readonly kind: 'replace'; readonly place: Place }
   /** One crumb up. */
   | { readonly kind: 'up' }
   /** Out of a place that cannot be shown: one crumb up, or back where there is none. */
@@ -34,7 +35,7 @@ export type HistoryAction =
 /** Places remembered in each direction. */
 const depth = 100;
 
-export function startAt(...trail: [Location, ...Location[]]): History {
+export function startAt(...trail: [Place, ...Place[]]): History {
   return { past: [], present: { trail }, future: [] };
 }
 
@@ -44,38 +45,40 @@ export function canLeave({ present, past }: History): boolean {
 }
 
 /** What is shown now. */
-export function here(history: History): Location {
-  const location = history.present.trail.at(-1);
-  if (!location) throw new Error('a place has at least one location');
-  return location;
+export function here(history: History): Place {
+  const place = history.present.trail.at(-1);
+  if (!place) throw new Error('a trail is never empty');
+  return place;
 }
 
-function moveTo(history: History, present: Place): History {
-  if (samePlace(present, history.present)) return history;
+function moveTo(history: History, present: Visit): History {
+  if (sameVisit(present, history.present)) return history;
   return { past: [...history.past, history.present].slice(-depth), present, future: [] };
 }
 
-function samePlace(left: Place, right: Place): boolean {
+function sameVisit(left: Visit, right: Visit): boolean {
   return (
     left.trail.length === right.trail.length &&
-    left.trail.every((location, index) => {
+    left.trail.every((place, index) => {
       const other = right.trail[index];
-      return other !== undefined && sameLocation(location, other);
+      return other !== undefined && samePlace(place, other);
     })
   );
 }
+
+const samePlace = (left: Place, right: Place): boolean => placeKey(left) === placeKey(right);
 
 export function historyReducer(history: History, action: HistoryAction): History {
   const { past, present, future } = history;
   switch (action.kind) {
     case 'open': {
-      if (sameLocation(here(history), action.location)) return history;
-      return moveTo(history, { trail: [...present.trail, action.location] });
+      if (samePlace(here(history), action.place)) return history;
+      return moveTo(history, { trail: [...present.trail, action.place] });
     }
     case 'go':
       return action.trail.length === 0 ? history : moveTo(history, { trail: action.trail });
     case 'replace':
-      return { past, present: { trail: [...present.trail.slice(0, -1), action.location] }, future };
+      return { past, present: { trail: [...present.trail.slice(0, -1), action.place] }, future };
     case 'up':
       return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
     case 'leave':

@@ -1,10 +1,10 @@
-import type { Location } from './location.ts';
+import type { Place } from '../../resources/place.ts';
 
 /** A list as it was when something was opened from it. */
 export interface SiblingList {
   readonly ids: readonly string[];
   /** Where the resource at an index of `ids` is shown; undefined where it has no place. */
-  readonly placeAt: (index: number) => Location | undefined;
+  readonly placeAt: (index: number) => Place | undefined;
   /** The service has more than these. */
   readonly partial?: boolean;
 }
@@ -13,26 +13,26 @@ export interface SiblingList {
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
 
-  /** Remembers the list from which a view was opened. */
-  remember(view: string, list: SiblingList): void {
-    this.#lists.set(view, list);
+  /** Remembers the list from which records of a resource were opened. */
+  remember(resource: string, list: SiblingList): void {
+    this.#lists.set(resource, list);
   }
 
   /** The place before or after `id`; undefined at the ends, and where `id` was not opened from a list. */
-  next(view: string, id: string, direction: -1 | 1): Location | undefined {
-    const list = this.#lists.get(view);
+  next(resource: string, id: string, direction: -1 | 1): Place | undefined {
+    const list = this.#lists.get(resource);
     const index = list?.ids.indexOf(id) ?? -1;
     return index === -1 ? undefined : list?.placeAt(index + direction);
   }
 
-  /** Whether more follow in the list that a view was opened from than were read. */
-  isPartial(view: string): boolean {
-    return this.#lists.get(view)?.partial ?? false;
+  /** Whether more follow in the list that a record was opened from than were read. */
+  isPartial(resource: string): boolean {
+    return this.#lists.get(resource)?.partial ?? false;
   }
 
   /** Where `id` is in its list, e.g. `3/64`, or `3/200+` where more follow; empty where it was not opened from one. */
-  position(view: string, id: string): string {
-    const { ids = [], partial = false } = this.#lists.get(view) ?? {};
+  position(resource: string, id: string): string {
+    const { ids = [], partial = false } = this.#lists.get(resource) ?? {};
     const index = ids.indexOf(id);
     return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''}`;
   }

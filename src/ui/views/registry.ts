@@ -1,39 +1,158 @@
-/** Every view of the program, in the order of the sections. */
-import type { ViewRegistry } from '../app/view-definition.ts';
-import { benchmarksView, benchmarkTrainingView, benchmarkView, imagesView } from './benchmarks/index.ts';
-import { chatView } from './chat/index.ts';
-import { datasetsView } from './datasets/index.ts';
-import { deploymentsView, deploymentView } from './deployments/index.ts';
-import { modelsView } from './models/index.ts';
-import { compareView, runsView, runView } from './runs/index.ts';
-import { runtimesView } from './runtimes/index.ts';
-import { secretsView } from './secrets/index.ts';
-import { trainingRunView, trainingStepView, trainingView } from './training/index.ts';
-import { trajectoriesView, trajectoryView } from './trajectories/index.ts';
-import { benchmarkUploadView, trajectoryUploadView } from './uploads/index.ts';
-import { watchView } from './watch/index.ts';
+/** Every view of the program: of each resource its list and its record, and the views that show something else. */
+import type { ComponentType } from 'react';
+import type { Command } from '../../present/command.ts';
+import { useWatchedCount } from '../../queries/watch/use-watched.ts';
+import { resources } from '../../resources/catalogue.ts';
+import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
+import { lazyView } from '../app/lazy.tsx';
+import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
+import { BenchmarksView } from './benchmarks/list.tsx';
+import { chartCommands, chatCommands, readerCommands, uploadCommands, watchCommands } from './commands.ts';
+import { PlainListView } from './shared/resource-views.tsx';
 
-export const registry: ViewRegistry = [
-  watchView,
-  benchmarksView,
-  benchmarkView,
-  imagesView,
-  benchmarkTrainingView,
-  runsView,
-  runView,
-  compareView,
-  trajectoriesView,
-  trajectoryView,
-  trainingView,
-  trainingRunView,
-  trainingStepView,
-  deploymentsView,
-  deploymentView,
-  datasetsView,
-  modelsView,
-  runtimesView,
-  secretsView,
-  chatView,
-  benchmarkUploadView,
-  trajectoryUploadView,
-];
+/** The views of a resource that has more to show than what it declares. */
+interface OwnViews {
+  readonly list?: ComponentType<ViewProps<'list'>>;
+  readonly record?: ComponentType<ViewProps<'record'>>;
+  /** Commands of the record that are not those of the resource. */
+  readonly recordCommands?: readonly Command[];
+  /** Whether the record fills the inspector; it does unless this is false. */
+  readonly hasInspector?: boolean;
+}
+
+const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
+  [
+    'benchmarks',
+    {
+      // What the program opens with is not loaded late.
+      list: BenchmarksView,
+      record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
+    },
+  ],
+  ['images', { list: lazyView(async () => (await import('./lists.tsx')).ImagesView) }],
+  [
+    'runs',
+    {
+      list: lazyView(async () => (await import('./lists.tsx')).RunsView),
+      record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
+    },
+  ],
+  [
+    'trajectories',
+    {
+      list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
+      record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
+      recordCommands: Object.values(readerCommands),
+    },
+  ],
+  [
+    'training',
+    {
+      list: lazyView(async () => (await import('./lists.tsx')).TrainingView),
+      record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
+      recordCommands: Object.values(chartCommands),
+    },
+  ],
+  [
+    'deployments',
+    {
+      list: lazyView(async () => (await import('./deployments/list.tsx')).DeploymentsView),
+      record: lazyView(async () => (await import('./deployments/deployment.tsx')).DeploymentView),
+      hasInspector: false,
+    },
+  ],
+  ['datasets', { list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView) }],
+  ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],
+]);
+
+const PlainRecordView = lazyView(async () => (await import('./shared/resource-views.tsx')).PlainRecordView);
+
+function viewsOf(resource: Resource): ViewDefinition[] {
+  const [id] = resource.names;
+  const { list, record, recordCommands = [], hasInspector = record !== undefined } = ownViews.get(id) ?? {};
+  const views = [
+    defineView<'list'>({
+      id: `list ${id}`,
+      title: titleOf(resource),
+      crumb: ({ label }) => (label === undefined ? titleOf(resource) : `${titleOf(resource)} of ${label}`),
+      component: list ?? PlainListView,
+      commands: Object.values(resource.commands ?? {}),
+    }),
+  ];
+  if (!resource.get) return views;
+  return [
+    ...views,
+    defineView<'record'>({
+      id: `record ${id}`,
+      title: singularTitle(resource),
+      crumb: place => place.label ?? place.id,
+      component: record ?? PlainRecordView,
+      hasInspector,
+      commands: recordCommands,
+    }),
+  ];
+}
+
+const sectionOf = (resource: Resource): Section => ({
+  title: titleOf(resource),
+  names: resource.names,
+  place: listPlace(resource),
+  listKey: resource.list({}).key,
+});
+
+const watch: Section = {
+  title: 'Watch',
+  names: ['watch', 'w', 'pins'],
+  place: { view: 'watch' },
+  useCount: useWatchedCount,
+};
+const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
+
+export const registry: Registry = {
+  home: { view: 'list', resource: 'benchmarks' },
+  sections: [watch, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), chat],
+  views: [
+    defineView<'watch'>({
+      id: 'watch',
+      title: watch.title,
+      component: lazyView(async () => (await import('./watch.tsx')).WatchView),
+      commands: Object.values(watchCommands),
+    }),
+    ...resources.flatMap(viewsOf),
+    defineView<'compare'>({
+      id: 'compare',
+      title: 'Comparison',
+      component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
+      commands: [],
+    }),
+    defineView<'step'>({
+      id: 'step',
+      title: 'Step',
+      crumb: ({ step }) => `step ${step}`,
+      component: lazyView(async () => (await import('./training/step.tsx')).TrainingStepView),
+      commands: [],
+    }),
+    defineView<'chat'>({
+      id: 'chat',
+      title: chat.title,
+      component: lazyView(async () => (await import('./chat/chat.tsx')).ChatView),
+      commands: Object.values(chatCommands),
+    }),
+    defineView<'benchmark-upload'>({
+      id: 'benchmark-upload',
+      title: 'Upload',
+      crumb: ({ label = '' }) => `upload ${label}`,
+      component: lazyView(async () => (await import('./uploads/benchmark-upload.tsx')).BenchmarkUploadView),
+      hasInspector: false,
+      commands: Object.values(uploadCommands),
+    }),
+    defineView<'trajectory-upload'>({
+      id: 'trajectory-upload',
+      title: 'Upload',
+      crumb: ({ dataset }) => `upload into ${dataset}`,
+      component: lazyView(async () => (await import('./uploads/trajectory-upload.tsx')).TrajectoryUploadView),
+      hasInspector: false,
+      commands: [],
+    }),
+  ],
+};

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../src/contract/endpoints.ts';
 import type { Command } from '../../../src/present/command.ts';
+import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
 import { overrideFaults } from '../../../src/ui/keys/command.ts';
 import { generalLayers } from '../../../src/ui/keys/general.ts';
@@ -39,7 +40,7 @@ describe('the screen', () => {
 });
 
 const general = generalLayers.flatMap(table => Object.values<Command>(table));
-const ofViews = registry.flatMap(view => view.commands);
+const ofViews = registry.views.flatMap(view => view.commands);
 const all = [...general, ...ofViews];
 
 describe('every command', () => {
@@ -68,7 +69,7 @@ describe('every command', () => {
     for (const { id, keys } of all) for (const key of keys) expect([id, key, isKeyName(key)]).toEqual([id, key, true]);
     const layers = [
       ...generalLayers.map(table => Object.values<Command>(table)),
-      ...registry.map(view => view.commands),
+      ...registry.views.map(view => view.commands),
     ];
     expect(overrideFaults(layers, {})).toEqual([]);
   });
@@ -80,8 +81,9 @@ describe('every command', () => {
 
 describe('every view', () => {
   it('has a name of its own, and no alias leads to two', () => {
-    const sections = registry.filter(view => view.section);
-    const names = sections.flatMap(view => [view.name, ...view.aliases]);
+    const names = [...registry.sections, ...resources.filter(({ needs }) => needs)].flatMap(({ names: all }) => all);
+    const ids = registry.views.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(names).size).toBe(names.length);
   });
 });

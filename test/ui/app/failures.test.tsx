@@ -8,14 +8,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';
 import { Failures, failureWords } from '../../../src/ui/app/failures.ts';
-import { Panes } from '../../../src/ui/app/panes.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
+import type { Registry, ViewDefinition } from '../../../src/ui/app/registry.ts';
 import { useShell } from '../../../src/ui/app/shell-context.tsx';
 import { writeCrashReport } from '../../../src/ui/app/terminal/crash-report.ts';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
-import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
+import { View } from '../../../src/ui/app/view.tsx';
 import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { useMouseRegion } from '../../../src/ui/keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../../../src/ui/keys/router.tsx';
@@ -46,9 +47,9 @@ function Sound() {
   const shell = useShell();
   const bindings: Binding[] = ['render', 'effect', 'handlers', 'late-effect'].map((view, index) => ({
     command: command(`open.${view}`, String(index + 1)),
-    run: () => shell.open({ view, params: {} }),
+    run: () => shell.open(placeOf(view)),
   }));
-  return <Panes bindings={bindings} main={<Text>the sound view</Text>} />;
+  return <View bindings={bindings} main={<Text>the sound view</Text>} />;
 }
 
 function FailsInRender() {
@@ -60,7 +61,7 @@ function FailsInRender() {
   // A scope inside: it must not keep its keys when its view is gone.
   return (
     <KeyScope bindings={[{ command: command('ghost', 'z'), run: () => explode() }]}>
-      {broken && ticks >= 0 ? explode() : <Panes main={<Text>drawn well</Text>} />}
+      {broken && ticks >= 0 ? explode() : <View main={<Text>drawn well</Text>} />}
     </KeyScope>
   );
 }
@@ -69,7 +70,7 @@ function FailsInEffect() {
   useEffect(() => {
     if (broken) explode();
   });
-  return <Panes main={<Text>effect went well</Text>} />;
+  return <View main={<Text>effect went well</Text>} />;
 }
 
 function FailsInHandlers() {
@@ -77,7 +78,7 @@ function FailsInHandlers() {
   const region = useMouseRegion({ onClick: () => explode() });
   const show = (id: string, render: (close: () => void) => ReactNode): void => shell.showOverlay({ id, render });
   return (
-    <Panes
+    <View
       bindings={[
         { command: command('throws', 't'), run: () => explode() },
         { command: command('rejects', 'a'), run: async () => explode() },
@@ -97,24 +98,26 @@ function Broken(): ReactNode {
   return broken ? explode() : <Text>the window is well now</Text>;
 }
 
-const view = (name: string, component: ViewDefinition['component'], section = false): ViewDefinition => ({
-  name,
+const placeOf = (resource: string): Place => ({ view: 'list', resource });
+const view = (name: string, component: ViewDefinition['component']): ViewDefinition => ({
+  id: `list ${name}`,
   title: name,
-  aliases: [],
-  section,
-  home: section,
   component,
   commands: [],
 });
 
-const registry = [
-  view('sound', Sound, true),
-  view('render', FailsInRender),
-  view('effect', FailsInEffect),
-  view('handlers', FailsInHandlers),
-];
+const registry: Registry = {
+  home: placeOf('sound'),
+  sections: [{ title: 'sound', names: ['sound'], place: placeOf('sound') }],
+  views: [
+    view('sound', Sound),
+    view('render', FailsInRender),
+    view('effect', FailsInEffect),
+    view('handlers', FailsInHandlers),
+  ],
+};
 
-function open(start?: string) {
+function open(start?: string, shown = registry) {
   const failures = new Failures({
     write: (error, details) => writeCrashReport(folder, error, redactor([secret]), details),
     redact: redactor([secret]),
@@ -143,9 +146,9 @@ function open(start?: string) {
       <Program
         workbench={workbench}
         theme={createTheme()}
-        registry={registry}
+        registry={shown}
         terminal={terminal}
-        {...(start && { start: { view: start, params: {} } })}
+        {...(start && { start: placeOf(start) })}
       />
     </ProgramBoundary>,
     { columns: 140, rows: 24 },
@@ -313,11 +316,8 @@ describe('a window that fails', () => {
 describe('the frame itself', () => {
   it('gives way to a plain message, from which one can try again or quit', async () => {
     broken = true;
-    const [sound, ...others] = registry;
-    if (!sound) throw new Error('no view');
-    registry[0] = { ...sound, crumb: () => (broken ? explode() : 'well') };
-    const { screen, quits, close } = open();
-    registry.splice(0, registry.length, sound, ...others);
+    const failing = registry.views.map(each => ({ ...each, crumb: () => (broken ? explode() : 'well') }));
+    const { screen, quits, close } = open(undefined, { ...registry, views: failing });
     await screen.waitFor('The screen failed: broken with [redacted].');
     expectNoSource(screen.text());
     expectReport();

@@ -5,7 +5,10 @@ import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const sections = helpSections(registry, [], () => true);
-const commands = [...generalLayers.flatMap(table => Object.values(table)), ...registry.flatMap(view => view.commands)];
+const commands = [
+  ...generalLayers.flatMap(table => Object.values(table)),
+  ...registry.views.flatMap(view => view.commands),
+];
 
 describe('help', () => {
   it.each([54, 74, 96])('shows every id that `keys` may name, in %i columns', width => {

@@ -5,28 +5,18 @@ import { useUnfinished } from '../../../src/queries/unfinished.ts';
 import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
-import { Panes } from '../../../src/ui/app/panes.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
-import type { ViewDefinition } from '../../../src/ui/app/view-definition.ts';
+import { View } from '../../../src/ui/app/view.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';
-import { noTerminal } from '../stage.tsx';
+import { noTerminal, registryOf } from '../stage.tsx';
 
 let words: string | undefined;
-function View() {
+function Shown() {
   useUnfinished(words);
-  return <Panes main={<Text>the view</Text>} />;
+  return <View main={<Text>the view</Text>} />;
 }
-const view: ViewDefinition = {
-  name: 'stage',
-  title: 'Stage',
-  section: true,
-  aliases: [],
-  commands: [],
-  component: View,
-};
-
 interface EndlessState extends JobState {
   readonly phase: 'working' | 'stopped';
 }
@@ -61,7 +51,7 @@ function opened(unfinished?: string) {
     <Program
       workbench={workbench}
       theme={createTheme()}
-      registry={[view]}
+      registry={registryOf(Shown)}
       terminal={{ ...noTerminal, quit }}
       connection={connection}
     />,

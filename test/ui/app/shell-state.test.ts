@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
 import {
-  currentLocation,
+  currentPlace,
   initialShellState,
   type ShellAction,
   type ShellState,
@@ -8,26 +9,30 @@ import {
   shellReducer,
 } from '../../../src/ui/app/shell-state.ts';
 
-const sections = ['benchmarks', 'runs', 'chat'];
-const start: ShellState = { ...initialShellState({ view: 'benchmarks', params: {} }, sections), hasInspector: true };
+const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
+const runs: Place = { view: 'list', resource: 'runs' };
+const sections: readonly Place[] = [benchmarks, runs, { view: 'chat' }];
+const start: ShellState = initialShellState(benchmarks, sections);
+const toTheLeft: ShellAction = { kind: 'move-focus', direction: -1, hasInspector: true };
+const toTheRight: ShellAction = { kind: 'move-focus', direction: 1, hasInspector: true };
 const play = (...actions: ShellAction[]) => actions.reduce(shellReducer, start);
 
 describe('shellReducer', () => {
   it('moves the focus over the panes and stops at the ends', () => {
-    expect(play({ kind: 'move-focus', direction: -1 }).focus).toBe('sections');
-    expect(play({ kind: 'move-focus', direction: -1 }, { kind: 'move-focus', direction: -1 }).focus).toBe('sections');
-    expect(play({ kind: 'move-focus', direction: 1 }).focus).toBe('inspector');
+    expect(play(toTheLeft).focus).toBe('sections');
+    expect(play(toTheLeft, toTheLeft).focus).toBe('sections');
+    expect(play(toTheRight).focus).toBe('inspector');
   });
 
   it('opens the section under the cursor and gives the keys to it', () => {
     const state = play({ kind: 'focus', pane: 'sections' }, { kind: 'move-section', by: 5 }, { kind: 'open-section' });
-    expect(sectionOf(state)).toBe('chat');
+    expect(sectionOf(state)).toBe(2);
     expect(state.focus).toBe('main');
   });
 
   it('has its cursor on the section that is shown, however one came there', () => {
-    const open = { kind: 'open', location: { view: 'run', params: {} } } as const;
-    const go = { kind: 'go', trail: [{ view: 'runs', params: {} }] } as const;
+    const open = { kind: 'open', place: { view: 'record', resource: 'runs', id: 'r' } } as const;
+    const go = { kind: 'go', trail: [runs] } as const;
     const state = play({ kind: 'navigate', action: go }, { kind: 'navigate', action: open });
     expect(state.section).toBe(1);
     expect(shellReducer(state, { kind: 'navigate', action: { kind: 'back' } }).section).toBe(1);
@@ -35,18 +40,16 @@ describe('shellReducer', () => {
     expect(play({ kind: 'open-section', section: 2 }).section).toBe(2);
   });
 
-  it('takes the focus back when the inspector goes', () => {
-    const state = play({ kind: 'focus', pane: 'inspector' }, { kind: 'has-inspector', value: false });
-    expect(state.focus).toBe('main');
-    expect(shellReducer(state, { kind: 'move-focus', direction: 1 }).focus).toBe('main');
+  it('goes to no inspector where the view has none', () => {
+    expect(play({ ...toTheRight, hasInspector: false }).focus).toBe('main');
   });
 
   it('navigates and keeps the section of the trail', () => {
     const state = play({
       kind: 'navigate',
-      action: { kind: 'open', location: { view: 'benchmark', params: { bench_id: 'b' } } },
+      action: { kind: 'open', place: { view: 'record', resource: 'benchmarks', id: 'b' } },
     });
-    expect(currentLocation(state).view).toBe('benchmark');
-    expect(sectionOf(state)).toBe('benchmarks');
+    expect(currentPlace(state)).toMatchObject({ view: 'record', id: 'b' });
+    expect(sectionOf(state)).toBe(0);
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
 import { type History, type HistoryAction, here, historyReducer, startAt } from '../../../src/ui/navigation/history.ts';
-import type { Location } from '../../../src/ui/navigation/location.ts';
 
-const at = (view: string, id?: string): Location => ({ view, params: id ? { id } : {} });
+const at = (resource: string, id?: string): Place =>
+  id === undefined ? { view: 'list', resource } : { view: 'record', resource, id };
 const walk = (history: History, ...actions: HistoryAction[]) => actions.reduce(historyReducer, history);
-const crumbs = (history: History) => history.present.trail.map(location => location.view).join(' › ');
-const open = (location: Location): HistoryAction => ({ kind: 'open', location });
-const go = (...trail: Location[]): HistoryAction => ({ kind: 'go', trail });
+const crumbs = (history: History) =>
+  history.present.trail.map(place => ('resource' in place ? place.resource : place.view)).join(' › ');
+const open = (place: Place): HistoryAction => ({ kind: 'open', place });
+const go = (...trail: Place[]): HistoryAction => ({ kind: 'go', trail });
 
 describe('history', () => {
   const start = startAt(at('benchmarks'));
@@ -41,7 +43,7 @@ describe('history', () => {
   });
 
   it('shows a sibling without lengthening the way back', () => {
-    const inside = walk(start, open(at('run', 'a')), { kind: 'replace', location: at('run', 'b') });
+    const inside = walk(start, open(at('run', 'a')), { kind: 'replace', place: at('run', 'b') });
     expect(here(inside)).toEqual(at('run', 'b'));
     expect(crumbs(walk(inside, { kind: 'back' }))).toBe('benchmarks');
   });

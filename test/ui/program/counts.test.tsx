@@ -11,7 +11,7 @@ function sectionCount(text: string, section: string): string | undefined {
 describe('the count of a section', () => {
   it('is right at once after what the program itself did, also where the list is not on screen', async () => {
     const service = world('none');
-    const screen = openWorld(service, { view: 'runs', params: {} });
+    const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor('No runs yet');
     await screen.waitFor(text => sectionCount(text, 'Runs') === '0');
     await screen.type(':benchmarks\r');
@@ -30,7 +30,7 @@ describe('the count of a section', () => {
 
   it('of Watch is that of its lines', async () => {
     const service = world();
-    const screen = openWorld(service, { view: 'runs', params: {} });
+    const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor(text => sectionCount(text, 'Watch') === '1' && text.includes('1 running'));
     service.status = 'completed';
     await screen.waitFor(text => !text.includes('1 running') && text.includes('✓ completed'));
@@ -45,7 +45,7 @@ describe('the count of a section', () => {
 describe('the frame', () => {
   it('never says that something runs beside what says that it is over', async () => {
     const service = world();
-    const screen = openWorld(service, { view: 'run', params: { eval_run_id: 'evr_1' } });
+    const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
     await screen.waitFor(text => text.includes('1 running') && text.includes('● running'));
     service.status = 'completed';
     // Every frame until both have changed, and one more: the head and the frame are drawn together.
@@ -58,7 +58,7 @@ describe('the frame', () => {
     const service = world();
     // Seldom enough for no answer to be overdue, however busy the machine is.
     const poll = { focusedMs: 500, visibleMs: 500 };
-    const screen = openWorld(service, { view: 'runs', params: {} }, { poll });
+    const screen = openWorld(service, { view: 'list', resource: 'runs' }, { poll });
     await screen.waitFor('▸ baseline');
     await screen.waitFor('1 running');
     await morePolls(service, 4);

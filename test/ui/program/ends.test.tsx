@@ -1,15 +1,15 @@
 /** A run ends: it is announced exactly once, wherever the user is and whichever part of the program reads it first. */
 import { describe, expect, it } from 'vitest';
-import type { Location } from '../../../src/ui/navigation/location.ts';
+import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound } from '../../queries/scripted-service.ts';
 import { askAgain, morePolls, openWorld, world } from './scripted-world.tsx';
 
-const places: readonly (readonly [string, Location])[] = [
-  ['its own view', { view: 'run', params: { eval_run_id: 'evr_1', name: 'baseline', bench_id: 'bench_1' } }],
-  ['the list of runs', { view: 'runs', params: {} }],
-  ['the benchmark', { view: 'benchmark', params: { bench_id: 'bench_1', label: 't-words' } }],
-  ['Watch', { view: 'watch', params: {} }],
+const places: readonly (readonly [string, Place])[] = [
+  ['its own view', { view: 'record', resource: 'runs', id: 'evr_1', label: 'baseline', parent: 'bench_1' }],
+  ['the list of runs', { view: 'list', resource: 'runs' }],
+  ['the benchmark', { view: 'record', resource: 'benchmarks', id: 'bench_1', label: 't-words' }],
+  ['Watch', { view: 'watch' }],
 ];
 
 describe('a run that ends', () => {
@@ -26,7 +26,7 @@ describe('a run that ends', () => {
 
   it('while something else is on screen is announced once', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('1 running');
     await screen.type(':models\r');
     await screen.waitFor('acme/small');
@@ -38,7 +38,7 @@ describe('a run that ends', () => {
 
   it('right after looks that failed is announced all the same', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'run', params: { eval_run_id: 'evr_1' } });
+    const screen = openWorld(run, { view: 'record', resource: 'runs', id: 'evr_1' });
     await screen.waitFor('1 running');
     const { getEvalProgress, getEvalRun } = run.answers;
     let failures = 0;
@@ -57,7 +57,7 @@ describe('a run that ends', () => {
 
   it('before it was first seen is no news', async () => {
     const run = world('completed');
-    const screen = openWorld(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('▸ baseline');
     await morePolls(run, 6);
     expect(screen.bells()).toEqual([]);
@@ -66,7 +66,7 @@ describe('a run that ends', () => {
 
   it('before the answer to its start was read is news, as this program started it', async () => {
     const run = world('none');
-    const screen = openWorld(run, { view: 'benchmarks', params: {} });
+    const screen = openWorld(run, { view: 'list', resource: 'benchmarks' });
     await screen.waitFor('▸ t-words');
     await screen.press('e');
     await screen.waitFor('acme/small');
@@ -81,7 +81,7 @@ describe('a run that ends', () => {
 describe('in the background', () => {
   it('is asked only what nothing on screen asks already', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('1 running');
     await morePolls(run, 40);
     expect(run.asked('getEvalProgress')).toBe(0);
@@ -98,7 +98,7 @@ describe('in the background', () => {
 
   it('nothing is asked about what is over, however it is pinned', async () => {
     const run = world('completed');
-    const screen = openWorld(run, { view: 'runs', params: {} });
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('▸ baseline');
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
@@ -110,7 +110,7 @@ describe('in the background', () => {
 describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +● running +2 of 4/.test(text));
     run.status = 'completed';
     await screen.waitFor(text => /▸ baseline +✓ completed +4 of 4 +0\.500/.test(text));
@@ -122,7 +122,7 @@ describe('Watch', () => {
 
   it('does not ask again for what is over', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
@@ -136,7 +136,7 @@ describe('Watch', () => {
 
   it('asks for the lists as often as lists are read, not as often as what runs', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     const [lists, polls] = [run.asked('listEvalRuns'), run.asked('getEvalProgress')];
     await eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(polls + 20));
@@ -145,7 +145,7 @@ describe('Watch', () => {
 
   it('shows what is gone once, unpins it, and asks for it no more', async () => {
     const run = world();
-    const screen = openWorld(run, { view: 'watch', params: {} });
+    const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeWorld, type World } from '../../conformance/samples.ts';
 import { eventually } from '../../eventually.ts';
-import { between, openProgram, placeIn, type Refusal } from './rig.tsx';
+import { placeIn } from '../places.ts';
+import { between, openProgram, type Refusal } from './rig.tsx';
 
 let world: World;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ async function refusedIn(view: string, columns: number, rows: number) {
     text => text,
     () => (refuses ? refusal : undefined),
   );
-  const start = placeIn(world, view, 'a name');
+  const start = placeIn(world.ids, view, 'a name');
   const rig = openProgram({ service: wire.service, start, columns, rows });
   onTestFinished(async () => {
     rig.close();
@@ -52,14 +53,14 @@ describe.each([
   [120, 40],
   [80, 24],
 ])('a fault at %i×%i', (columns, rows) => {
-  it.each(['training-run', 'run', 'benchmark'])('leaves the head of %s as it was', async view => {
+  it.each(['record training', 'record runs', 'record benchmarks'])('leaves the head of %s as it was', async view => {
     const { screen, before } = await refusedIn(view, columns, rows);
     const after = screen.text().split('\n');
     expect(main(after[1]), screen.text()).toBe(main(before[1]));
     expect(main(after[2]), screen.text()).toBe(main(before[2]));
   });
 
-  it.each(['training-run', 'benchmarks', 'runs', 'run'])(
+  it.each(['record training', 'list benchmarks', 'list runs', 'record runs'])(
     'has the whole request id in %s, which a key copies',
     async view => {
       const { screen, sent } = await refusedIn(view, columns, rows);

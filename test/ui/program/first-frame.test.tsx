@@ -137,7 +137,7 @@ describe('the first frame', () => {
     const run = { kind: 'run', id: 'evr_1', label: 'baseline', status: 'running' } as const;
     store.see([{ ...run, record: { eval_run_id: 'evr_1', status: 'running' } }]);
     store.close();
-    const { screen } = laterStart({ start: { view: 'watch', params: {} } });
+    const { screen } = laterStart({ start: { view: 'watch' } });
     await screen.waitFor('▸ baseline');
     await screen.waitFor(text => /stale, read \d+s ago/.test(text));
     expect(screen.text()).toMatch(/Watch +1/);

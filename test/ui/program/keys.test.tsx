@@ -39,7 +39,7 @@ describe('the hints', () => {
   const foot = (text: string): string => text.split('\n').at(-2) ?? '';
 
   it('show what the keys do while a message is written, and what they do while it is read', async () => {
-    const { screen, close } = openProgram({ start: { view: 'chat', params: {} } });
+    const { screen, close } = openProgram({ start: { view: 'chat' } });
     await screen.waitFor('<enter> send');
     expect(foot(screen.text())).toContain('<ctrl-o> model');
     expect(foot(screen.text())).not.toMatch(/<[:?H]>/);

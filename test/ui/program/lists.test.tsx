@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
 
-const start = { view: 'trajectories', params: {} };
+const start = { view: 'list', resource: 'trajectories' } as const;
 let rig: Rig | undefined;
 
 async function openList(many: ManyRows): Promise<Rig> {

@@ -42,7 +42,7 @@ it('shows every rollout, the worst first, and exports them all', async () => {
       model_slug: model,
     },
   });
-  const start = { view: 'run', params: { eval_run_id: runId ?? '' } };
+  const start = { view: 'record', resource: 'runs', id: runId ?? '' } as const;
   const watching = openProgram({ service, start, columns: 200, rows: 50 });
   await watching.screen.waitFor(`${taskCount} of ${taskCount} rollouts`);
   await watching.screen.waitFor('✓ completed');

@@ -21,7 +21,7 @@ describe('a list that the service does not offer', () => {
     delete service.answers.listTrajectories;
     service.answers.getTrajectory = () => ({ ...trajectory, steps: [] });
     service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [trajectory] });
-    const screen = openWorld(service, { view: 'trajectories', params: {} });
+    const screen = openWorld(service, { view: 'list', resource: 'trajectories' });
     await screen.waitFor('This service does not list trajectories; showing what was');
     await screen.waitFor('• not listed ─');
     await screen.type(':run evr_1\r');
@@ -36,7 +36,7 @@ describe('a list that the service does not offer', () => {
   it('is asked for once, and again by hand', async () => {
     const service = world();
     delete service.answers.listTrajectories;
-    const screen = openWorld(service, { view: 'trajectories', params: {} });
+    const screen = openWorld(service, { view: 'list', resource: 'trajectories' });
     await screen.waitFor('does not list trajectories');
     await screen.type(':watch\r');
     await screen.waitFor('▸ baseline');
@@ -53,7 +53,7 @@ describe('a list that the service does not offer', () => {
   it('is no failure of the view that it is a part of', async () => {
     const service = world();
     Object.assign(service.answers, trainingAnswers);
-    const screen = openWorld(service, { view: 'training-run', params: { training_run_id: 'trn_1' } });
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
     await screen.waitFor('This service does not list checkpoints.');
     await screen.waitFor('step 3 of 40');
     await morePolls(service);
@@ -65,12 +65,12 @@ describe('a list that the service does not offer', () => {
 
 describe('what is gone', () => {
   it.each([
-    ['trajectory', 'trajectory_id', 'getTrajectory'],
-    ['deployment', 'deployment_id', 'getDeployment'],
-  ] as const)('a %s is asked for once, and again by hand', async (view, param, operation) => {
+    ['trajectories', 'trajectory_id', 'getTrajectory'],
+    ['deployments', 'deployment_id', 'getDeployment'],
+  ] as const)('one of %s is asked for once, and again by hand', async (resource, param, operation) => {
     const service = world();
     service.answers[operation] = ids => notFound(ids[param] ?? '');
-    const screen = openWorld(service, { view, params: { [param]: 'lost_1' } });
+    const screen = openWorld(service, { view: 'record', resource, id: 'lost_1' });
     await screen.waitFor('There is no lost_1.');
     await screen.waitFor('✗ gone');
     // Something else is being polled all the while.

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { makeWorld, type World } from '../../conformance/samples.ts';
-import { between, openProgram, placeIn } from './rig.tsx';
+import { placeIn } from '../places.ts';
+import { between, openProgram } from './rig.tsx';
 
 let world: World;
 beforeAll(async () => {
@@ -35,9 +36,9 @@ describe.each([
   ['__proto__', 'toString'],
   ['constructor', 'hasOwnProperty'],
 ])('the words %s and %s', (...words) => {
-  it.each(registry.map(view => view.name))('are like any others in the view %s', async name => {
+  it.each(registry.views.map(view => view.id))('are like any others in the view %s', async name => {
     const wire = await between(world.local, text => renamed(text, words));
-    const { screen, failed, close } = openProgram({ service: wire.service, start: placeIn(world, name, words[0]) });
+    const { screen, failed, close } = openProgram({ service: wire.service, start: placeIn(world.ids, name, words[0]) });
     await wire.quiet();
     await screen.waitFor(text => !text.includes('Asking the service'));
     await screen.press('s', 'j', 'right', 'C', 'esc', 'a', 'esc', 'e', 'esc', '?', 'esc');
@@ -50,7 +51,7 @@ describe.each([
 
   it.each(words)('are shown as they came: %s', async word => {
     const wire = await between(world.local, text => renamed(text, [word]));
-    const { screen, close } = openProgram({ service: wire.service, start: { view: 'deployments', params: {} } });
+    const { screen, close } = openProgram({ service: wire.service, start: { view: 'list', resource: 'deployments' } });
     await screen.waitFor(`▸ ${word}`);
     // The column of the status is narrow.
     expect(screen.text()).toContain(`• ${word.slice(0, 8)}`);

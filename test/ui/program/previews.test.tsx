@@ -79,7 +79,7 @@ async function openView(view: string) {
       theme={createTheme()}
       registry={registry}
       terminal={noTerminal}
-      start={{ view, params: {} }}
+      start={{ view: 'list', resource: view }}
     />,
     { columns: 140, rows: 80 },
   );
@@ -137,7 +137,7 @@ it('of an upload name its first request, its files and what comes after', async 
   const workbench = new Workbench({ service: async () => service, profile: 'test' });
   const job = await uploadOf(folderOf(5), workbench.remembered);
   addJob(workbench.jobs, job);
-  const start = { view: 'benchmark-upload', params: { job: job.id } };
+  const start = { view: 'benchmark-upload', jobId: job.id } as const;
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
     { columns: 140, rows: 60 },
@@ -168,7 +168,7 @@ it('are checked for every command that writes', () => {
   // They share the windows of others, or choose a file first; the upload of a benchmark is checked above.
   const elsewhere = ['secret.replace', 'benchmark.secret', 'chat.save', 'dataset.upload', 'benchmark.upload'];
   const checked = new Set(actions.map(({ command }) => command.id));
-  const writing = registry.flatMap(({ commands }) => commands).filter(({ writes }) => writes);
+  const writing = registry.views.flatMap(({ commands }) => commands).filter(({ writes }) => writes);
   const missing = writing
     .map(({ id }) => id)
     .filter(id => !checked.has(id) && !elsewhere.includes(id) && !/^(upload|checkpoint)\./.test(id));

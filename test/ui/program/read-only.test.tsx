@@ -8,8 +8,8 @@ import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
+import type { ViewDefinition } from '../../../src/ui/app/registry.ts';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
-import { findView, type ViewDefinition } from '../../../src/ui/app/view-definition.ts';
 import { keyLabel } from '../../../src/ui/keys/key.ts';
 import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
@@ -19,23 +19,24 @@ import { smallFolder } from '../../queries/uploads/small-folder.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
+import { placeIn } from '../places.ts';
 
 const size = { columns: 120, rows: 30 };
 
-/** What every view may be opened with; each takes what it knows. */
-const params = {
-  bench_id: 'bench_1',
-  label: 't-words',
-  name: 't-words',
-  eval_run_id: 'evr_1',
-  first: 'evr_1',
-  second: 'evr_2',
-  training_run_id: 'trn_1',
-  step: '1',
-  trajectory_id: 'traj_1',
-  deployment_id: 'dep_1',
-  model: 'acme/small',
+const ids = {
+  benchId: 'bench_1',
+  runId: 'evr_1',
+  trainingId: 'trn_1',
+  endedTrajectory: 'traj_1',
+  deploymentId: 'dep_1',
 };
+
+/** @throws Error where there is none */
+function viewOf(id: string): ViewDefinition {
+  const view = registry.views.find(each => each.id === id);
+  if (!view) throw new Error(`there is no view ${id}`);
+  return view;
+}
 
 interface Walk extends Screen {
   readonly click: (column: number, row: number) => void;
@@ -67,7 +68,7 @@ async function openAt(view: ViewDefinition, double: ServiceDouble, readOnly: boo
       theme={createTheme()}
       registry={registry}
       terminal={terminal}
-      start={{ view: view.name, params: { ...params, job: folder } }}
+      start={placeIn({ ...ids, jobId: folder }, view.id, 't-words')}
     />,
     size,
   );
@@ -96,10 +97,10 @@ const limitMs = 120_000;
 
 /** The commands that may write in a view, and their keys; several views share the commands of one. */
 function writingIn(view: ViewDefinition): { commands: Command[]; keys: string[] } {
-  const commands = registry
+  const commands = registry.views
     .flatMap(({ commands: all }) => all)
     .filter(({ writes }) => writes)
-    .filter(({ id }) => view.commands.some(own => own.id === id) || view.name.includes(id.slice(0, id.indexOf('.'))));
+    .filter(({ id }) => view.commands.some(own => own.id === id) || view.id.includes(id.slice(0, id.indexOf('.'))));
   return { commands, keys: [...new Set(commands.flatMap(({ keys }) => keys))] };
 }
 
@@ -130,7 +131,7 @@ async function tryAll(view: ViewDefinition, ways: readonly ((walk: Walk) => Prom
   return double.writes();
 }
 
-describe.each(registry.map(view => [view.name, view] as const))('in the view %s nothing is written', (_, view) => {
+describe.each(registry.views.map(view => [view.id, view] as const))('in the view %s nothing is written', (_, view) => {
   const { commands, keys } = writingIn(view);
 
   it('by a key', { timeout: limitMs }, async () => {
@@ -173,9 +174,7 @@ describe.each(registry.map(view => [view.name, view] as const))('in the view %s 
 });
 
 it('says of a key that it is turned off', { timeout: limitMs }, async () => {
-  const runs = findView(registry, 'runs');
-  if (!runs) throw new Error('there is no view of runs');
-  const walk = await openAt(runs, await serviceDouble(), true, smallFolder());
+  const walk = await openAt(viewOf('list runs'), await serviceDouble(), true, smallFolder());
   await walk.press('d');
   expect(walk.text()).toContain('Read-only: “delete the run” is turned off');
   walk.close();
@@ -187,18 +186,16 @@ describe('what is missing is said', () => {
     ['without a key, where it may not', true],
   ])('%s', { timeout: limitMs }, async (_, readOnly) => {
     const folder = smallFolder();
-    const at = async (name: string, double: ServiceDouble): Promise<Walk> => {
-      const view = findView(registry, name);
-      if (!view) throw new Error(`there is no view ${name}`);
-      return openAt(view, double, readOnly, folder);
+    const at = async (id: string, double: ServiceDouble): Promise<Walk> => {
+      return openAt(viewOf(id), double, readOnly, folder);
     };
-    const blocked = await at('benchmark', await serviceDouble());
+    const blocked = await at('record benchmarks', await serviceDouble());
     await blocked.waitFor('secret TOKEN is missing');
     expect(blocked.text().includes('is missing: n creates it')).toBe(!readOnly);
     expect(blocked.text().includes('1 image pending: b builds them')).toBe(!readOnly);
     blocked.close();
     const nothing = await hostileServer(json({ items: [], has_more: false }));
-    const empty = await at('benchmarks', { ...nothing, writes: () => [] });
+    const empty = await at('list benchmarks', { ...nothing, writes: () => [] });
     await empty.waitFor('No benchmarks yet');
     expect(empty.text().includes('yet: u uploads one')).toBe(!readOnly);
     empty.close();
@@ -208,7 +205,7 @@ describe('what is missing is said', () => {
 it('would be written by the same keys where the program may write', { timeout: limitMs }, async () => {
   const double = await serviceDouble();
   const folder = smallFolder();
-  for (const view of registry) {
+  for (const view of registry.views) {
     for (const command of view.commands.filter(({ writes }) => writes)) {
       const walk = await openAt(view, double, false, folder);
       await walk.press(command.keys[0] ?? '', ...yes);

@@ -4,21 +4,20 @@ import type { AddressInfo } from 'node:net';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
 import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
 import type { NoticeKind } from '../../../src/ui/app/notices.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
-import type { Location } from '../../../src/ui/navigation/location.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
-import type { World } from '../../conformance/samples.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
 
 export interface RigOptions extends ScreenOptions {
   /** One that never answers, where it is missing. */
   readonly service?: Service;
-  readonly start?: Location;
+  readonly start?: Place;
   readonly readOnly?: boolean;
   readonly notices?: NoticeKind;
   /** The usual intervals, where it is missing. */
@@ -91,26 +90,6 @@ export function openProgram(options: RigOptions = {}): Rig {
       workbench.close();
     },
   };
-}
-
-/** Where a view is opened in the world of the conformance tests, with `word` for whatever has a name. */
-export function placeIn({ ids }: World, view: string, word: string): Location {
-  const { benchId, runId, trainingId, endedTrajectory } = ids;
-  // Views that need no more than their name are missing.
-  const params = new Map<string, Readonly<Record<string, string>>>([
-    ['benchmark', { bench_id: benchId, label: word }],
-    ['images', { bench_id: benchId, label: word }],
-    ['benchmark-training', { bench_id: benchId, label: word }],
-    ['run', { eval_run_id: runId, bench_id: benchId, name: word }],
-    ['compare', { first: runId, second: runId, first_name: word, second_name: word }],
-    ['trajectory', { trajectory_id: endedTrajectory, task: word }],
-    ['training-run', { training_run_id: trainingId, bench_id: benchId, name: word }],
-    ['training-step', { training_run_id: trainingId, step: '2' }],
-    ['deployment', { deployment_id: 'dep_unknown', slug: word }],
-    ['benchmark-upload', { job: word, name: word }],
-    ['trajectory-upload', { job: word, dataset: word }],
-  ]);
-  return { view, params: params.get(view) ?? {} };
 }
 
 export interface Between {

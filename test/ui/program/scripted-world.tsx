@@ -1,7 +1,7 @@
 /** A benchmark and a run on a service that a test scripts, and the program on it, polling much more often than usual. */
 import { expect, onTestFinished } from 'vitest';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import type { Location } from '../../../src/ui/navigation/location.ts';
+import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';
 import { type Answers, pageOf, type ScriptedService, scriptedService } from '../../queries/scripted-service.ts';
 import type { Screen, ScreenOptions } from '../../screen.ts';
@@ -68,7 +68,7 @@ export interface OpenWorld extends Screen, Pick<Rig, 'workbench'> {
 /** Opens the program there; it closes with the test. */
 export function openWorld(
   { service }: World,
-  start: Location,
+  start: Place,
   { poll = often, ...size }: ScreenOptions & { readonly poll?: PollIntervals } = {},
 ): OpenWorld {
   const rig = openProgram({ service, start, notices: 'bell', poll, columns: 120, rows: 30, ...size });

@@ -18,7 +18,8 @@ import { registry } from '../../../src/ui/views/registry.ts';
 import { makeWorld, type World } from '../../conformance/samples.ts';
 import { eventually } from '../../eventually.ts';
 import type { Screen } from '../../screen.ts';
-import { type Between, between, openProgram, placeIn } from './rig.tsx';
+import { placeIn } from '../places.ts';
+import { type Between, between, openProgram } from './rig.tsx';
 
 let world: World;
 let wire: Between;
@@ -70,7 +71,7 @@ const sizes = [
 const openers = new Set(['item.actions', 'chat.model', 'chat.settings', 'chat.history']);
 const openersAnywhere = new Set(['item.export', 'list.columns', 'app.palette', 'app.help', 'app.connect']);
 const opens = ({ id, writes = false }: Command, view: string): boolean =>
-  writes || openers.has(id) || (view === 'benchmarks' && openersAnywhere.has(id));
+  writes || openers.has(id) || (view === 'list benchmarks' && openersAnywhere.has(id));
 
 interface Box {
   readonly left: number;
@@ -150,9 +151,9 @@ async function expectHintsToAct(screen: Screen): Promise<number> {
 /** Titles of the windows that were looked at. */
 const titles = new Set<string>();
 
-describe.each(registry.map(view => view.name))('in the view %s', name => {
+describe.each(registry.views.map(view => view.id))('in the view %s', name => {
   it.each(sizes)('at %i×%i', { timeout: 60_000 }, async (columns, rows) => {
-    const start = placeIn(world, name, 'a name');
+    const start = placeIn(world.ids, name, 'a name');
     const { screen, failed, sent, close } = openProgram({ service: wire.service, start, columns, rows });
     onTestFinished(close);
     await wire.quiet();

@@ -1,35 +1,34 @@
 /** One benchmark: whether it can be launched, and its evaluation runs. */
 import { useMemo } from 'react';
 import { benchmarkQuery, imagesQuery, readinessQuery } from '../../../queries/benchmarks.ts';
-import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
-import { runColumns, runFacts } from '../../../resources/runs.ts';
+import { runs } from '../../../resources/runs.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { usePane } from '../../app/panes.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useRunActions } from '../runs/use-run-actions.tsx';
 import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
-import { runPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
+import { listProps } from '../shared/resource-views.tsx';
 import { readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
-export function BenchmarkView({ location }: ViewProps) {
-  const benchId = location.params['bench_id'] ?? '';
+export function BenchmarkView({ place }: ViewProps<'record'>) {
+  const benchId = place.id;
   const pane = usePane('main');
   const theme = useTheme();
   const benchmark = useLive(benchmarkQuery(benchId), pane.attention);
   const readiness = useLive(readinessQuery(benchId), pane.attention);
   const images = useLive(imagesQuery(benchId), pane.attention);
-  const source = useMemo(() => runsOfBenchmark(benchId), [benchId]);
+  const source = useMemo(() => runs.list({ benchmark: benchId }), [benchId]);
   const benchmarkActions = useBenchmarkActions();
   const runActions = useRunActions();
   const advise = useAdvise();
-  const shown = benchmark.data ?? { bench_id: benchId, label: location.params['label'] };
+  const shown = benchmark.data ?? { bench_id: benchId, label: place.label };
 
   const built = images.data?.images.filter(image => image.build_status === 'ready').length;
   const lines = [
@@ -41,19 +40,16 @@ export function BenchmarkView({ location }: ViewProps) {
   ].map(line => ` ${line}`);
   return (
     <ResourceList
+      {...listProps(runs)}
       source={source}
-      columns={runColumns}
-      emptyWords="No runs yet"
       emptyAdvice={{ command: benchmarkCommands.evaluate, words: 'evaluates a model on this benchmark' }}
-      open={runPlace}
-      facts={runFacts}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={benchmarkActions([shown])}
-      thing={{
+      whole={{
         id: benchId,
         json: shown,
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
-        siblings: 'benchmark',
+        siblings: 'benchmarks',
       }}
       actions={runActions}
     />

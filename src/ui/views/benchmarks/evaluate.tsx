@@ -1,9 +1,12 @@
 /** The form that starts an evaluation. */
+
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import { startEvaluation } from '../../../queries/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -76,8 +79,7 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       onClose={onClose}
       onDone={result => {
         shell.toast({ kind: 'success', text: `Started ${result.display_name ?? result.eval_run_id}` });
-        const name = result.display_name ? { name: result.display_name } : {};
-        shell.open({ view: 'run', params: { eval_run_id: result.eval_run_id, bench_id: benchmark.bench_id, ...name } });
+        shell.open({ ...recordPlace(runs, result.eval_run_id, result.display_name), parent: benchmark.bench_id });
       }}
     />
   );

@@ -1,20 +1,21 @@
 /** The benchmarks of the organization. */
 import { Box } from 'ink';
-import { benchmarkList, readinessQuery } from '../../../queries/benchmarks.ts';
+import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { benchmarkColumns, benchmarkCommands, benchmarkFacts } from '../../../resources/benchmarks.ts';
-import { lateWindow } from '../../app/late.tsx';
-import type { Pane } from '../../app/panes.tsx';
+import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
+import { lazyWindow } from '../../app/lazy.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import type { Pane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../shared/advice.ts';
 import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { ResourceList } from '../shared/resource-list.tsx';
+import { ResourceListView } from '../shared/resource-views.tsx';
 import { readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
-const StartBenchmarkUpload = lateWindow(
+const StartBenchmarkUpload = lazyWindow(
   async () => (await import('../uploads/start-benchmark.tsx')).StartBenchmarkUpload,
 );
 
@@ -36,17 +37,13 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   );
 }
 
-export function BenchmarksView() {
+export function BenchmarksView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const actions = useBenchmarkActions();
   return (
-    <ResourceList
-      source={benchmarkList}
-      columns={benchmarkColumns}
-      emptyWords="No benchmarks yet"
-      emptyAdvice={{ command: benchmarkCommands.upload, words: 'uploads one' }}
-      open={row => ({ view: 'benchmark', params: { bench_id: row.bench_id, label: row.label ?? row.bench_id } })}
-      facts={benchmarkFacts}
+    <ResourceListView
+      resource={benchmarks}
+      place={place}
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
       bindings={[
         {
@@ -54,7 +51,6 @@ export function BenchmarksView() {
           run: () => shell.showOverlay({ id: 'upload', render: close => <StartBenchmarkUpload onClose={close} /> }),
         },
       ]}
-      pin={row => ({ kind: 'benchmark', id: row.bench_id, label: row.label ?? row.bench_id })}
       actions={actions}
     />
   );

@@ -1,16 +1,19 @@
 /** The actions of a benchmark, wherever it is shown. */
+
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import { useKnown } from '../../../queries/use-known.ts';
-import { benchmarkCommands } from '../../../resources/benchmarks.ts';
-import { lateWindow } from '../../app/late.tsx';
+import { benchmarkCommands, images } from '../../../resources/benchmarks.ts';
+import { listPlace, type Resource } from '../../../resources/define.ts';
+import { training } from '../../../resources/training.ts';
+import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 
-const BuildWindow = lateWindow(async () => (await import('./build.tsx')).BuildWindow);
-const CreateSecretWindow = lateWindow(async () => (await import('../secrets/create.tsx')).CreateSecretWindow);
-const EvaluateWindow = lateWindow(async () => (await import('./evaluate.tsx')).EvaluateWindow);
-const TrainWindow = lateWindow(async () => (await import('../training/train.tsx')).TrainWindow);
+const BuildWindow = lazyWindow(async () => (await import('./build.tsx')).BuildWindow);
+const CreateSecretWindow = lazyWindow(async () => (await import('../secrets.tsx')).CreateSecretWindow);
+const EvaluateWindow = lazyWindow(async () => (await import('./evaluate.tsx')).EvaluateWindow);
+const TrainWindow = lazyWindow(async () => (await import('../training/train.tsx')).TrainWindow);
 
 export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => readonly Binding[] {
   const shell = useShell();
@@ -21,8 +24,8 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
     const name = (each: Benchmark): string => each.label ?? each.bench_id;
     const missing = (): string | undefined =>
       benchmark && known(readinessQuery(benchmark.bench_id))?.missing_secret_names?.[0];
-    const open = (view: string) => (): void => {
-      if (benchmark) shell.open({ view, params: { bench_id: benchmark.bench_id, label: name(benchmark) } });
+    const open = (resource: Pick<Resource, 'names'>) => (): void => {
+      if (benchmark) shell.open(listPlace(resource, { benchmark: benchmark.bench_id }, name(benchmark)));
     };
     return [
       {
@@ -68,8 +71,8 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
           }
         },
       },
-      { command: benchmarkCommands.images, enabled: benchmark !== undefined, run: open('images') },
-      { command: benchmarkCommands.trainings, enabled: benchmark !== undefined, run: open('benchmark-training') },
+      { command: benchmarkCommands.images, enabled: benchmark !== undefined, run: open(images) },
+      { command: benchmarkCommands.trainings, enabled: benchmark !== undefined, run: open(training) },
     ];
   };
 }

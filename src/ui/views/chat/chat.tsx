@@ -13,18 +13,18 @@ import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
-import { Panes, Separator, usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import type { ViewProps } from '../../app/view-definition.ts';
+import { Separator, usePane, View } from '../../app/view.tsx';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { chatCommands } from '../commands.ts';
 import { Lines } from '../shared/lines.tsx';
-import { chatCommands } from './commands.ts';
 import { draftReducer, emptyDraft, manyLines } from './draft.ts';
 import { openingLines } from './talk-lines.ts';
 import { TalkPane } from './talk-pane.tsx';
@@ -78,7 +78,7 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
 
 const defaults: ChatSettings = { model: '', system: '' };
 
-export function ChatView({ location }: ViewProps) {
+export function ChatView({ place }: ViewProps<'chat'>) {
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -90,7 +90,7 @@ export function ChatView({ location }: ViewProps) {
   const models = useList(modelList, 'visible');
   const deployments = useList(deploymentList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
-  const settings = { ...own, model: own.model || location.params['model'] || models.rows[0]?.model_slug || '' };
+  const settings = { ...own, model: own.model || place.model || models.rows[0]?.model_slug || '' };
   const first: Side = { talk, settings };
   const sides: readonly Side[] = [
     first,
@@ -234,7 +234,7 @@ export function ChatView({ location }: ViewProps) {
   ];
 
   return (
-    <Panes
+    <View
       bindings={draft.writing ? [] : bindings}
       main={
         <Box flexDirection="column">

@@ -1,13 +1,15 @@
 /** The form that deploys a checkpoint. */
+
 import { useState } from 'react';
 import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { startDeployment } from '../../../queries/deployments.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { recordPlace } from '../../../resources/define.ts';
+import { deployments } from '../../../resources/deployments.ts';
 import { slugOf } from '../../../resources/slug.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
-import { deploymentPlace } from '../shared/places.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
 
@@ -74,7 +76,7 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
       onClose={onClose}
       onDone={deployment => {
         shell.toast({ kind: 'success', text: `Deploying ${deployment.model_slug ?? deployment.deployment_id}` });
-        shell.open(deploymentPlace(deployment));
+        shell.open(recordPlace(deployments, deployment.deployment_id, deployment.model_slug));
       }}
     />
   );

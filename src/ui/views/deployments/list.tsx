@@ -1,14 +1,15 @@
 /** The deployments of the organization. */
-import { deploymentList, deploymentSummaryQuery } from '../../../queries/deployments.ts';
+
+import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { deploymentColumns, deploymentCommands, deploymentFacts } from '../../../resources/deployments.ts';
+import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { deploymentPlace } from '../shared/places.ts';
-import { ResourceList } from '../shared/resource-list.tsx';
+import { ResourceListView } from '../shared/resource-views.tsx';
 import { DeployWindow } from './deploy.tsx';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
 
@@ -20,7 +21,7 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   return `${total} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}${typeof active === 'number' ? `; ${active} active` : ''}`;
 }
 
-export function DeploymentsView() {
+export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const actions = useDeploymentActions();
   const pane = usePane('main');
@@ -28,13 +29,9 @@ export function DeploymentsView() {
   const summary = useLive(deploymentSummaryQuery, 'visible');
   const words = summaryWords(summary.data);
   return (
-    <ResourceList
-      source={deploymentList}
-      columns={deploymentColumns}
-      emptyWords="No deployments yet"
-      emptyAdvice={{ command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' }}
-      open={deploymentPlace}
-      facts={deploymentFacts}
+    <ResourceListView
+      resource={deployments}
+      place={place}
       {...(words === ''
         ? {}
         : {
@@ -43,7 +40,6 @@ export function DeploymentsView() {
               node: <Lines lines={[theme.styles.muted(` ${words}`)]} width={pane.width} height={1} />,
             },
           })}
-      pin={row => ({ kind: 'deployment', id: row.deployment_id, label: row.model_slug ?? row.deployment_id })}
       bindings={[
         {
           command: deploymentCommands.deploy,

@@ -30,7 +30,7 @@ export function useDeploymentActions({
         enabled: ready,
         run: () => {
           const model = one?.is_active ? one.model_slug : one?.deployment_id;
-          if (model) shell.navigate({ kind: 'go', trail: [{ view: 'chat', params: { model } }] });
+          if (model) shell.navigate({ kind: 'go', trail: [{ view: 'chat', model }] });
         },
       },
       {

@@ -1,12 +1,15 @@
 /** Two runs task by task, the largest loss first. */
+
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { type ComparedTask, comparison } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
 import { difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { usePane } from '../../app/panes.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
@@ -34,13 +37,12 @@ const columns: readonly Column<ComparedTask>[] = [
 ];
 const worstFirst = { column: 'difference', descending: false } as const;
 
-export function CompareView({ location: { params } }: ViewProps) {
+export function CompareView({ place: { first, second } }: ViewProps<'compare'>) {
   const pane = usePane('main');
   const theme = useTheme();
-  const { first = '', second = '', first_name = first, second_name = second } = params;
-  const source = useMemo(() => comparison(first, second), [first, second]);
+  const source = useMemo(() => comparison(first.id, second.id), [first.id, second.id]);
   const { rows, loaded } = useList(source, 'visible');
-  const names = { first: sanitiseLine(first_name), second: sanitiseLine(second_name) };
+  const names = { first: sanitiseLine(first.name), second: sanitiseLine(second.name) };
   const lines = loaded ? [...comparisonLines(rows, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
   return (
     <ResourceList<ComparedTask>
@@ -48,10 +50,7 @@ export function CompareView({ location: { params } }: ViewProps) {
       columns={columns}
       sort={worstFirst}
       emptyWords="Neither run has a trajectory that names its task"
-      open={row => ({
-        view: 'trajectory',
-        params: { trajectory_id: row.trajectory_id ?? '', task: row.task_id },
-      })}
+      open={row => (row.trajectory_id ? recordPlace(trajectories, row.trajectory_id, row.task_id) : undefined)}
       facts={row => [
         { label: 'task', value: row.task_id },
         { label: 'first', value: reward(row.first) },

@@ -10,19 +10,19 @@ import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts
 import { useLive } from '../../../queries/use-live.ts';
 import { summariseRewards } from '../../../resources/reward-summary.ts';
 import { outcomeOf, runFacts } from '../../../resources/runs.ts';
-import { trajectoryColumns, trajectoryFacts } from '../../../resources/trajectories.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { trajectoryPlace } from '../shared/places.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
+import { listProps } from '../shared/resource-views.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useRunActions } from './use-run-actions.tsx';
@@ -30,8 +30,8 @@ import { useRunActions } from './use-run-actions.tsx';
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
 
-export function RunView({ location }: ViewProps) {
-  const runId = location.params['eval_run_id'] ?? '';
+export function RunView({ place }: ViewProps<'record'>) {
+  const runId = place.id;
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -47,8 +47,8 @@ export function RunView({ location }: ViewProps) {
 
   const known: EvalRun = run.data ?? {
     eval_run_id: runId,
-    display_name: location.params['name'],
-    bench_id: location.params['bench_id'],
+    display_name: place.label,
+    bench_id: place.parent,
   };
   // The record may be older than the progress: what has ended there has ended.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
@@ -76,23 +76,21 @@ export function RunView({ location }: ViewProps) {
 
   return (
     <ResourceList<Trajectory>
+      {...listProps(trajectories)}
       source={source}
       parts={[run.freshness, progress.freshness, results.freshness]}
-      columns={trajectoryColumns}
       emptyWords={ended ? 'This run recorded no trajectories' : 'No rollout has ended yet'}
       sort={worstFirst}
       join={join}
       joined={rewarded}
-      open={row => trajectoryPlace(row)}
-      facts={trajectoryFacts}
       headerFault={fault}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={runActions([shown])}
-      thing={{
+      whole={{
         id: runId,
         json: shown,
         pin: { kind: 'run', id: runId, label: shown.display_name ?? runId },
-        siblings: 'run',
+        siblings: 'runs',
       }}
       details={(_row, box) => {
         const about = [

@@ -1,16 +1,27 @@
 /** The actions of evaluation runs, wherever they are shown. */
+
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { cancelRun, deleteRun } from '../../../queries/evaluations.ts';
+import type { NamedRun, Place } from '../../../resources/place.ts';
 import { runCommands } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/names.ts';
-import { comparePlace } from '../shared/places.ts';
 import { CompareWindow } from './compare-window.tsx';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
+
+/** Where two runs are compared; the earlier one is the first. */
+export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
+  const [first, second] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
+  const named = (run: EvalRun): NamedRun => ({
+    id: run.eval_run_id,
+    name: [labelOf(run), run.base_model_slug].filter(Boolean).join('  '),
+  });
+  return { view: 'compare', first: named(first), second: named(second) };
+}
 
 export interface RunActionsOptions {
   /** Called after runs were deleted, e.g. to leave the view of one. */

@@ -1,14 +1,8 @@
 /** What a key would do about something, by the key that it really has; nothing where the command may not be used. */
 import { useCallback } from 'react';
-import type { Command } from '../../../present/command.ts';
+import type { Advice } from '../../../resources/define.ts';
 import { keyLabel } from '../../keys/key.ts';
 import { useRouter } from '../../keys/router.tsx';
-
-export interface Advice {
-  readonly command: Command;
-  /** What the key does, e.g. `uploads one`. */
-  readonly words: string;
-}
 
 export type Advise = (advice: Advice | undefined) => string;
 

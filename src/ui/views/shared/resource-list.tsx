@@ -1,4 +1,4 @@
-/** The list of a resource with its inspector: written once, told by each resource what its rows are. */
+/** The list of a resource with its inspector. */
 import { Box } from 'ink';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
@@ -9,15 +9,16 @@ import type { ListSource } from '../../../queries/list.ts';
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
 import { type OrderedList, useOrderedList } from '../../../queries/use-ordered-list.ts';
 import { useSetting } from '../../../queries/use-setting.ts';
+import type { Advice } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
 import { windowRoom } from '../../app/layout.ts';
-import { type Pane, Panes, usePane } from '../../app/panes.tsx';
-import { useFreshnessReport, useShell } from '../../app/shell-context.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import { type Pane, usePane, View } from '../../app/view.tsx';
 import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
-import type { Location } from '../../navigation/location.ts';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
@@ -25,12 +26,12 @@ import { initialTableState, type TableState } from '../../widgets/table/table-st
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { type Advice, useAdvise } from './advice.ts';
+import { useAdvise } from './advice.ts';
 import { FaultNote, useFaultBindings } from './fault-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
+import { useRecordBindings } from './use-record-bindings.tsx';
 import { useSettled } from './use-settled.ts';
-import { useThingBindings } from './use-thing-bindings.tsx';
 
 export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
@@ -46,7 +47,7 @@ export interface ResourceListProps<Row> {
   /** What to do about that. */
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
-  readonly open?: (row: Row) => Location | undefined;
+  readonly open?: (row: Row) => Place | undefined;
   /** What the inspector shows of the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
   /** More of the inspector, below the facts. The row is undefined where there is none, and while the cursor moves. */
@@ -64,13 +65,13 @@ export interface ResourceListProps<Row> {
   readonly headerFault?: Error | undefined;
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
-  readonly pin?: (row: Row) => PinnedThing;
+  readonly pin?: (row: Row) => PinnedThing | undefined;
   /** What the list is part of, e.g. a run: its id and JSON are copied where there is no row, and it is what is pinned. */
-  readonly thing?: {
+  readonly whole?: {
     readonly id: string;
     readonly json: unknown;
     readonly pin?: PinnedThing;
-    /** The view that shows it and its neighbours in the list that it was opened from. */
+    /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
     readonly siblings?: string;
   };
 }
@@ -102,7 +103,7 @@ const itself = <Rows,>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
-  const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, thing } = props;
+  const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
   const { join = itself, joined = noColumns, emptyAdvice } = props;
   const advise = useAdvise();
   const shell = useShell();
@@ -149,11 +150,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     const target = open?.(row);
     if (!target) return;
     const { ids, rows: order } = table.arranged;
-    const placeAt = (index: number): Location | undefined => {
+    const placeAt = (index: number): Place | undefined => {
       const sibling = order[index];
       return sibling && open?.(sibling);
     };
-    siblings.remember(target.view, { ids, placeAt, partial: list.hasMore });
+    if (target.view === 'record') siblings.remember(target.resource, { ids, placeAt, partial: list.hasMore });
     // The list is gone before its own state could change.
     remember({ ...table.state, cursorId: source.id(row) });
     shell.open(target);
@@ -177,14 +178,12 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { filter, marks } = table.state;
   const old = list.oldest(table.shown);
   const freshness = withAge(list.freshness, props.rowsAt);
-  useFreshnessReport(freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])]));
   const inOrder = filter === '' && (table.state.sort === undefined || ordered);
   const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));
   const read = props.rows?.length ?? list.rows.length;
 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };
-  const whole = thing && { id: thing.id, json: thing.json };
   // Once something was done with a row, the cursor stays on it also where newer ones come above it.
   const holding = (binding: Binding): Binding => ({
     ...binding,
@@ -195,18 +194,18 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   });
   const marked = table.targets.length > 1;
   const pinned = current && pin?.(current);
-  const does = useThingBindings({
-    thing: row ?? whole,
+  const does = useRecordBindings({
+    record: row ?? (whole && { id: whole.id, json: whole.json }),
     marked: marked ? table.targets.map(source.id) : [],
-    title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? thing?.id ?? ''),
+    title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? whole?.id ?? ''),
     refresh: list.refresh,
     actions: (actions?.(table.targets, list) ?? []).map(holding),
-    pin: thing?.pin ?? pinned,
-    siblings: thing?.siblings,
-    siblingId: thing?.id,
+    pin: whole?.pin ?? pinned,
+    siblings: whole?.siblings,
+    siblingId: whole?.id,
     exportable: async () => ({
       kind: String(source.key[0] ?? 'rows'),
-      ...(thing ? { id: thing.id } : {}),
+      ...(whole ? { id: whole.id } : {}),
       rows: (marks.size > 0
         ? markedRows(table.targets)
         : table.arrange(props.rows ?? join(await everyRow(list)))) as readonly never[],
@@ -219,7 +218,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const factRows = current ? factLines(facts(current), inspector.width - 2, theme) : [];
 
   return (
-    <Panes
+    <View
+      freshness={freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])])}
       bindings={[
         ...bindings,
         ...useFaultBindings(props.headerFault),

@@ -1,12 +1,14 @@
 /** The rollouts of one step of a training run, the worst first. */
+
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { placeOf } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
-import type { ViewProps } from '../../app/view-definition.ts';
-import { trajectoryPlace } from '../shared/places.ts';
+import type { ViewProps } from '../../app/registry.ts';
 import { ResourceList } from '../shared/resource-list.tsx';
 
 const columns: readonly Column<StepRollout>[] = [
@@ -29,17 +31,18 @@ const columns: readonly Column<StepRollout>[] = [
 
 const worstFirst = { column: 'reward', descending: false } as const;
 
-export function TrainingStepView({ location }: ViewProps) {
-  const { training_run_id: runId = '', step = '' } = location.params;
-  const source = useMemo(() => stepRewardList(runId, Number(step)), [runId, step]);
-  const checkpoint = useLive(checkpointQuery(runId, Number(step)), 'visible');
+export function TrainingStepView({ place: { trainingRunId: runId, step } }: ViewProps<'step'>) {
+  const source = useMemo(() => stepRewardList(runId, step), [runId, step]);
+  const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   return (
     <ResourceList
       source={source}
       columns={columns}
       sort={worstFirst}
       emptyWords="No rollout of this step has a reward"
-      open={({ trajectory_id, ...row }) => (trajectory_id ? trajectoryPlace({ ...row, trajectory_id }) : undefined)}
+      open={({ trajectory_id, ...row }) =>
+        trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
+      }
       facts={row => [
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },

@@ -9,12 +9,13 @@ import { startTraining, trainingOptionsQuery } from '../../../queries/training.t
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { recordPlace } from '../../../resources/define.ts';
+import { training } from '../../../resources/training.ts';
 import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { modelField } from '../shared/model-field.ts';
-import { trainingPlace } from '../shared/places.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
 import { modelsOf, optionSpecs, optionsOf, wrongFor } from './options.ts';
@@ -121,7 +122,10 @@ function TrainForm({ benchId, label, models, offered, parentId, onClose }: Train
       onClose={onClose}
       onDone={run => {
         shell.toast({ kind: 'success', text: `Started ${run.display_name ?? run.training_run_id}` });
-        shell.open(trainingPlace({ bench_id: benchId, ...run }));
+        shell.open({
+          ...recordPlace(training, run.training_run_id, run.display_name),
+          parent: run.bench_id ?? benchId,
+        });
       }}
     />
   );

@@ -16,9 +16,9 @@ import {
 import { isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { faultLines } from '../shared/fault-note.tsx';
@@ -35,8 +35,8 @@ const newestFirst = { column: 'step', descending: true } as const;
 /** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
 const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
 
-export function TrainingRunView({ location }: ViewProps) {
-  const runId = location.params['training_run_id'] ?? '';
+export function TrainingRunView({ place }: ViewProps<'record'>) {
+  const runId = place.id;
   const shell = useShell();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -53,8 +53,8 @@ export function TrainingRunView({ location }: ViewProps) {
 
   const known: TrainingRun = run.data ?? {
     training_run_id: runId,
-    display_name: location.params['name'],
-    bench_id: location.params['bench_id'],
+    display_name: place.label,
+    bench_id: place.parent,
   };
   const failure = progress.data?.failure ?? known.failure;
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure };
@@ -94,17 +94,14 @@ export function TrainingRunView({ location }: ViewProps) {
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={checkpointFacts}
-      open={row => ({
-        view: 'training-step',
-        params: { training_run_id: runId, step: String(row.step_index ?? 0), name: shown.display_name ?? runId },
-      })}
+      open={row => ({ view: 'step', trainingRunId: runId, step: row.step_index ?? 0 })}
       headerFault={fault}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
-      thing={{
+      whole={{
         id: runId,
         json: shown,
         pin: { kind: 'training', id: runId, label: shown.display_name ?? runId },
-        siblings: 'training-run',
+        siblings: 'training',
       }}
       bindings={[...ofRun, ...curvesView.bindings]}
       actions={rows => {

@@ -16,7 +16,7 @@ import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { type ChartState, chartReducer, initialChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
 import { binned, type ChartSeries } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
-import { chartCommands } from './chart-commands.ts';
+import { chartCommands } from '../commands.ts';
 import { curveSeries, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
 import { OverlayWindow } from './overlay.tsx';
 

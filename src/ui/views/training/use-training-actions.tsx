@@ -4,7 +4,9 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { cancelTraining, deleteTraining, lastCheckpoint } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { listPlace } from '../../../resources/define.ts';
 import { type checkpointCommands, trainingCommands } from '../../../resources/training.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
@@ -103,9 +105,7 @@ export function useTrainingActions({
       {
         command: trainingCommands.rollouts,
         enabled: run !== undefined && runs.length === 1,
-        run: () =>
-          run &&
-          shell.open({ view: 'trajectories', params: { training_run_id: run.training_run_id, name: labelOf(run) } }),
+        run: () => run && shell.open(listPlace(trajectories, { training: run.training_run_id }, labelOf(run))),
       },
       {
         command: trainingCommands.cancel,

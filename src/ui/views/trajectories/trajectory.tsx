@@ -9,9 +9,8 @@ import { trajectoryFacts } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
-import { Panes, Separator, usePane } from '../../app/panes.tsx';
-import { useFreshnessReport } from '../../app/shell-context.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { Separator, usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
@@ -19,11 +18,11 @@ import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
+import { readerCommands } from '../commands.ts';
 import { FaultNote } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { useThingBindings } from '../shared/use-thing-bindings.tsx';
+import { useRecordBindings } from '../shared/use-record-bindings.tsx';
 import { Waiting } from '../shared/waiting.tsx';
-import { readerCommands } from './reader-commands.ts';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the width of the pane from which it is shown. */
@@ -80,8 +79,8 @@ const beforeError = 3;
 /** Width of the text for a pager or an editor, which wrap it again where they are narrower. */
 const outsideWidth = 100;
 
-export function TrajectoryView({ location }: ViewProps) {
-  const id = location.params['trajectory_id'] ?? '';
+export function TrajectoryView({ place }: ViewProps<'record'>) {
+  const { id } = place;
   const actions = useTrajectoryActions();
   const pane = usePane('main');
   const inspector = usePane('inspector');
@@ -89,7 +88,6 @@ export function TrajectoryView({ location }: ViewProps) {
   const { styles, glyphs } = theme;
   const live = useLive(trajectoryQuery(id), pane.attention);
   const { data } = live;
-  useFreshnessReport(live.freshness);
   const [shownBefore, rememberShown] = useMemory<Shown>('shown');
   const [shown, show] = useReducer(shownReducer, shownBefore ?? initiallyShown);
   useEffect(() => rememberShown(shown), [rememberShown, shown]);
@@ -146,14 +144,14 @@ export function TrajectoryView({ location }: ViewProps) {
     { command: readerCommands.reasoning, run: () => show({ kind: 'toggle', fold: 'reasoning' }) },
     { command: readerCommands.tools, run: () => show({ kind: 'toggle', fold: 'tools' }) },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
-    ...useThingBindings({
-      thing: data && { id, json: data },
+    ...useRecordBindings({
+      record: data && { id, json: data },
       document: data && (() => ({ name: `${id}.txt`, text: transcriptText(data, outsideWidth) })),
       title: id,
       refresh: live.refresh,
       actions: actions(data ? [data] : []),
-      pin: { kind: 'trajectory', id, label: location.params['task'] ?? id },
-      siblings: 'trajectory',
+      pin: { kind: 'trajectory', id, label: place.label ?? id },
+      siblings: 'trajectories',
     }),
   ];
 
@@ -165,15 +163,16 @@ export function TrajectoryView({ location }: ViewProps) {
     return `${mark} ${index === step ? styles.selected(words) : words}${score} ${flag}`;
   });
   const firstStep = Math.max(0, Math.min(step - Math.floor(pane.height / 2), steps.length - pane.height + 1));
-  const position = useSiblings().position('trajectory', id);
+  const position = useSiblings().position('trajectories', id);
   const words = [
     position,
-    sanitiseLine(data?.task_id ?? location.params['task'] ?? ''),
+    sanitiseLine(data?.task_id ?? place.label ?? ''),
     step < 0 || steps.length < 2 ? stepCount(steps.length) : `${step + 1} of ${stepCount(steps.length)}`,
   ];
 
   return (
-    <Panes
+    <View
+      freshness={live.freshness}
       bindings={bindings}
       main={
         data ? (

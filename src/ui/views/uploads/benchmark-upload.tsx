@@ -1,4 +1,5 @@
 /** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
+
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
@@ -6,22 +7,24 @@ import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benc
 import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { benchmarks } from '../../../resources/benchmarks.ts';
+import { listPlace, recordPlace } from '../../../resources/define.ts';
 import { bytes, counted, percent } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
-import { Panes, usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { uploadCommands } from '../commands.ts';
 import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { uploadCommands } from './commands.ts';
 import { UploadPreview } from './preview.tsx';
 
 const columns: readonly Column<FileState>[] = [
@@ -90,12 +93,12 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
   ].map(line => ` ${line}`);
 }
 
-export function BenchmarkUploadView({ location }: ViewProps) {
+export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   const shell = useShell();
   const workbench = useWorkbench();
   const theme = useTheme();
   const pane = usePane('main');
-  const job = useJob(location.params['job'] ?? '', BenchmarkUpload);
+  const job = useJob(place.jobId, BenchmarkUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
     : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
@@ -131,16 +134,13 @@ export function BenchmarkUploadView({ location }: ViewProps) {
           benchId &&
           shell.navigate({
             kind: 'go',
-            trail: [
-              { view: 'benchmarks', params: {} },
-              { view: 'benchmark', params: { bench_id: benchId, label: plan.name } },
-            ],
+            trail: [listPlace(benchmarks), recordPlace(benchmarks, benchId, plan.name)],
           }),
       },
     ];
   }, [job, job?.state, shell, workbench]);
   return (
-    <Panes
+    <View
       bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
       main={
         <>

@@ -33,7 +33,7 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
         addJob(workbench.jobs, new BenchmarkUpload(plan.folder, plan, workbench.remembered));
       }
       onClose();
-      shell.open({ view: 'benchmark-upload', params: { job: plan.folder, name: plan.name } });
+      shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });
     } catch (error) {
       setStep({ kind: 'failed', fault: asError(error) });
     }

@@ -7,23 +7,25 @@ import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useJob } from '../../../queries/use-job.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { recordPlace } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { Panes, usePane } from '../../app/panes.tsx';
+import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { ViewProps } from '../../app/view-definition.ts';
+import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import type { Location } from '../../navigation/location.ts';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { uploadCommands } from '../commands.ts';
 import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { uploadCommands } from './commands.ts';
 
 const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
@@ -57,12 +59,12 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
   ].map(line => ` ${line}`);
 }
 
-export function TrajectoryUploadView({ location }: ViewProps) {
+export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) {
   const shell = useShell();
   const workbench = useWorkbench();
   const theme = useTheme();
   const pane = usePane('main');
-  const job = useJob(location.params['job'] ?? '', TrajectoryUpload);
+  const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
     : [' This upload is no longer shown here. Upload the file again: what is stored already is skipped.', ''];
@@ -71,11 +73,10 @@ export function TrajectoryUploadView({ location }: ViewProps) {
   const openRow = ({ trajectoryId }: Outcome): void => {
     if (!trajectoryId) return;
     const ids = table.arranged.rows.flatMap(row => row.trajectoryId ?? []);
-    const placeOf = (id: string): Location => ({ view: 'trajectory', params: { trajectory_id: id } });
-    const placeAt = (index: number): Location | undefined =>
-      ids[index] === undefined ? undefined : placeOf(ids[index]);
-    siblings.remember('trajectory', { ids, placeAt });
-    shell.open(placeOf(trajectoryId));
+    const placeAt = (index: number): Place | undefined =>
+      ids[index] === undefined ? undefined : recordPlace(trajectories, ids[index]);
+    siblings.remember('trajectories', { ids, placeAt });
+    shell.open(recordPlace(trajectories, trajectoryId));
   };
   const height = Math.max(4, pane.height - head.length);
   const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
@@ -103,7 +104,7 @@ export function TrajectoryUploadView({ location }: ViewProps) {
     ];
   }, [job, job?.state, shell]);
   return (
-    <Panes
+    <View
       bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
       main={
         <>

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare-lines.ts';
-import { comparePlace } from '../../../../src/ui/views/shared/places.ts';
+import { comparePlace } from '../../../../src/ui/views/runs/use-run-actions.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const rewarded = (task_id: string | null, reward: number | null, trajectory_id = `traj_${task_id}`) => ({
@@ -64,6 +64,7 @@ it('puts the earlier run first', () => {
   const place = comparePlace(run('evr_new', '2026-02-01T00:00:00Z'), run('evr_old', '2026-01-01T00:00:00Z'));
   expect(place).toMatchObject({
     view: 'compare',
-    params: { first: 'evr_old', second: 'evr_new', second_name: 'evr_new' },
+    first: { id: 'evr_old' },
+    second: { id: 'evr_new', name: 'evr_new' },
   });
 });

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
 import type { Call, UntypedCall } from '../../../../src/service/index.ts';
-import type { ViewDefinition } from '../../../../src/ui/app/view-definition.ts';
-import { TrainingView } from '../../../../src/ui/views/training/list.tsx';
+import { defineView } from '../../../../src/ui/app/registry.ts';
+import { TrainingView } from '../../../../src/ui/views/lists.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
@@ -29,17 +29,17 @@ const answers: Answers = {
 const capabilities = new Capabilities();
 const service = fakeService(answers, { capabilities });
 
-const runView: ViewDefinition = {
-  name: 'training-run',
+const runView = defineView<'record'>({
+  id: 'record training',
   title: 'Training run',
-  aliases: [],
-  crumb: params => params['name'] ?? '',
+  crumb: ({ label = '' }) => label,
   component: TrainingRunView,
   commands: [],
-};
+});
 
 it('keeps the overlay, the crosshair and the smoothing for the way back', async () => {
   const stage = openViewOnStage(TrainingView, {
+    place: { view: 'list', resource: 'training' },
     service: async () => service,
     others: [runView],
     columns: 110,
@@ -85,7 +85,12 @@ it('shows a fault below the head and not over it', async () => {
     [60, 15],
   ] as const) {
     broken = false;
-    const stage = openViewOnStage(TrainingRunView, { service: async () => asked, columns, rows });
+    const stage = openViewOnStage(TrainingRunView, {
+      place: { view: 'record', resource: 'training', id: 'trn_first' },
+      service: async () => asked,
+      columns,
+      rows,
+    });
     await stage.waitFor('step 40 of 40');
     const head = stage.text().split('\n').slice(1, 3);
     broken = true;

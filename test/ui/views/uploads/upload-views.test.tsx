@@ -41,7 +41,7 @@ async function openUpload(folder: Folder, connect: () => Promise<Service> = asyn
   const workbench = new Workbench({ service: connect, profile: 'test', remembered: () => memory });
   const job = await uploadOf(folder, memory);
   addJob(workbench.jobs, job);
-  const start = { view: 'benchmark-upload', params: { job: job.id, name: folder.label } };
+  const start = { view: 'benchmark-upload', jobId: job.id, label: folder.label } as const;
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
     { columns: 120, rows: 30 },
@@ -156,7 +156,7 @@ describe('the upload of trajectories', () => {
         theme={createTheme()}
         registry={registry}
         terminal={noTerminal}
-        start={{ view: 'trajectory-upload', params: { job: 'job', dataset: 'walk' } }}
+        start={{ view: 'trajectory-upload', jobId: 'job', dataset: 'walk' }}
       />,
       { columns: 120, rows: 30 },
     );

@@ -4,7 +4,6 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { errorMessage } from '../../../text/errors.ts';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
@@ -16,26 +15,26 @@ export interface Document {
   readonly text: string;
 }
 
-export type Reader = 'pager' | 'editor';
-
-function commandOf(reader: Reader, environment: NodeJS.ProcessEnv): string {
-  if (reader === 'pager') return environment['PAGER'] ?? 'less';
-  return environment['VISUAL'] || environment['EDITOR'] || 'vi';
-}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Shows a document in the user's pager or editor, which has the terminal meanwhile; the program continues its work. What is
- * changed there is not kept: the file is a copy, and removed also where the program is ended first. Gives what went wrong,
- * where something did.
+ * Shows a document in the user's pager, which has the terminal meanwhile; the program continues its work.
+ *
+ * @throws Error saying why it could not be shown
  */
-export async function readOutside(
-  document: Document,
-  reader: Reader,
-  terminal: TerminalPort,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<string | undefined> {
-  const command = commandOf(reader, environment).trim();
-  if (command === '') return 'PAGER is empty: no pager is wanted. Unset it, or press O for the editor.';
+export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
+  const command = (environment['PAGER'] ?? 'less').trim();
+  if (command === '') throw new Error('PAGER is empty: no pager is wanted. Unset it, or press O for the editor.');
+  await openIn(command, document, terminal);
+}
+
+/** The same in the user's editor. What is changed there is not kept. @throws Error as `openInPager` does */
+export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
+  return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
+}
+
+/** The file is a copy, and removed also where the program is ended first. */
+async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
   let folder: string | undefined;
   const remove = (): void => {
     if (folder) rmSync(folder, { recursive: true, force: true });
@@ -47,9 +46,7 @@ export async function readOutside(
     await writeFile(path, document.text, { mode: 0o600 });
     // By a shell, as the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
-    return code === 0 ? undefined : `${command} ended with code ${code}`;
-  } catch (error) {
-    return errorMessage(error);
+    if (code !== 0) throw new Error(`${command} ended with code ${code}`);
   } finally {
     process.off('exit', remove);
     remove();

@@ -1,19 +1,20 @@
 /** Everything pinned or running, and what has ended since the program was started: a line each. */
+
 import { useMemo } from 'react';
-import { ageOf } from '../../../present/times.ts';
-import { useWatched } from '../../../queries/watch/use-watched.ts';
-import { type WatchedThing, watchList } from '../../../queries/watch/watch.ts';
-import { useWorkbench, type Workbench } from '../../../queries/workbench.tsx';
-import { reward } from '../../../text/numbers.ts';
-import { useTime } from '../../app/clock.tsx';
-import { usePane } from '../../app/panes.tsx';
-import { useShell } from '../../app/shell-context.tsx';
-import { sparkline } from '../../widgets/bars.ts';
-import { useTheme } from '../../widgets/theme/theme.tsx';
-import { placeOf } from '../shared/places.ts';
-import { ResourceList } from '../shared/resource-list.tsx';
-import { statusWords, watchColumns } from './columns.ts';
+import type { Column } from '../../present/column.ts';
+import { ageOf, timeColumn } from '../../present/times.ts';
+import { useWatched } from '../../queries/watch/use-watched.ts';
+import { type WatchedThing, watchList } from '../../queries/watch/watch.ts';
+import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import { placeOfRef } from '../../resources/catalogue.ts';
+import { count, reward } from '../../text/numbers.ts';
+import { useTime } from '../app/clock.tsx';
+import { useShell } from '../app/shell-context.tsx';
+import { usePane } from '../app/view.tsx';
+import { sparkline } from '../widgets/bars.ts';
+import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
+import { ResourceList } from './shared/resource-list.tsx';
 
 /** How often the words of the pace are made again: a silence grows also where no answer says anything new. */
 const paceMs = 5_000;
@@ -54,7 +55,7 @@ export function WatchView() {
       rowsAt={oldestRead(workbench, rows)}
       columns={columns}
       emptyWords="Nothing runs and nothing is pinned: p pins anything"
-      open={placeOf}
+      open={placeOfRef}
       facts={row => [
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
@@ -82,4 +83,50 @@ export function WatchView() {
       }}
     />
   );
+}
+
+/** The status as it was last read. */
+export function statusWords({ status, gone, fault }: WatchedThing): string {
+  if (gone) return 'gone';
+  return status ?? (fault === undefined ? '' : 'unreachable');
+}
+
+/** The columns, what matters most first; `spark` draws a curve in `sparkWidth` cells. */
+export function watchColumns(
+  spark: (values: readonly number[], width: number) => string,
+  sparkWidth: number,
+): readonly Column<WatchedThing>[] {
+  return [
+    { id: 'label', title: 'WATCHED', width: { min: 14, max: 50, grow: 3 }, value: row => row.label },
+    {
+      id: 'status',
+      title: 'STATUS',
+      width: { min: 11, max: 16, grow: 1 },
+      value: statusWords,
+      status: true,
+    },
+    {
+      id: 'progress',
+      title: 'PROGRESS',
+      width: 10,
+      align: 'right',
+      value: row => (row.done === undefined || !row.total ? undefined : row.done / row.total),
+      text: row =>
+        row.done === undefined ? '' : `${count(row.done)}${row.total === undefined ? '' : ` of ${count(row.total)}`}`,
+    },
+    {
+      id: 'mean',
+      title: 'MEAN',
+      width: 6,
+      align: 'right',
+      value: row => row.mean,
+      text: row => (row.mean === undefined ? '' : reward(row.mean)),
+    },
+    { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
+    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
+    { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
+    timeColumn('started', 'STARTED', row => row.startedAt),
+    { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
+    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+  ];
 }

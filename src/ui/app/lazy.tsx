@@ -1,13 +1,14 @@
 /** Views and windows whose code is read from disk when they are opened first, so that the first frame need not wait for it. */
 import { Text } from 'ink';
 import { type ComponentType, useEffect, useLayoutEffect, useState } from 'react';
+import type { ViewName } from '../../resources/place.ts';
 import { useRouter } from '../keys/router.tsx';
-import { Panes } from './panes.tsx';
+import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
-import type { ViewProps } from './view-definition.ts';
+import { View } from './view.tsx';
 
 /** A component that may not be here yet. */
-interface Part<Props> {
+interface LazyModule<Props> {
   readonly load: () => Promise<ComponentType<Props>>;
   loaded?: ComponentType<Props>;
 }
@@ -15,8 +16,8 @@ interface Part<Props> {
 const unreadable = 'This part of the program could not be read from disk. Install benchtop again.';
 
 /** Loads the part where that has not happened yet. The keys wait for it: they are meant for what is coming. */
-function usePart<Props>(part: Part<Props>): ComponentType<Props> | 'failed' | undefined {
-  const [state, setState] = useState(() => ({ content: part.loaded, failed: false }));
+function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> | 'failed' | undefined {
+  const [state, setState] = useState(() => ({ content: module.loaded, failed: false }));
   const router = useRouter();
   const waiting = !state.content && !state.failed;
   useLayoutEffect(() => {
@@ -27,34 +28,36 @@ function usePart<Props>(part: Part<Props>): ComponentType<Props> | 'failed' | un
   }, [waiting, router]);
   useEffect(() => {
     if (!waiting) return;
-    part.load().then(
+    module.load().then(
       content => {
-        part.loaded = content;
+        module.loaded = content;
         setState({ content, failed: false });
       },
       () => setState({ content: undefined, failed: true }),
     );
-  }, [waiting, part]);
+  }, [waiting, module]);
   return state.failed ? 'failed' : state.content;
 }
 
 /** Makes a view of the way to its code. A failure to read it is said in its place. */
-export function lateView(load: () => Promise<ComponentType<ViewProps>>): ComponentType<ViewProps> {
-  const part: Part<ViewProps> = { load };
-  return function LateView(props: ViewProps) {
-    const View = usePart(part);
-    if (View && View !== 'failed') return <View {...props} />;
-    return <Panes main={<Text>{View === 'failed' ? ` ${unreadable}` : ' '}</Text>} />;
+export function lazyView<Name extends ViewName>(
+  load: () => Promise<ComponentType<ViewProps<Name>>>,
+): ComponentType<ViewProps<Name>> {
+  const module: LazyModule<ViewProps<Name>> = { load };
+  return function LazyView(props: ViewProps<Name>) {
+    const Content = useLazyModule(module);
+    if (Content && Content !== 'failed') return <Content {...props} />;
+    return <View main={<Text>{Content === 'failed' ? ` ${unreadable}` : ' '}</Text>} />;
   };
 }
 
 /** Makes a window of the way to its code. Where that cannot be read, it closes and says so. */
-export function lateWindow<Props extends { readonly onClose: () => void }>(
+export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
-  const part: Part<Props> = { load };
-  return function LateWindow(props: Props) {
-    const Content = usePart(part);
+  const module: LazyModule<Props> = { load };
+  return function LazyWindow(props: Props) {
+    const Content = useLazyModule(module);
     const { toast } = useShell();
     const { onClose } = props;
     const failed = Content === 'failed';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TerminalPort } from '../../../../src/ui/app/terminal-port.ts';
-import { readOutside } from '../../../../src/ui/views/shared/outlets.ts';
+import { openInPager } from '../../../../src/ui/views/shared/open-external.ts';
 
 describe('the pager', () => {
   it('is less by default, and none where PAGER is empty', async () => {
@@ -12,10 +12,10 @@ describe('the pager', () => {
       },
     } as unknown as TerminalPort;
     const open = (environment: Record<string, string>) =>
-      readOutside({ name: 'run.json', text: '{}' }, 'pager', terminal, environment);
-    expect(await open({})).toBeUndefined();
-    expect(await open({ PAGER: 'more -s' })).toBeUndefined();
-    expect(await open({ PAGER: ' ' })).toContain('PAGER is empty');
+      openInPager({ name: 'run.json', text: '{}' }, terminal, environment);
+    await open({});
+    await open({ PAGER: 'more -s' });
+    await expect(open({ PAGER: ' ' })).rejects.toThrow('PAGER is empty');
     expect(commands).toEqual(['less "$1"', 'more -s "$1"']);
   });
 });

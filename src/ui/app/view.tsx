@@ -1,11 +1,13 @@
-/** The panes that a view fills: its main part and, where there is room, its inspector. */
+/** The screen as a view fills it: the frame, the sections, its main part and, where there is room, its inspector. */
 import { Box, Text } from 'ink';
-import { type ReactNode, useLayoutEffect } from 'react';
+import type { ReactNode } from 'react';
+import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
-import type { PaneName, Size } from './layout.ts';
+import { FrameTitle } from './frame-title.tsx';
+import { frameLines, type PaneName, type Size } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 
 /** What a view knows of one of its panes. */
@@ -26,32 +28,43 @@ export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
   return { ...(size ?? unseen), shown: size !== undefined, focused, attention: focused ? 'focused' : 'visible' };
 }
 
-export interface PanesProps {
+export interface ViewContent {
   readonly main: ReactNode;
   readonly inspector?: ReactNode;
   /** What the keys do in either pane. */
   readonly bindings?: readonly Binding[];
+  /** How fresh the main pane is; said by the frame. */
+  readonly freshness?: Freshness | undefined;
 }
 
 const noBindings: readonly Binding[] = [];
 
-export function Panes({ main, inspector, bindings = noBindings }: PanesProps) {
-  const { layout, focus, setFocus, setHasInspector } = useShell();
+/** The whole screen around what a view has to show: it fills the frame, and what it says of itself stays a value. */
+export function View({ main, inspector, bindings = noBindings, freshness }: ViewContent) {
+  const { layout, focus, setFocus, sections, foot } = useShell();
+  const { columns, rows, panes } = layout;
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
-  const hasInspector = inspector !== undefined;
-  useLayoutEffect(() => setHasInspector(hasInspector), [setHasInspector, hasInspector]);
   return (
-    <KeyScope active={focus !== 'sections'} bindings={bindings}>
-      <PaneBox pane={mainPane} separated={layout.panes.sections !== undefined} onFocus={() => setFocus('main')}>
-        {main}
-      </PaneBox>
-      {inspectorPane.shown && hasInspector ? (
-        <PaneBox pane={inspectorPane} separated={mainPane.shown} onFocus={() => setFocus('inspector')}>
-          {inspector}
-        </PaneBox>
-      ) : null}
-    </KeyScope>
+    <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
+      <FrameTitle columns={columns} freshness={freshness} />
+      <Box height={rows - frameLines} flexShrink={0}>
+        <Separator height={rows - frameLines} />
+        {sections}
+        <KeyScope active={focus !== 'sections'} bindings={bindings}>
+          <PaneBox pane={mainPane} separated={panes.sections !== undefined} onFocus={() => setFocus('main')}>
+            {main}
+          </PaneBox>
+          {inspectorPane.shown ? (
+            <PaneBox pane={inspectorPane} separated={mainPane.shown} onFocus={() => setFocus('inspector')}>
+              {inspector}
+            </PaneBox>
+          ) : null}
+        </KeyScope>
+        <Separator height={rows - frameLines} />
+      </Box>
+      {foot}
+    </Box>
   );
 }
 
@@ -60,7 +73,7 @@ interface PaneBoxProps {
   readonly separated: boolean;
   /** Gives the pane the keys. */
   readonly onFocus: () => void;
-  readonly children: ReactNode;
+  readonly children: ReactNode | undefined;
 }
 
 function PaneBox({ pane, separated, onFocus, children }: PaneBoxProps) {

@@ -1,14 +1,33 @@
-/** Chooses a file of trajectories and the dataset that they go into, and opens the upload. */
+/** The datasets of the organization: collections of trajectories. */
 import { basename } from 'node:path';
 import { useState } from 'react';
-import { action } from '../../../queries/action.ts';
-import { addJob } from '../../../queries/uploads/job.ts';
-import { wholePath } from '../../../queries/uploads/local-files.ts';
-import { TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
-import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
-import { useShell } from '../../app/shell-context.tsx';
-import { FormWindow } from '../shared/form-window.tsx';
-import { PathPicker } from '../shared/path-picker.tsx';
+import { action } from '../../queries/action.ts';
+import { addJob } from '../../queries/uploads/job.ts';
+import { wholePath } from '../../queries/uploads/local-files.ts';
+import { TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
+import { type Service, useWorkbench } from '../../queries/workbench.tsx';
+import { datasetCommands, datasets } from '../../resources/datasets.ts';
+import type { ViewProps } from '../app/registry.ts';
+import { useShell } from '../app/shell-context.tsx';
+import { FormWindow } from './shared/form-window.tsx';
+import { PathPicker } from './shared/path-picker.tsx';
+import { ResourceListView } from './shared/resource-views.tsx';
+
+export function DatasetsView({ place }: ViewProps<'list'>) {
+  const shell = useShell();
+  return (
+    <ResourceListView
+      resource={datasets}
+      place={place}
+      bindings={[
+        {
+          command: datasetCommands.upload,
+          run: () => shell.showOverlay({ id: 'upload', render: close => <UploadTrajectoriesWindow onClose={close} /> }),
+        },
+      ]}
+    />
+  );
+}
 
 /** Stands for those of the file, which are read as they are sent. */
 const example = { '…': 'each trajectory of the file, up to 100 in a request' };
@@ -61,7 +80,7 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
         service.call('uploadTrajectories', { body: { dataset, trajectories: [example] } })
       }
       onClose={onClose}
-      onDone={job => shell.open({ view: 'trajectory-upload', params: { job: job.id, dataset: job.dataset } })}
+      onDone={job => shell.open({ view: 'trajectory-upload', jobId: job.id, dataset: job.dataset })}
     />
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What can be done with any thing: copy its id or its JSON, pin it, read it in a pager or an editor, export it, go to its
- * neighbour, ask for it anew, choose among its actions.
+ * What can be done with any record: copy its id or its JSON, pin it, open it in a pager or an editor, export it, go to its
+ * neighbour, ask the service for it again, choose among its actions.
  */
 
 import type { PinnedThing } from '../../../queries/remembered/store.ts';
@@ -8,20 +8,20 @@ import { usePin } from '../../../queries/use-pin.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
-import { lateWindow } from '../../app/late.tsx';
+import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
 import { thingCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
-import { type Document, type Exportable, exportToFile, type Reader, readOutside, saveFile } from './outlets.ts';
+import { type Document, type Exportable, exportToFile, openInEditor, openInPager, saveFile } from './open-external.ts';
 
-const ActionMenu = lateWindow(async () => (await import('./windows.tsx')).ActionMenu);
-const ExportWindow = lateWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => Promise<string>>);
+const ActionMenu = lazyWindow(async () => (await import('./windows.tsx')).ActionMenu);
+const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => Promise<string>>);
 
-export interface ThingOptions {
-  /** The id, and the thing itself; undefined while there is none. */
-  readonly thing: { readonly id: string; readonly json: unknown } | undefined;
+export interface RecordOptions {
+  /** The id, and the record itself; undefined while there is none. */
+  readonly record: { readonly id: string; readonly json: unknown } | undefined;
   /** Ids of what is marked, where that is more than one. */
   readonly marked?: readonly string[] | undefined;
   readonly title: string;
@@ -29,13 +29,13 @@ export interface ThingOptions {
   readonly actions: readonly Binding[];
   /** As what it is pinned to Watch; what is not watched has none. */
   readonly pin?: PinnedThing | undefined;
-  /** The thing to be read by people, where that is not its JSON. */
+  /** The record as people read it, where that is not its JSON. */
   readonly document?: (() => Document) | undefined;
-  /** Rows to export; the thing itself, where it is missing. */
+  /** Rows to export; the record itself, where it is missing. */
   readonly exportable?: (() => Promise<Exportable<never>>) | undefined;
-  /** The view that shows it and its neighbours in the list that it was opened from. */
+  /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
   readonly siblings?: string | undefined;
-  /** Whose neighbours those are, where that is not `thing`. */
+  /** Whose neighbours those are, where that is not `record`. */
   readonly siblingId?: string | undefined;
 }
 
@@ -46,9 +46,9 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-export function useThingBindings(options: ThingOptions): readonly Binding[] {
+export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const {
-    thing,
+    record,
     marked = [],
     title,
     refresh,
@@ -56,23 +56,20 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
     pin,
     document,
     exportable,
-    siblings: siblingView,
-    siblingId = thing?.id,
+    siblings: siblingsOf,
+    siblingId = record?.id,
   } = options;
   const shell = useShell();
   const { toast, terminal, showOverlay } = shell;
   const pinned = usePin(pin);
   const copy = useCopy();
   const asDocument = (): Document =>
-    document?.() ?? { name: `${thing?.id ?? 'thing'}.json`, text: `${safeJson(thing?.json, 2)}\n` };
-  const read = (reader: Reader) => async (): Promise<void> => {
-    const warn = (reason: string): void =>
-      toast({ kind: 'warning', text: `The ${reader} could not be used: ${reason}` });
+    document?.() ?? { name: `${record?.id ?? 'record'}.json`, text: `${safeJson(record?.json, 2)}\n` };
+  const outside = async (program: string, open: typeof openInPager): Promise<void> => {
     try {
-      const fault = await readOutside(asDocument(), reader, terminal);
-      if (fault) warn(fault);
+      await open(asDocument(), terminal);
     } catch (error) {
-      warn(errorMessage(error));
+      toast({ kind: 'warning', text: `The ${program} could not be used: ${errorMessage(error)}` });
     }
   };
   const saving = async (save: () => Promise<string>): Promise<void> => {
@@ -97,8 +94,8 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
             label: 'JSON',
             value: async () =>
               saveFile({
-                name: exportFileName(siblingView ?? 'thing', thing?.id ?? '', 'json', new Date()),
-                text: `${safeJson(thing?.json, 2)}\n`,
+                name: exportFileName(siblingsOf ?? 'record', record?.id ?? '', 'json', new Date()),
+                text: `${safeJson(record?.json, 2)}\n`,
               }),
           },
         ]),
@@ -106,23 +103,21 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
   const siblings = useSiblings();
   const goToSibling = (direction: -1 | 1) => () => {
     const next =
-      siblingView !== undefined && siblingId !== undefined
-        ? siblings.next(siblingView, siblingId, direction)
-        : undefined;
+      siblingsOf !== undefined && siblingId !== undefined ? siblings.next(siblingsOf, siblingId, direction) : undefined;
     if (next === undefined) {
-      const partial = siblingView !== undefined && siblings.isPartial(siblingView);
+      const partial = siblingsOf !== undefined && siblings.isPartial(siblingsOf);
       const last = partial
         ? 'This is the last one of those read: G in the list reads the rest'
         : 'This is the last one';
       toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
       return;
     }
-    shell.navigate({ kind: 'replace', location: next });
+    shell.navigate({ kind: 'replace', place: next });
   };
-  const enabled = thing !== undefined;
+  const enabled = record !== undefined;
   const yank = (): void => {
     if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);
-    else if (thing) copy(thing.id, thing.id);
+    else if (record) copy(record.id, record.id);
   };
   const usable = actions.filter(useRouter().usable);
   return [
@@ -139,7 +134,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
     { command: thingCommands.yank, run: yank, enabled },
     {
       command: thingCommands.yankJson,
-      run: () => thing && copy(JSON.stringify(thing.json, undefined, 2), 'JSON'),
+      run: () => record && copy(JSON.stringify(record.json, undefined, 2), 'JSON'),
       enabled,
     },
     {
@@ -147,8 +142,16 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
       enabled: enabled && pin !== undefined,
       run: () => toast({ kind: 'info', text: pinned.toggle() ? 'Pinned to Watch' : 'No longer pinned' }),
     },
-    { command: thingCommands.pager, run: () => void read('pager')(), enabled: enabled || document !== undefined },
-    { command: thingCommands.editor, run: () => void read('editor')(), enabled: enabled || document !== undefined },
+    {
+      command: thingCommands.pager,
+      run: () => void outside('pager', openInPager),
+      enabled: enabled || document !== undefined,
+    },
+    {
+      command: thingCommands.editor,
+      run: () => void outside('editor', openInEditor),
+      enabled: enabled || document !== undefined,
+    },
     {
       command: thingCommands.export,
       enabled: enabled || exportable !== undefined,
@@ -166,7 +169,7 @@ export function useThingBindings(options: ThingOptions): readonly Binding[] {
           ),
         }),
     },
-    ...(siblingView !== undefined
+    ...(siblingsOf !== undefined
       ? [
           { command: thingCommands.previous, run: goToSibling(-1) },
           { command: thingCommands.next, run: goToSibling(1) },

@@ -3,39 +3,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../src/queries/freshness.ts';
 import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from '../../../src/ui/app/frame-lines.ts';
-import { FreshnessStore } from '../../../src/ui/app/freshness-store.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');
-
-describe('the store', () => {
-  it('is renewed by every answer, and announces nothing while the words stay', () => {
-    const store = new FreshnessStore();
-    let changes = 0;
-    store.subscribe(() => {
-      changes += 1;
-    });
-    const words = (now: number) => (store.current ? freshnessWords(store.current, now) : '');
-    store.set({ kind: 'fresh', at: 0, intervalMs: 10_000 });
-    expect(words(20_000)).toBe('live, read every 10s');
-    expect(words(26_000)).toBe('stale, read 26s ago');
-    store.set({ kind: 'fresh', at: 20_000, intervalMs: 10_000 });
-    expect(words(26_000)).toBe('live, read every 10s');
-    expect(changes).toBe(1);
-  });
-
-  it('announces at once that it is of another kind', () => {
-    const store = new FreshnessStore();
-    let changes = 0;
-    store.subscribe(() => {
-      changes += 1;
-    });
-    store.set({ kind: 'fresh', at: 0, intervalMs: 10_000 });
-    store.set({ kind: 'failing', at: 0, retryAt: 5 });
-    store.set(undefined);
-    expect([changes, store.stamp()]).toEqual([3, '']);
-  });
-});
 
 describe('the words', () => {
   const states: readonly (readonly [Freshness, string, string])[] = [

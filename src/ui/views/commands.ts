@@ -1,0 +1,130 @@
+/** What the keys do in views that show more than a resource. */
+import type { CommandTable } from '../../present/command.ts';
+
+export const watchCommands = {
+  dismiss: {
+    id: 'watch.dismiss',
+    title: 'dismiss what has ended',
+    keys: ['d', 'backspace'],
+    group: 'Watch',
+    hint: 'dismiss',
+  },
+} as const satisfies CommandTable;
+
+export const chatCommands = {
+  send: { id: 'chat.send', title: 'send', keys: ['enter'], group: 'Chat', hint: 'send', palette: false },
+  leave: {
+    id: 'chat.leave',
+    title: 'leave the input, to read and act',
+    keys: ['esc'],
+    group: 'Chat',
+    hint: 'read',
+    palette: false,
+  },
+  write: { id: 'chat.write', title: 'write', keys: ['i', 'enter'], group: 'Chat', hint: 'write' },
+  cancel: { id: 'chat.cancel', title: 'stop the answer', keys: ['ctrl-c', 'esc'], group: 'Chat', hint: 'stop' },
+  model: { id: 'chat.model', title: 'choose the model', keys: ['ctrl-o', 'm'], group: 'Chat', hint: 'model' },
+  settings: {
+    id: 'chat.settings',
+    title: 'set the parameters',
+    keys: ['ctrl-t', 't'],
+    group: 'Chat',
+    hint: 'parameters',
+  },
+  regenerate: { id: 'chat.regenerate', title: 'answer the last question again', keys: ['R'], group: 'Chat' },
+  edit: { id: 'chat.edit', title: 'edit the last question', keys: ['E'], group: 'Chat' },
+  side: { id: 'chat.side', title: 'read the other of two models', keys: ['v'], group: 'Chat' },
+  clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group: 'Chat' },
+  history: {
+    id: 'chat.history',
+    title: 'continue an earlier conversation',
+    keys: ['H'],
+    group: 'Chat',
+    hint: 'earlier',
+  },
+  forget: { id: 'chat.forget', title: 'forget the conversation, also on disk', keys: ['X'], group: 'Chat' },
+  save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group: 'Chat', writes: true },
+  copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group: 'Chat' },
+} as const satisfies CommandTable;
+
+export const readerCommands = {
+  nextStep: { id: 'trajectory.next-step', title: 'next step', keys: ['J'], group: 'Trajectory', repeats: true },
+  previousStep: {
+    id: 'trajectory.previous-step',
+    title: 'previous step',
+    keys: ['K'],
+    group: 'Trajectory',
+    repeats: true,
+  },
+  nextError: { id: 'trajectory.next-error', title: 'next error', keys: ['e'], group: 'Trajectory', hint: 'next error' },
+  reasoning: {
+    id: 'trajectory.reasoning',
+    title: 'fold or unfold the reasoning',
+    keys: ['z'],
+    group: 'Trajectory',
+    hint: 'reasoning',
+  },
+  tools: { id: 'trajectory.tools', title: 'fold or unfold tool calls and responses', keys: ['Z'], group: 'Trajectory' },
+  hidden: { id: 'trajectory.hidden', title: 'show or drop hidden characters', keys: ['v'], group: 'Trajectory' },
+} as const satisfies CommandTable;
+
+export const chartCommands = {
+  left: {
+    id: 'chart.left',
+    title: 'crosshair to the left',
+    keys: [','],
+    group: 'Curves',
+    repeats: true,
+    palette: false,
+  },
+  right: {
+    id: 'chart.right',
+    title: 'crosshair to the right',
+    keys: ['.'],
+    group: 'Curves',
+    hint: 'read',
+    repeats: true,
+    palette: false,
+  },
+  zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'], group: 'Curves' },
+  zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], group: 'Curves' },
+  smooth: { id: 'chart.smooth', title: 'smooth the curves, more and then none', keys: ['w'], group: 'Curves' },
+  reset: { id: 'chart.reset', title: 'the whole curves, without crosshair', keys: ['0'], group: 'Curves' },
+  overlay: { id: 'chart.overlay', title: 'lay another run over it', keys: ['i'], group: 'Curves', hint: 'overlay' },
+} as const satisfies CommandTable;
+
+export const uploadCommands = {
+  start: {
+    id: 'upload.start',
+    title: 'send it, or continue where it stopped',
+    keys: ['enter'],
+    group: 'Upload',
+    hint: 'send',
+    writes: true,
+  },
+  preview: { id: 'upload.preview', title: 'show the requests', keys: ['ctrl-p'], group: 'Upload', hint: 'requests' },
+  cancel: {
+    id: 'upload.cancel',
+    title: 'stop; what was sent is kept',
+    keys: ['c'],
+    group: 'Upload',
+    hint: 'stop',
+    writes: true,
+  },
+  startOver: {
+    id: 'upload.start-over',
+    title: 'upload it as a new benchmark, whatever was sent before',
+    keys: ['N'],
+    group: 'Upload',
+    hint: 'new benchmark',
+    writes: true,
+  },
+  open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group: 'Upload', hint: 'open' },
+  saveFailures: {
+    id: 'upload.save-failures',
+    title: 'save the failed ones to a file',
+    keys: ['w'],
+    group: 'Upload',
+    hint: 'save failures',
+  },
+} as const satisfies CommandTable;

@@ -1,0 +1,119 @@
+/** A resource as it is declared: its list, and one of it in full. Views with more to show build on these. */
+
+import { stripVTControlCharacters } from 'node:util';
+import { useState } from 'react';
+import { type LiveQuery, useLive } from '../../../queries/use-live.ts';
+import { refOf, resourceNamed } from '../../../resources/catalogue.ts';
+import { labelOf, placeOf, type Resource, type ResourceOf } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane, View } from '../../app/view.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { factLines } from '../../widgets/facts.ts';
+import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
+import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { faultLines, useFaultBindings } from './fault-note.tsx';
+import { ResourceList, type ResourceListProps } from './resource-list.tsx';
+import { useRecordBindings } from './use-record-bindings.tsx';
+
+/** What a list shows of the rows of a resource, wherever they are listed. */
+export function listProps<Row extends object>(resource: ResourceOf<Row>) {
+  const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
+  return {
+    columns,
+    facts,
+    emptyWords,
+    ...(emptyAdvice && { emptyAdvice }),
+    open: (row: Row) => placeOf(resource, row),
+    pin: (row: Row) => refOf(resource, row),
+  };
+}
+
+export interface ResourceListViewProps<Row extends object> extends Partial<ResourceListProps<Row>> {
+  readonly resource: ResourceOf<Row>;
+  readonly place: Place<'list'>;
+}
+
+/** The list at a place; the other properties add to what the resource declares, or stand in for it. */
+export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
+  // A view shows one place from its beginning to its end.
+  const [source] = useState(() => resource.list(place.scope ?? {}));
+  return <ResourceList {...listProps(resource)} source={source} {...more} />;
+}
+
+/** @throws Error for a name that no resource has */
+function resourceAt({ resource: name }: Place<'list' | 'record'>): Resource {
+  const resource = resourceNamed(name);
+  if (!resource) throw new Error(`there is no resource ${name}`);
+  return resource;
+}
+
+export function PlainListView({ place }: ViewProps<'list'>) {
+  return <ResourceListView resource={resourceAt(place)} place={place} />;
+}
+
+export interface RecordViewProps<Row extends object> {
+  readonly resource: ResourceOf<Row>;
+  readonly place: Place<'record'>;
+  /** The record as far as it is known before it is read. */
+  readonly unread?: Row;
+  /** Lines below the name, once it is read. */
+  readonly head?: (row: Row) => readonly string[];
+  readonly actions?: (rows: readonly Row[]) => readonly Binding[];
+}
+
+/** One of a resource in full: its name, what is special about it, its facts. */
+export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
+  const { resource, place, unread, head, actions } = props;
+  const { id } = place;
+  const pane = usePane('main');
+  const theme = useTheme();
+  const live = useLive(queryOf(resource, id), pane.attention);
+  const shown = live.data ?? unread;
+  const title = live.data ? labelOf(resource, live.data) : (place.label ?? id);
+  const room = pane.width - 2;
+  const lines = [
+    theme.styles.title(sanitiseLine(title)),
+    ...(live.data ? (head?.(live.data) ?? []) : []),
+    ...(live.fault ? faultLines(live.fault, room, theme) : []),
+    '',
+    ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted('Asking the service…')]),
+  ].map(line => ` ${line}`);
+  const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
+  const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });
+  const bindings = useRecordBindings({
+    record: shown && { id, json: shown },
+    pin: resource.kind && { kind: resource.kind, id, label: title },
+    title,
+    refresh: live.refresh,
+    siblings: resource.names[0],
+    actions: (shown && actions?.([shown])) ?? [],
+  });
+  return (
+    <View
+      freshness={live.freshness}
+      bindings={[...bindings, ...useFaultBindings(live.fault)]}
+      main={
+        <ScrollView
+          scroll={scroll}
+          textAt={plainAt}
+          drawnAt={line => lines[line] ?? ''}
+          width={pane.width}
+          focused={pane.focused}
+        />
+      }
+    />
+  );
+}
+
+export function PlainRecordView({ place }: ViewProps<'record'>) {
+  return <RecordView resource={resourceAt(place)} place={place} />;
+}
+
+/** @throws Error for a resource of which single ones cannot be read */
+function queryOf<Row extends object>({ get, names }: ResourceOf<Row>, id: string): LiveQuery<Row> {
+  if (!get) throw new Error(`${names[0]} are not read one by one`);
+  return get(id);
+}

@@ -1,0 +1,42 @@
+/** The place that every view of the registry is opened at in a test. */
+import type { Place } from '../../src/resources/place.ts';
+import type { World } from '../conformance/samples.ts';
+
+export const benchmarksPlace: Place<'list'> = { view: 'list', resource: 'benchmarks' };
+
+/** What the places of a world are about. */
+export type WorldIds = Pick<World['ids'], 'benchId' | 'runId' | 'trainingId' | 'endedTrajectory'> & {
+  readonly deploymentId?: string;
+  readonly jobId?: string;
+};
+
+/** Where a view is opened, with `word` for whatever has a name. */
+export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
+  const { benchId, runId, trainingId, endedTrajectory, deploymentId = 'dep_unknown', jobId = word } = ids;
+  const [view = '', resource = ''] = viewId.split(' ');
+  const records = new Map([
+    ['benchmarks', benchId],
+    ['runs', runId],
+    ['trajectories', endedTrajectory],
+    ['training', trainingId],
+    ['deployments', deploymentId],
+  ]);
+  const scopes = new Map([
+    ['images', { benchmark: benchId }],
+    ['checkpoints', { training: trainingId }],
+  ]);
+  const others: readonly Place[] = [
+    { view: 'watch' },
+    { view: 'chat' },
+    { view: 'compare', first: { id: runId, name: word }, second: { id: runId, name: word } },
+    { view: 'step', trainingRunId: trainingId, step: 2 },
+    { view: 'benchmark-upload', jobId, label: word },
+    { view: 'trajectory-upload', jobId, dataset: word },
+  ];
+  if (view === 'record') return { view, resource, id: records.get(resource) ?? word, label: word, parent: benchId };
+  const scope = scopes.get(resource);
+  if (view === 'list') return { view, resource, ...(scope && { scope, label: word }) };
+  const place = others.find(other => other.view === view);
+  if (!place) throw new Error(`there is no place for the view ${viewId}`);
+  return place;
+}
