@@ -18,6 +18,7 @@ import { own } from '../text/own.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
+import { smallest } from '../ui/app/layout.ts';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes } from './exit.ts';
@@ -36,8 +37,6 @@ export interface Finding {
   readonly words: string;
 }
 
-/** The smallest terminal that the screens fit into. */
-const smallest = { columns: 60, rows: 15 } as const;
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;
 /** Where the words of a finding begin. */

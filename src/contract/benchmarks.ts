@@ -76,7 +76,6 @@ export const uploadFile = z.strictObject({
   content_type: z.string().check(z.minLength(1)),
   size_bytes: z.int().check(z.gte(0)),
 });
-export type UploadFile = z.output<typeof uploadFile>;
 
 export const createUploadBody = z.strictObject({
   files: z.array(uploadFile).check(z.minLength(1)),
@@ -95,7 +94,6 @@ export const createUploadResult = z.looseObject({
   urls: z.array(uploadUrl),
   expires_at: text,
 });
-export type CreateUploadResult = z.output<typeof createUploadResult>;
 
 /** Not of the document: later generations ask whose benchmark it is, by id or by name. */
 export const ingestQuery = z.strictObject({
@@ -106,7 +104,6 @@ export const ingestQuery = z.strictObject({
 
 /** A task that ingest did not take in, and why. */
 export const failedTask = z.looseObject({ task_id: text, label: text, error: writtenText });
-export type FailedTask = z.output<typeof failedTask>;
 
 /** What ingest answers is not shown by the document: this is what services say of it. */
 export const ingestResult = renamed(
@@ -122,7 +119,6 @@ export const ingestResult = renamed(
     context: freeForm,
   }),
 );
-export type IngestResult = z.output<typeof ingestResult>;
 
 export const benchmarkEndpoints = {
   listBenchmarkRuntimes: endpoint({

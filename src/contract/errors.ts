@@ -48,7 +48,6 @@ export const errorEnvelope = z.looseObject({
     context: freeForm,
   }),
 });
-export type ErrorEnvelope = z.output<typeof errorEnvelope>;
 
 /** Error body of inference. Some servers send a number as code, and null for what they do not know. */
 export const inferenceErrorEnvelope = z.looseObject({
@@ -59,10 +58,3 @@ export const inferenceErrorEnvelope = z.looseObject({
     code: z.nullish(z.union([z.string(), z.number()])),
   }),
 });
-export type InferenceErrorEnvelope = z.output<typeof inferenceErrorEnvelope>;
-
-export const errorHeaders = {
-  requestId: 'x-request-id',
-  shouldRetry: 'service-should-retry',
-  retryAfter: 'retry-after',
-} as const;

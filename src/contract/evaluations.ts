@@ -22,7 +22,6 @@ export const startEvalResult = z.looseObject({
   pipeline_name: text,
   experiment_name: text,
 });
-export type StartEvalResult = z.output<typeof startEvalResult>;
 
 export const evalRun = settled(
   renamed(
@@ -87,7 +86,6 @@ export const rolloutStatistics = listedAs(
   'snapshots',
   z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) }),
 );
-export type RolloutStatistics = z.output<typeof rolloutStatistics>;
 
 /**
  * `reward` is null where a trajectory has none: a missing reward is not 0. A reward counts also where its trajectory and its
@@ -100,7 +98,6 @@ export const trajectoryRewards = listedAs(
   'trajectory_rewards',
   z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) }),
 );
-export type TrajectoryRewards = z.output<typeof trajectoryRewards>;
 
 export const deleteEvalResult = z.looseObject({ bench_id: text, eval_run_id: text });
 

@@ -69,7 +69,6 @@ export const chatChunk = z.looseObject({
   ),
   usage: z.nullish(usage),
 });
-export type ChatChunk = z.output<typeof chatChunk>;
 
 export const inferenceEndpoints = {
   createChatCompletion: endpoint({

@@ -115,7 +115,6 @@ export const uploadedTrajectory = z.looseObject({
   model_association_source: text,
   failure: z.nullish(failure),
 });
-export type UploadedTrajectory = z.output<typeof uploadedTrajectory>;
 
 export const uploadTrajectoriesResult = z.looseObject({
   uploaded: number,

@@ -4,7 +4,9 @@
  * is the business of the gate in the service layer; the backoff here is for the one query that fails while others are
  * answered, of which the gate knows nothing. All times are in milliseconds.
  */
+
 import { hasEnded, isRunning } from '../contract/status.ts';
+import { hashOf } from '../text/hash.ts';
 
 /** How much of the user's attention a query has. Nothing hidden is polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
@@ -70,11 +72,5 @@ export function pollDelay(situation: PollSituation): number | undefined {
   return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * chance));
 }
 
-/** A number in [0, 1) made from a text: the same text, the same number (FNV-1a, Fowler, Noll and Vo). */
-export function chanceOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return (hash >>> 0) / 2 ** 32;
-}
+/** A number in [0, 1) made from a text: the same text, the same number. */
+export const chanceOf = (text: string): number => hashOf(text) / 2 ** 32;

@@ -5,7 +5,7 @@ import { type Redact, redactDeep } from '../config/redaction.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import {
   ApiError,
   AuthenticationError,
@@ -204,10 +204,6 @@ function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): stri
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
   const said = typeof candidate === 'string' ? candidate : title;
   return said ? `${fallback}: ${redact(said)}` : fallback;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type Head = Pick<ErrorAnswer, 'status' | 'headers'>;

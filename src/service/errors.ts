@@ -142,100 +142,62 @@ export class ServiceError extends Error {
 
 /** The service answered with an error. The classes below name the common kinds. */
 export class ApiError extends ServiceError {
-  constructor(message: string, details: ErrorDetails, kind: ErrorKind = 'api') {
+  constructor(message: string, details: ErrorDetails = {}, kind: ErrorKind = 'api') {
     super(kind, message, details);
   }
 }
 
+/** A class of errors of one kind. */
+const answered = (kind: ErrorKind) =>
+  class extends ApiError {
+    constructor(message: string, details: ErrorDetails = {}) {
+      super(message, details, kind);
+    }
+  };
+const unanswered = (kind: ErrorKind) =>
+  class extends ServiceError {
+    constructor(message: string, details: ErrorDetails = {}) {
+      super(kind, message, details);
+    }
+  };
+
 /** No credential, or one that the service does not know. */
-export class AuthenticationError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'authentication');
-  }
-}
+export class AuthenticationError extends answered('authentication') {}
 
 /** The credential is known but may not do this. */
-export class PermissionError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'permission');
-  }
-}
+export class PermissionError extends answered('permission') {}
 
-/** The thing does not exist, or belongs to another organization. */
-export class NotFoundError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'not_found');
-  }
-}
+/** The resource does not exist, or belongs to another organization. */
+export class NotFoundError extends answered('not_found') {}
 
-/** The thing's state does not allow this. */
-export class ConflictError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'conflict');
-  }
-}
+/** The state of the resource does not allow this. */
+export class ConflictError extends answered('conflict') {}
 
 /** The service refused what was sent. */
-export class ValidationError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'validation');
-  }
-}
+export class ValidationError extends answered('validation') {}
 
-export class RateLimitError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'rate_limit');
-  }
-}
+export class RateLimitError extends answered('rate_limit') {}
 
-/** The fault is the service's or that of something it depends on. */
-export class ServerError extends ApiError {
-  constructor(message: string, details: ErrorDetails) {
-    super(message, details, 'server');
-  }
-}
+/** The service failed, or something that it depends on. */
+export class ServerError extends answered('server') {}
 
 /** The connection could not be made or was lost. */
-export class NetworkError extends ServiceError {
-  constructor(message: string, details: ErrorDetails) {
-    super('network', message, details);
-  }
-}
+export class NetworkError extends unanswered('network') {}
 
 /** No connection, no sign of life or no whole answer within the time set for it. */
-export class TimeoutError extends ServiceError {
-  constructor(message: string, details: ErrorDetails) {
-    super('timeout', message, details);
-  }
-}
+export class TimeoutError extends unanswered('timeout') {}
 
 /** An answer came that is not what the contract says. */
-export class ResponseError extends ServiceError {
-  constructor(message: string, details: ErrorDetails) {
-    super('response', message, details);
-  }
-}
+export class ResponseError extends unanswered('response') {}
 
 /** Nothing was sent: the request or a setting is wrong. */
-export class RequestError extends ServiceError {
-  constructor(message: string, details: ErrorDetails = {}) {
-    super('request', message, details);
-  }
-}
+export class RequestError extends unanswered('request') {}
 
 /** A signed upload address has expired or is refused: ask for a new one. */
-export class UploadUrlError extends ServiceError {
-  constructor(message: string, details: ErrorDetails) {
-    super('upload_url', message, details);
-  }
-}
+export class UploadUrlError extends unanswered('upload_url') {}
 
 /** The caller aborted the call. */
-export class CancelledError extends ServiceError {
-  constructor(message: string, details: ErrorDetails = {}) {
-    super('cancelled', message, details);
-  }
-}
+export class CancelledError extends unanswered('cancelled') {}
 
 /** The call would change something, and the program is read-only: nothing was sent. */
 export class ReadOnlyError extends ServiceError {

@@ -3,9 +3,8 @@
  * the closing slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 
-import { createContext, Script } from 'node:vm';
-import { errorCode } from './errors.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
+import { isGuarding, withinTime } from './time-limit.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
@@ -140,7 +139,7 @@ function parseExpression(input: string): Filter | FilterFault {
   let tooSlow = false;
   const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
     const text = haystack.slice(0, maximumHaystack);
-    if (simple || guarding) return ask(text);
+    if (simple || isGuarding()) return ask(text);
     if (tooSlow) return otherwise;
     let answer = otherwise;
     tooSlow = !withinTime(() => {
@@ -166,35 +165,4 @@ function rangesOf(expression: RegExp, haystack: string): readonly Range[] | unde
     else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
   }
   return ranges;
-}
-
-let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
-/** Whether a guarded task is running; a guard inside a guard would only cost time. */
-let guarding = false;
-
-/**
- * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 itself can interrupt a running
- * regular expression, and node:vm is the door to that.
- */
-function withinTime(task: () => void, timeout: number): boolean {
-  guard ??= makeGuard();
-  guard.task = task;
-  guarding = true;
-  try {
-    guard.run(timeout);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
-    throw error;
-  } finally {
-    guarding = false;
-    guard.task = () => {};
-  }
-}
-
-function makeGuard(): NonNullable<typeof guard> {
-  const made = { task: () => {}, run: (timeout: number): unknown => script.runInContext(context, { timeout }) };
-  const context = createContext({ run: () => made.task() });
-  const script = new Script('run()');
-  return made;
 }

@@ -5,3 +5,8 @@
 export function own<Value>(object: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;
 }
+
+/** Whether a value that came as JSON is an object with fields. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

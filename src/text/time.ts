@@ -83,10 +83,3 @@ export function clock(ms: number): string {
   if (Number.isNaN(date.getTime())) return '?';
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
-
-/** Local date and time, `YYYY-MM-DD HH:MM:SS`. */
-export function timestamp(ms: number): string {
-  const date = new Date(ms);
-  if (Number.isNaN(date.getTime())) return '?';
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms)}`;
-}

@@ -1,7 +1,8 @@
 /** Rollouts as they are ordered, and as they are recorded. */
+
 import { errorMessage } from '../../text/errors.ts';
+import { hashOf } from '../../text/hash.ts';
 import { defaultSampling } from '../model/policy.ts';
-import { seedOf } from '../model/prng.ts';
 import type { ManifestTask } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
@@ -11,7 +12,7 @@ export function orderOf(runId: string, task: ManifestTask): RolloutOrder {
   const sampling = {
     ...defaultSampling,
     max_tokens: task.max_tokens ?? defaultSampling.max_tokens,
-    seed: seedOf(`${runId} ${task.name}`),
+    seed: hashOf(`${runId} ${task.name}`),
   };
   return { task_id: task.name, turns: task.input_messages, grader: task.grader, sampling };
 }

@@ -1,9 +1,9 @@
 /** A training run in a worker: batches, held-out evaluations, checkpoints. */
+import { hashOf } from '../../text/hash.ts';
 import { GradingError, grade } from '../grading/graders.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
 import type { Generated, PolicyModel } from '../model/policy.ts';
-import { seedOf } from '../model/prng.ts';
 import { batchOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
 import { readAs, writeWhole } from '../store/weight-files.ts';
@@ -88,7 +88,7 @@ function heldOutReward(model: PolicyModel, tasks: readonly TrainingTask[], seed:
   const expected_samples = tasks.length * heldOutSamples;
   for (const task of tasks) {
     for (let sample = 0; sample < heldOutSamples; sample += 1) {
-      const chance = seedOf(`${seed} held-out ${task.task_id} ${sample}`);
+      const chance = hashOf(`${seed} held-out ${task.task_id} ${sample}`);
       const answer = answerOf(model, task, chance);
       try {
         rewards.push(grade(task.grader, answer.text).reward);

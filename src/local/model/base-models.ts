@@ -1,4 +1,5 @@
 /** The base models: which text each has read, how far back it looks, and how large its trainable part is. */
+import { hashOf } from '../../text/hash.ts';
 import { own } from '../../text/own.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { exercises } from '../samples/corpus/exercises.ts';
@@ -7,7 +8,6 @@ import { wonderland } from '../samples/corpus/wonderland.ts';
 import { Network } from './network.ts';
 import { Ngram, type NgramWeights } from './ngram.ts';
 import { PolicyModel } from './policy.ts';
-import { seedOf } from './prng.ts';
 import { endToken, roleTokens, splitWords, Vocabulary } from './tokenizer.ts';
 
 export interface BaseModelSpec {
@@ -101,6 +101,6 @@ export function buildBaseModel(slug: string): PolicyModel {
     ...sharedWords().flatMap(splitWords),
   ]);
   const ngram = Ngram.count(vocabulary.size, passagesOf(spec, vocabulary), spec.weights);
-  const network = Network.initial({ vocabulary: vocabulary.size, hidden: spec.hidden }, seedOf(slug));
+  const network = Network.initial({ vocabulary: vocabulary.size, hidden: spec.hidden }, hashOf(slug));
   return new PolicyModel(slug, vocabulary, ngram, network);
 }

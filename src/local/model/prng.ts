@@ -17,10 +17,3 @@ export function createPrng(seed: number): Prng {
     },
   };
 }
-
-/** A seed made of a text (FNV-1a), so that every rollout has its own. */
-export function seedOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return hash >>> 0;
-}

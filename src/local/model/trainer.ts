@@ -9,11 +9,12 @@
  * The sum is divided by a constant and not by each answer's length, which would favour long wrong answers (Liu et al.
  * 2025). The vocabulary is small, so the KL divergence and its slope are exact instead of estimated.
  */
+import { hashOf } from '../../text/hash.ts';
 import { moveWeights } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
-import { createPrng, seedOf } from './prng.ts';
+import { createPrng } from './prng.ts';
 
 export interface GroupTask {
   readonly task_id: string;
@@ -93,7 +94,7 @@ export class Trainer {
       const prompt = this.model.encode(task.turns);
       const read = this.model.network.readPrompt(prompt);
       const group = Array.from({ length: samples }, (_, sample) => {
-        const chance = createPrng(seedOf(`${seed} ${step} ${place} ${sample}`));
+        const chance = createPrng(hashOf(`${seed} ${step} ${place} ${sample}`));
         const sampled = this.#sample(prompt, read, task.max_tokens, chance.next);
         return { sampled, reward: reward(task, sampled.answer) };
       });
@@ -213,7 +214,7 @@ function pick(probabilities: Float64Array, next: () => number): number {
 export function batchOf<Task>(tasks: readonly Task[], size: number, step: number, seed: number): Task[] {
   return Array.from({ length: Math.min(size, tasks.length) }, (_, place) => {
     const index = (step - 1) * Math.min(size, tasks.length) + place;
-    const order = shuffled(tasks, seedOf(`${seed} epoch ${Math.floor(index / tasks.length)}`));
+    const order = shuffled(tasks, hashOf(`${seed} epoch ${Math.floor(index / tasks.length)}`));
     return order[index % tasks.length];
   }).filter(task => task !== undefined);
 }

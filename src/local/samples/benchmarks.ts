@@ -1,6 +1,6 @@
 /** The benchmarks that the sample organization begins with. Test tasks are never train tasks. */
+import { hashOf } from '../../text/hash.ts';
 import type { GraderSpec } from '../grading/graders.ts';
-import { seedOf } from '../model/prng.ts';
 import type { Manifest, ManifestTask } from './manifest.ts';
 
 interface Question {
@@ -10,7 +10,7 @@ interface Question {
 
 /** About three of ten of the questions go to the test split, by chance and yet the same in every organization. */
 function splitOf(ask: string): 'train' | 'test' {
-  return seedOf(ask) % 10 < 3 ? 'test' : 'train';
+  return hashOf(ask) % 10 < 3 ? 'test' : 'train';
 }
 
 function tasksOf(

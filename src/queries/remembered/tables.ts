@@ -8,8 +8,6 @@ import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
 
-const reasonOf = (error: unknown): string => errorMessage(error);
-
 /** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
 export function openTables(path: string, scope: string, busyMs = patienceMs): Tables {
   try {
@@ -22,7 +20,7 @@ export function openTables(path: string, scope: string, busyMs = patienceMs): Ta
       return new Tables(connect(path, busyMs), scope, 'What was remembered could not be read; it was set aside.');
     }
   } catch (error) {
-    return tablesInMemory(scope, `What is seen is remembered only while the program runs: ${reasonOf(error)}`);
+    return tablesInMemory(scope, `What is seen is remembered only while the program runs: ${errorMessage(error)}`);
   }
 }
 
@@ -52,7 +50,7 @@ export class Tables {
       work();
       return true;
     } catch (error) {
-      this.#problem = `What is seen cannot be remembered: ${reasonOf(error)}`;
+      this.#problem = `What is seen cannot be remembered: ${errorMessage(error)}`;
       return false;
     }
   }

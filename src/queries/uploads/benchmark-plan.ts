@@ -51,7 +51,7 @@ export const markOf = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): 
  */
 export async function planUpload(path: string): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
-    throw new FolderFault(`The folder cannot be read: ${reasonOf(error)}`);
+    throw new FolderFault(`The folder cannot be read: ${errorMessage(error)}`);
   });
   const { manifest, mark } = await readManifest(join(folder, manifestName));
   const hidden: string[] = [];
@@ -76,8 +76,6 @@ export async function planUpload(path: string): Promise<UploadPlan> {
   };
 }
 
-const reasonOf = (error: unknown): string => errorMessage(error);
-
 async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {
   const facts = await stat(path).catch(() => undefined);
   if (!facts?.isFile()) {
@@ -88,7 +86,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   try {
     json = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new FolderFault(`${manifestName} is not JSON: ${reasonOf(error)}`);
+    throw new FolderFault(`${manifestName} is not JSON: ${errorMessage(error)}`);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new FolderFault(`${manifestName} must hold an object.`);
@@ -129,7 +127,7 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {
-    throw new FolderFault(`${shown} is a link that leads nowhere: ${reasonOf(error)}`);
+    throw new FolderFault(`${shown} is a link that leads nowhere: ${errorMessage(error)}`);
   });
   if (real !== root && !real.startsWith(root + sep)) {
     throw new FolderFault(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);

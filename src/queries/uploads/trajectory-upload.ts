@@ -10,6 +10,7 @@ import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { failsAll, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorMessage } from '../../text/errors.ts';
+import { isRecord } from '../../text/own.ts';
 import { Job, type JobState } from './job.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
@@ -44,10 +45,6 @@ export interface TrajectoryUploadState extends JobState {
 
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** By this a file is known to be the one that was read. */
 async function markOf(file: FileHandle): Promise<{ size: number; mark: string }> {

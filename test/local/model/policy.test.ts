@@ -3,8 +3,9 @@ import { baseModels, buildBaseModel } from '../../../src/local/model/base-models
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, type Generated, type PolicyModel, type SamplingOptions } from '../../../src/local/model/policy.ts';
-import { createPrng, seedOf } from '../../../src/local/model/prng.ts';
+import { createPrng } from '../../../src/local/model/prng.ts';
 import { joint, splitWords, Vocabulary } from '../../../src/local/model/tokenizer.ts';
+import { hashOf } from '../../../src/text/hash.ts';
 
 const turns = [{ role: 'user', content: 'tell me about the sea' }];
 const sampling: SamplingOptions = { temperature: 1, top_p: 1, max_tokens: 12, seed: 7 };
@@ -117,5 +118,5 @@ it('makes the same chance of the same seed', () => {
   const numbers = (seed: number) => Array.from({ length: 3 }, createPrng(seed).next);
   expect(numbers(1)).toEqual(numbers(1));
   expect(numbers(1)).not.toEqual(numbers(2));
-  expect(seedOf('a')).not.toBe(seedOf('b'));
+  expect(hashOf('a')).not.toBe(hashOf('b'));
 });

@@ -155,7 +155,6 @@ const palettes = {
   },
 } as const satisfies Record<string, Palette>;
 
-export const themeNames = Object.keys(palettes) as readonly ThemeName[];
 export type ThemeName = keyof typeof palettes;
 
 export interface Theme {
