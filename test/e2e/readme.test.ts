@@ -1,0 +1,97 @@
+/** Every command that README shows, run as it is written, in the order in which it is shown. */
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examples } from '../readme.ts';
+import { type PopulatedHome, populatedHome } from './populated.ts';
+import { openSession, programLine } from './session.ts';
+
+let home: PopulatedHome;
+let work: string;
+/** What README cannot know. */
+let known: Readonly<Record<string, string>>;
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+/** Commands that the shell finds before others. */
+function provide(name: string, lines: readonly string[]): void {
+  const path = join(home.home, 'bin', name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'));
+  chmodSync(path, 0o755);
+}
+
+beforeAll(async () => {
+  home = await populatedHome();
+  home.env['PATH'] = `${join(home.home, 'bin')}:${home.env['PATH']}`;
+  provide('benchtop', [`exec ${programLine} "$@"`]);
+  provide('npx', ['test "$1" = benchtop || exit 2', 'shift', 'exec benchtop "$@"']);
+  // Installed from the registry it cannot be here; the packed package is installed by another test.
+  provide('npm', [`case "$*" in 'install --global benchtop' | 'uninstall --global benchtop') ;; *) exit 2 ;; esac`]);
+  work = join(home.home, 'readme');
+  known = {
+    'https://service.example': home.baseUrl,
+    'your-key': home.apiKey,
+    '--port 8080': `--port ${await freePort()}`,
+  };
+  for (const { path, text } of examples.filter(each => each.path && each.path !== 'config.json')) {
+    mkdirSync(dirname(join(work, path)), { recursive: true });
+    writeFileSync(join(work, path), text);
+  }
+}, 60_000);
+afterAll(() => home.remove());
+
+const blocks = examples.filter(({ language }) => language === 'sh');
+
+function asRun(text: string): string {
+  return Object.entries(known).reduce((script, [written, here]) => script.replaceAll(written, here), text);
+}
+
+describe('README', () => {
+  it('shows commands', () => {
+    expect(blocks.length).toBeGreaterThan(8);
+  });
+
+  it.each(blocks.map(({ line, text }) => [line, text] as const))('from line %i on', async (_line, text) => {
+    const script = asRun(text);
+    if (/^(npx )?benchtop$/m.test(script)) {
+      const session = openSession(home.env, { inShell: true, cwd: work });
+      session.type(`${script.trim()}\r`);
+      await session.waitFor('▸ t-words');
+      session.press('q');
+      await session.changed(session.text());
+      session.type('exit\r');
+      await session.ended;
+      return;
+    }
+    if (script.startsWith('benchtop serve --port')) {
+      const session = openSession(home.env, { inShell: true, cwd: work });
+      session.type(`${script.trim()}\r`);
+      await session.waitFor(/http:\/\/127\.0\.0\.1:\d+/);
+      session.press('ctrl-c');
+      session.type('echo ended with $?\r');
+      await session.waitFor(/ended with \d/);
+      session.type('exit\r');
+      await session.ended;
+      return;
+    }
+    const run = promisify(execFile)('bash', ['-euc', script], { cwd: work, env: home.env });
+    run.child.stdin?.end();
+    const { stdout } = await run;
+    if (script.startsWith('benchtop')) expect(stdout).not.toBe('');
+  });
+
+  it('leaves nothing behind, where it says so', () => {
+    expect(() => readFileSync(join(home.home, '.local/share/benchtop/benchtop.db'))).toThrow('ENOENT');
+  });
+});

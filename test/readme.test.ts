@@ -1,0 +1,35 @@
+/** README says what is so: its tables are made from the code, what it names is there, and its settings are taken. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../src/config/settings-file.ts';
+import { graderSpec } from '../src/local/grading/graders.ts';
+import { withBlocks } from '../tools/readme.ts';
+import { temporaryFolder } from './config/folder.ts';
+import { examples, readme } from './readme.ts';
+
+describe('README', () => {
+  it('has the tables that `npm run readme` writes', () => {
+    expect(readme).toBe(withBlocks(readme));
+  });
+
+  it('links to files that are there', () => {
+    const paths = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path = '']) => path);
+    expect(paths).toContain('docs/benchtop.svg');
+    expect(paths.filter(path => !existsSync(path))).toEqual([]);
+  });
+
+  it('shows settings that are read without a warning, with the usual mode of a file', async () => {
+    const example = examples.find(({ path }) => path === 'config.json');
+    const path = join(await temporaryFolder(), 'config.json');
+    await writeFile(path, example?.text ?? '', { mode: 0o644 });
+    expect(readSettings(path)).toMatchObject({ settings: { defaultProfile: 'prod' }, warnings: [] });
+  });
+
+  it('shows every kind of grader, as the local service takes it', () => {
+    const rows = [...readme.matchAll(/^\| `(\{"kind".*?\})` /gm)].map(([, text = '']) => text.replaceAll('\\|', '|'));
+    const kinds = rows.map(text => graderSpec.parse(JSON.parse(text)).kind);
+    expect(kinds).toEqual(graderSpec.def.options.map(option => [...option.shape.kind.def.values][0]));
+  });
+});

@@ -1,0 +1,51 @@
+/**
+ * `npm run readme`: writes the tables of README that are made from the code. They are between `<!-- begin NAME -->` and
+ * `<!-- end NAME -->`; a test fails where they are not what this writes.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { profileReference, settingsReference, variables } from '../src/config/reference.ts';
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(...head), row(...head.map(() => '---')), ...rows.map(each => row(...each))].join('\n');
+
+function settingsTable(words: Readonly<Record<string, string | Readonly<Record<string, string>>>>): string {
+  const rows = Object.entries(words).flatMap(([name, about]) =>
+    typeof about === 'string'
+      ? [[`\`${name}\``, about]]
+      : Object.entries(about).map(([inner, text]) => [`\`${name}.${inner}\``, text]),
+  );
+  return table(['setting', 'meaning'], rows);
+}
+
+function variableTable(): string {
+  const named = (names: readonly string[]): string => names.map(name => `\`${name}\``).join(', ');
+  return table(
+    ['variable', 'meaning', 'also as'],
+    variables.map(({ names, words, like }) => [named(names), words, like ? `\`${like}\`` : '']),
+  );
+}
+
+/** What each block holds. */
+const blocks: Readonly<Record<string, () => string>> = {
+  settings: () => settingsTable(settingsReference),
+  'settings of a profile': () => settingsTable(profileReference),
+  variables: variableTable,
+};
+
+/** The text with its blocks as they should be. @throws Error where one is missing */
+export function withBlocks(text: string): string {
+  return Object.entries(blocks).reduce((before, [name, make]) => {
+    const [begin, end] = [`<!-- begin ${name} -->\n`, `\n<!-- end ${name} -->`];
+    const from = before.indexOf(begin);
+    const to = before.indexOf(end, from);
+    if (from < 0 || to < 0) throw new Error(`README has no block ${name}`);
+    return `${before.slice(0, from + begin.length)}${make()}${before.slice(to)}`;
+  }, text);
+}
+
+if (import.meta.main) {
+  const path = new URL('../README.md', import.meta.url);
+  writeFileSync(path, withBlocks(readFileSync(path, 'utf8')));
+}
