@@ -33,22 +33,25 @@ export const writtenText = field(
   z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
-function written(value: unknown): unknown {
+/** A value as a text: what is none is written out as JSON; null and nothing stay what they are. */
+export function written(value: unknown): string | null | undefined {
   return typeof value === 'string' || value == null ? value : JSON.stringify(value);
 }
 
-/**
- * Reads what was said: a text, or a list of parts as chat programs send them, of which those of text are joined. Anything
- * else is written out as JSON.
- */
+/** Reads what was said as one text. */
 export const spokenText = field(
-  z.pipe(
-    z.unknown(),
-    z.transform((value: unknown) => (isParts(value) ? value.map(textOfPart).join('\n') : written(value))),
-  ) as unknown as z.ZodMiniType<string, unknown>,
+  z.pipe(z.unknown(), z.transform(spokenContent)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
-type Part = string | { readonly type: string; readonly text?: unknown };
+/**
+ * What was said as one text: of a list of parts, as chat programs send them, those of text are joined by line breaks. Anything
+ * else is written out as JSON; null and nothing stay what they are.
+ */
+export function spokenContent(value: unknown): string | null | undefined {
+  return isParts(value) ? value.map(textOfPart).join('\n') : written(value);
+}
+
+type Part = string | { readonly type: string; readonly text?: unknown; readonly refusal?: unknown };
 
 function isParts(value: unknown): value is readonly Part[] {
   const isPart = (part: unknown): boolean =>
@@ -58,7 +61,8 @@ function isParts(value: unknown): value is readonly Part[] {
 
 function textOfPart(part: Part): string {
   if (typeof part === 'string') return part;
-  return typeof part.text === 'string' ? part.text : JSON.stringify(part);
+  const said = part.type === 'refusal' ? part.refusal : part.text;
+  return typeof said === 'string' ? said : JSON.stringify(part);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -315,10 +315,10 @@ describe('upload', () => {
     const early = await cli('upload', [folder]);
     expect(early.code).toBe(exitCodes.failed);
     expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
-    write([{ name: 'one', run_command: 'x' }]);
+    write([{ name: 'one', run_command: 'x', grader: { kind: 'exact' } }]);
     const { code, notes } = await cli('upload', [folder]);
     expect(code).toBe(exitCodes.failed);
-    expect(notes).toMatch(/tasks.*grader/s);
+    expect(notes).toMatch(/tasks\[0\]\.grader\.expected/);
   });
 
   it('says the id also where everything had been sent before, and the manifest was refused', async () => {
@@ -337,7 +337,7 @@ describe('upload', () => {
     write({ label: 'x', tasks });
     expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
     // This one only the service refuses, once all is sent.
-    write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'guess' })] });
+    write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'exact' })] });
     expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
     write({ name: 'x', label: 'x', tasks });
     const { code, out } = await cli('upload', [folder]);
@@ -354,7 +354,7 @@ describe('upload', () => {
     writeFileSync(join(folder, 'data', 'a.txt'), 'hello');
     writeFileSync(
       join(folder, 'manifest.json'),
-      JSON.stringify({ name: 'other', tasks: [{ ...task('one'), grader: {} }] }),
+      JSON.stringify({ name: 'other', tasks: [{ ...task('one'), grader: { kind: 'exact' } }] }),
     );
     const { bench_id: benchId } = JSON.parse((await cli('upload', [folder, '--json'])).out);
     await cli('api', [

@@ -12,6 +12,8 @@ type Body = Readonly<Record<string, unknown>>;
 /** The same thing, as it was sent and as the service layer gives it. */
 export interface Sample {
   readonly raw: Body;
+  /** The request whose answer it is in. */
+  readonly from: string;
   /** Missing where the service layer gives no such thing (an error body). */
   readonly layer?: Body | undefined;
 }
@@ -46,16 +48,55 @@ const message = {
   completion_tokens: 1,
 };
 
+/** By which fields an object of an answer is known as one that the document describes. */
+const identities: readonly (readonly [of: string, ...fields: string[]])[] = [
+  ['BenchmarkRuntime (organization-scoped)', 'runtime_id', 'organization_id'],
+  ['Benchmark (list item)', 'bench_id', 'organization_id'],
+  ['Benchmark image (returned by image build)', 'task_id', 'provider'],
+  ['Benchmark readiness', 'ready'],
+  ['Upload URL entry (benchmark upload)', 'url'],
+  ['Eval run', 'eval_run_id', 'xid'],
+  ['Trajectory (detail)', 'trajectory_id', 'organization_id'],
+  ['step', 'step_index', 'messages'],
+  ['message', 'message_id'],
+  ['trajectory reward', 'trajectory_id', 'task_id', 'reward'],
+  ['Trajectory upload result', 'partial_success'],
+  ['upload item', 'request_index'],
+  ['upload failure', 'item_index'],
+  ['reward log', 'ok', 'trajectory_id'],
+  ['dataset', 'dataset_id', 'gcs_prefix'],
+  ['secret', 'secret_id', 'name'],
+  ['Deployment', 'deployment_id', 'is_active'],
+  ['Training run progress', 'training_run_id', 'completed_steps'],
+  ['model', 'model_name'],
+  ['pricing', 'cached_input'],
+  ['page', 'has_more'],
+];
+
+/** The objects in an answer that the document describes, however deep. */
+function describedIn(value: unknown): [of: string, raw: Body][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(describedIn);
+  const known = identities.find(([, ...fields]) => fields.every(field => Object.hasOwn(value, field)));
+  return known ? [[known[0], value as Body], ...inner] : inner;
+}
+
 export async function makeWorld(): Promise<World> {
   const local = await startService();
   const key = async () => local.apiKey;
   const service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'conformance' });
   const samples = new Map<string, Sample[]>();
-  const keep = (of: string, raw: Body, layer?: unknown): void => {
-    samples.set(of, [...(samples.get(of) ?? []), { raw, layer: layer as Body | undefined }]);
+  const keep = (of: string, raw: Body, layer?: unknown, from = 'the service'): void => {
+    samples.set(of, [...(samples.get(of) ?? []), { raw, layer: layer as Body | undefined, from }]);
   };
-  const get = async (path: string) => (await local.call('GET', `/api/v1/${path}`)).body;
-  const post = async (path: string, body: object) => (await local.call('POST', `/api/v1/${path}`, body)).body;
+  /** Calls, and keeps every object of the answer that the document describes. */
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = (await local.call(method, `/api/v1/${path}`, body)).body;
+    for (const [of, raw] of describedIn(answer)) keep(of, raw, undefined, `${method} ${path}`);
+    return answer;
+  };
+  const get = (path: string) => ask('GET', path);
+  const post = (path: string, body?: object) => ask('POST', path, body);
 
   // Benchmarks: upload, ingest, build.
   const files = [{ path: 'run.sh', content_type: 'text/plain', size_bytes: 2 }];
@@ -150,7 +191,6 @@ export async function makeWorld(): Promise<World> {
   const again = await service.call('uploadTrajectories', { body: { dataset: 'conformance', trajectories } });
   keep('Trajectory upload result', uploaded);
   keep('Trajectory upload result', again as unknown as Body, again);
-  for (const item of uploaded.trajectories) keep('upload item', item, item);
   keep('upload failure', uploaded.trajectories[2].failure, uploaded.trajectories[2].failure);
   const [openTrajectory, endedTrajectory]: string[] = uploaded.trajectories.map(
     ({ trajectory_id }: { trajectory_id: string }) => trajectory_id,
@@ -191,7 +231,7 @@ export async function makeWorld(): Promise<World> {
     await get(`train/${trainingId}/progress`),
     await service.call('getTrainingProgress', { params: { training_run_id: trainingId } }),
   );
-  const checkpointId: string = (await get(`train/${trainingId}/checkpoints`)).at(-1).checkpoint_id;
+  const checkpointId: string = (await get(`train/${trainingId}/checkpoints`)).items.at(-1).checkpoint_id;
   const models = await get('models/supported-training-models');
   keep('model', models.items[0], (await service.call('listSupportedTrainingModels'))[0]);
   keep('pricing', models.items[0].pricing, (await service.call('listSupportedTrainingModels'))[0]?.pricing);
@@ -207,7 +247,7 @@ export async function makeWorld(): Promise<World> {
   keep('Deployment', deployed, await service.call('getDeployment', { params: { deployment_id: fresh.deployment_id } }));
   const lost = await post('train', { bench_id: benchId, base_model_slug: model, options: { ...quick, seed: 99 } });
   await until(() => get(`train/${lost.training_run_id}/progress`), ended);
-  const lostCheckpoint = (await get(`train/${lost.training_run_id}/checkpoints`)).at(-1).checkpoint_id;
+  const lostCheckpoint = (await get(`train/${lost.training_run_id}/checkpoints`)).items.at(-1).checkpoint_id;
   rmSync(join(local.folder, 'checkpoints', lost.training_run_id), { recursive: true });
   const failing = await deploy(lostCheckpoint, 'lost');
   const failed = await until(() => get(`deploy/${failing.deployment_id}`), ended);
@@ -229,6 +269,16 @@ export async function makeWorld(): Promise<World> {
     childFailed.failure,
     (await service.call('getTrainingProgress', { params: { training_run_id: child.training_run_id } })).failure,
   );
+
+  // What has been seen so far, once more in lists and by itself.
+  for (const path of ['benchmarks', 'benchmarks/runtimes', 'trajectories', 'datasets', 'deploy', 'secrets']) {
+    await get(`${path}?limit=200`);
+  }
+  await get(`benchmarks/${benchId}`);
+  await get(`trajectories/${ids[0]}?include_steps=false`);
+  await get(`train/${trainingId}/steps/1/trajectory-rewards`);
+  await post('trajectories', { task_id: 'mine' });
+  for (const change of ['unpromote', 'promote']) await post(`deploy/${fresh.deployment_id}/${change}`);
 
   // Inference, and its errors.
   const bearer = { Authorization: `Bearer ${local.apiKey}`, 'X-API-Key': '' };

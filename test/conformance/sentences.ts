@@ -185,6 +185,36 @@ export const fieldLists: readonly FieldList[] = [
   },
 ];
 
+/** Fields that have no value at times, though the document does not say that they may be null. */
+export const withoutValue: Readonly<Record<string, readonly string[]>> = {
+  'Trajectory (detail)': [
+    'dataset_id',
+    'dataset_name',
+    'dataset_source',
+    'dataset_gcs_prefix',
+    'gcs_blob_uri',
+    'model_id',
+    'reward',
+    'error',
+    // In lists, and where they are not asked for.
+    'steps',
+  ],
+  step: ['reward'],
+  message: [
+    'content',
+    'tool_calls',
+    'tool_response',
+    'reasoning',
+    'finish_reason',
+    'prompt_tokens',
+    'completion_tokens',
+  ],
+  'upload item': ['conversation_id', 'trace_id', 'trajectory_id', 'model_id', 'model_association_source', 'failure'],
+  Deployment: ['completed_at', 'failure'],
+  'Training run progress': ['failure'],
+  'inference error': ['param'],
+};
+
 /** Values that the document allows, with the words that it says so in. */
 export const allowedValues = {
   deployment: {

@@ -62,7 +62,7 @@ export async function populatedHome(deadlineMs = 30_000): Promise<PopulatedHome>
     options: { num_steps: 6, train_batch_size: 4, samples_per_instance: 4, held_out_every: 3 },
   });
   await until(`train/${trainingId}`, ({ status }) => status === 'succeeded');
-  const checkpointId: string = (await call('GET', `train/${trainingId}/checkpoints`)).at(-1).checkpoint_id;
+  const checkpointId: string = (await call('GET', `train/${trainingId}/checkpoints`)).items.at(-1).checkpoint_id;
   const deployment = await call('POST', 'deploy', {
     checkpoint_id: checkpointId,
     model_slug: 'talker',

@@ -212,7 +212,7 @@ describe('an evaluation', () => {
           query: { include_steps: false },
         })
       ).steps,
-    ).toBeUndefined();
+    ).toBeNull();
   });
 
   it('is started once for one idempotency key, and refuses the key for another request', async () => {

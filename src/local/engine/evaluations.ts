@@ -2,7 +2,7 @@
  * Runs evaluations, a batch of rollouts at a time, the runs in turn. All it needs to know is in the database, so that it
  * resumes where a killed process stopped.
  */
-import type { ManifestTask } from '../samples/manifest.ts';
+import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { EvaluationStore } from '../store/evaluations.ts';
 import type { EvalRunRow } from '../store/records.ts';
@@ -10,9 +10,10 @@ import type { SecretStore } from '../store/secrets.ts';
 import type { TrainingStore } from '../store/training.ts';
 import { WeightFileError } from '../store/weight-files.ts';
 import type { Catalog } from './catalog.ts';
+import type { EvaluationOptions } from './evaluation-options.ts';
 import { failureOf } from './failures.ts';
 import type { RolloutResult } from './messages.ts';
-import { environmentOf, failedRollout, orderOf, recordOf } from './rollouts.ts';
+import { environmentOf, failedRollout, orderOf, recordOf, ungraded } from './rollouts.ts';
 import { upstreamRollouts } from './upstream-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
@@ -28,6 +29,10 @@ export interface EvaluationParts {
   readonly secrets: SecretStore;
   readonly catalog: Catalog;
   readonly worker: WorkerThread;
+}
+
+function optionsOf({ options }: EvalRunRow): EvaluationOptions {
+  return JSON.parse(options) as EvaluationOptions;
 }
 
 export class EvaluationRunner {
@@ -55,7 +60,9 @@ export class EvaluationRunner {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
     const done = evaluations.finishedTasks(run.eval_run_id);
-    const left = benchmarks.tasks(run.bench_id, run.split).filter(task => !done.has(task.name));
+    const { evaluation_max_samples: most } = optionsOf(run);
+    const asked = benchmarks.tasks(run.bench_id, run.split).slice(0, most);
+    const left = asked.filter(task => !done.has(task.name));
     if (left.length === 0) {
       this.#end(run);
       return;
@@ -66,7 +73,7 @@ export class EvaluationRunner {
       if (this.#stop.aborted) return;
       const tasks = new Map(batch.map(task => [task.name, task]));
       const records = results.map(result => ({
-        ...recordOf(tasks.get(result.task_id)?.input_messages ?? [], result),
+        ...recordOf(tasks.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
         completion_tokens: result.answer?.completion_tokens ?? 0,
       }));
@@ -81,7 +88,7 @@ export class EvaluationRunner {
     }
   }
 
-  async #rollouts(run: EvalRunRow, batch: readonly ManifestTask[]): Promise<RolloutResult[]> {
+  async #rollouts(run: EvalRunRow, batch: readonly Task[]): Promise<RolloutResult[]> {
     const { secrets, training, catalog, worker } = this.#parts;
     const checkpoint = run.parent_checkpoint_id
       ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
@@ -90,21 +97,25 @@ export class EvaluationRunner {
       throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
     }
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
-    const failed: RolloutResult[] = [];
+    const { max_output_tokens_per_step: longest } = optionsOf(run);
+    /** Of tasks that no model is asked for. */
+    const others: RolloutResult[] = [];
     const orders = batch.flatMap(task => {
+      const { name, turns, grader } = task;
       try {
         environmentOf(task, run.organization_id, secrets);
-        return [orderOf(run.eval_run_id, task)];
+        if (turns.length > 0 || grader.kind !== 'none') return [orderOf(run.eval_run_id, task, longest)];
+        others.push(ungraded(name, grader.reason, null, 0));
       } catch (error) {
-        failed.push(failedRollout(task.name, error));
-        return [];
+        others.push(failedRollout(name, error));
       }
+      return [];
     });
     const results =
       source.kind === 'local'
         ? await worker.rollouts(source.model, orders)
         : await upstreamRollouts(source, orders, this.#stop);
-    return [...results, ...failed];
+    return [...results, ...others];
   }
 
   /** A run none of whose rollouts could be scored has no result to speak of. */

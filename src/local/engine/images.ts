@@ -4,7 +4,7 @@
  */
 import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
-import type { ManifestTask } from '../samples/manifest.ts';
+import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { UploadFolder } from '../store/upload-folder.ts';
 
@@ -20,14 +20,17 @@ export async function buildImages(benchmarks: BenchmarkStore, uploads: UploadFol
   return waiting.length > 0;
 }
 
-async function buildOf(task: ManifestTask, benchId: string, benchmarks: BenchmarkStore, uploads: UploadFolder) {
+async function buildOf(spec: ManifestTask, benchId: string, benchmarks: BenchmarkStore, uploads: UploadFolder) {
+  const task = readTask(spec);
+  const { dockerfile_path, image_ref } = runtimeOf(spec);
   try {
-    grade(task.grader, '');
-    const needed = task.files ?? [];
+    if (task.grader.kind !== 'none') grade(task.grader, '');
+    const needed = [...task.files, ...(dockerfile_path === undefined ? [] : [dockerfile_path])];
     const files = benchmarks.files(benchId).filter(({ path }) => needed.includes(path));
     for (const file of files) await uploads.verify(benchId, file);
     const hashes = files.map(({ path, sha256 }) => [path, sha256]);
-    return { content: JSON.stringify([task.run_command, task.environment ?? [], task.grader.kind, hashes]) };
+    const content = [spec.run_command, task.environment, task.grader.kind, hashes];
+    return { content: JSON.stringify(image_ref === undefined ? content : [...content, image_ref]), image_ref };
   } catch (error) {
     return { failure: errorMessage(error) };
   }

@@ -1,6 +1,8 @@
 /** What the service and its workers say to each other. */
+
 import type { GraderSpec } from '../grading/graders.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
+import type { TaskGrader } from '../samples/manifest.ts';
 import type { HeldOut } from '../store/training.ts';
 import type { WeightFile } from '../store/weight-files.ts';
 import type { TrainingOptions } from './training-options.ts';
@@ -16,7 +18,7 @@ export type LocalModel =
 export interface RolloutOrder {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];
-  readonly grader: GraderSpec;
+  readonly grader: TaskGrader;
   readonly sampling: SamplingOptions;
 }
 

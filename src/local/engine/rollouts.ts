@@ -3,18 +3,19 @@
 import { errorMessage } from '../../text/errors.ts';
 import { hashOf } from '../../text/hash.ts';
 import { defaultSampling } from '../model/policy.ts';
-import type { ManifestTask } from '../samples/manifest.ts';
+import type { Task } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 
 /** Every rollout has its own chance, the same whenever it is repeated. */
-export function orderOf(runId: string, task: ManifestTask): RolloutOrder {
+export function orderOf(runId: string, task: Task, longest?: number): RolloutOrder {
+  const asked = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
   const sampling = {
     ...defaultSampling,
-    max_tokens: task.max_tokens ?? defaultSampling.max_tokens,
+    max_tokens: Math.min(asked, longest ?? asked),
     seed: hashOf(`${runId} ${task.name}`),
   };
-  return { task_id: task.name, turns: task.input_messages, grader: task.grader, sampling };
+  return { task_id: task.name, turns: task.turns, grader: task.grader, sampling };
 }
 
 /**
@@ -23,11 +24,11 @@ export function orderOf(runId: string, task: ManifestTask): RolloutOrder {
  * @throws Error that names a secret which is not there, or cannot be opened
  */
 export function environmentOf(
-  task: ManifestTask,
+  task: Task,
   organizationId: string,
   secrets: SecretStore,
 ): Readonly<Record<string, string>> {
-  const variables = (task.environment ?? []).map(variable => {
+  const variables = task.environment.map(variable => {
     if (!('secret_name' in variable)) return [variable.name, variable.value] as const;
     const value = secrets.value(organizationId, variable.secret_name);
     if (value === undefined) throw new Error(`The task needs the secret ${variable.secret_name}, which is not there.`);
@@ -40,6 +41,16 @@ export function environmentOf(
 export function failedRollout(task_id: string, error: unknown): RolloutResult {
   const message = errorMessage(error);
   return { task_id, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
+}
+
+/** What is said of a rollout that no grader rates: it has no reward, and did not fail. */
+export function ungraded(
+  task_id: string,
+  reason: string,
+  answer: RolloutResult['answer'],
+  latency_ms: number,
+): RolloutResult {
+  return { task_id, answer, reward: null, explanation: `Not graded: ${reason}.`, error: null, latency_ms };
 }
 
 /** The messages of a rollout, as the contract has steps and messages: what was asked, said, and made of it. */

@@ -1,15 +1,7 @@
 /** Options of a training run: names, bounds, defaults and meaning. */
 import { buildBaseModel } from '../model/base-models.ts';
-import type { ManifestTask } from '../samples/manifest.ts';
-
-interface OptionSpec {
-  readonly type: 'integer' | 'number';
-  readonly minimum: number;
-  readonly maximum: number;
-  /** Missing where it depends on what is trained on what. */
-  readonly default?: number;
-  readonly description: string;
-}
+import type { Task } from '../samples/manifest.ts';
+import { type OptionSpec, type ReadOptions, readOptions } from './options.ts';
 
 export const trainingOptionSpecs = {
   num_steps: {
@@ -38,6 +30,7 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 256,
     default: 32,
+    capped: true,
     description: 'Longest answer in tokens; a task may ask for less.',
   },
   learning_rate: {
@@ -75,50 +68,44 @@ export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, 
 /** What is trained on what. */
 export interface TrainedOn {
   readonly base_model_slug: string;
-  readonly tasks: readonly Pick<ManifestTask, 'max_tokens'>[];
+  readonly tasks: readonly Pick<Task, 'max_tokens'>[];
 }
 
 /** Multiplications of weights of a run of the default length: the work of about 45 seconds. */
 const defaultWork = 14e9;
 const defaultSteps = { minimum: 60, maximum: 240 } as const;
 
+const sizes = new Map<string, number>();
+
+/** How many weights a base model has. It has to be built to know. */
+function weightsOf(slug: string): number {
+  const size = sizes.get(slug) ?? buildBaseModel(slug).network.weights.length;
+  sizes.set(slug, size);
+  return size;
+}
+
 /** Small models and short answers get more steps: the work is the same, up to a limit on what is recorded. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
   const words = Math.max(...tasks.map(({ max_tokens }) => Math.min(longest, max_tokens ?? longest)));
-  const { weights } = buildBaseModel(base_model_slug).network;
-  const work = train_batch_size * samples_per_instance * words * weights.length;
+  const work = train_batch_size * samples_per_instance * words * weightsOf(base_model_slug);
   const steps = Math.round(defaultWork / work / 10) * 10;
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
 }
 
-/** An option that cannot be: which, and why. */
-export class TrainingOptionError extends Error {
-  override readonly name = 'TrainingOptionError';
-  readonly option: string;
-
-  constructor(option: string, message: string) {
-    super(message);
-    this.option = option;
-  }
+/** The options of a run, with what was given and has no effect here. */
+export interface ReadTrainingOptions {
+  readonly options: TrainingOptions;
+  readonly ignored: ReadOptions<string>['ignored'];
 }
-
-const isKnown = (name: string): name is keyof TrainingOptions => Object.hasOwn(trainingOptionSpecs, name);
 
 /**
  * The options of a run: what was given, within its bounds, and defaults for the rest.
  *
- * @throws TrainingOptionError for the first that cannot be
+ * @throws OptionError for the first that cannot be
  */
-export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on: TrainedOn): TrainingOptions {
-  const said: Partial<Record<keyof TrainingOptions, number>> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (!isKnown(name)) {
-      const known = Object.keys(trainingOptionSpecs).join(', ');
-      throw new TrainingOptionError(name, `There is no option ${name}; there are ${known}.`);
-    }
-    said[name] = readOption(name, trainingOptionSpecs[name], value);
-  }
+export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
+  const { set, ignored } = readOptions(trainingOptionSpecs, given);
   const { train_batch_size, samples_per_instance, max_output_tokens_per_step, learning_rate, kl_penalty, seed } =
     trainingOptionSpecs;
   const most = {
@@ -129,19 +116,10 @@ export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on
     kl_penalty: kl_penalty.default,
     seed: seed.default,
     held_out_every: 0,
-    ...said,
+    ...set,
   };
-  const num_steps = said.num_steps ?? stepsOf(on, most);
+  const num_steps = set.num_steps ?? stepsOf(on, most);
   // At least five steps, and a round number of them.
-  const held_out_every = said.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
-  return { ...most, num_steps, held_out_every };
-}
-
-function readOption(name: string, { type, minimum, maximum }: OptionSpec, value: unknown): number {
-  const right = typeof value === 'number' && Number.isFinite(value) && (type === 'number' || Number.isInteger(value));
-  if (!right || value < minimum || value > maximum) {
-    const what = type === 'integer' ? 'a whole number' : 'a number';
-    throw new TrainingOptionError(name, `${name} is ${what} from ${minimum} to ${maximum}.`);
-  }
-  return value;
+  const held_out_every = set.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
+  return { options: { ...most, num_steps, held_out_every }, ignored };
 }

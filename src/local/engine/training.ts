@@ -3,7 +3,7 @@
  * come; after a kill a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
-import type { ManifestTask } from '../samples/manifest.ts';
+import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { CheckpointRow, TrainingRunRow } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
@@ -73,7 +73,7 @@ export class TrainingRunner {
     try {
       training.move(runId, ['pending', 'running'], 'running');
       const tasks = benchmarks.tasks(run.bench_id);
-      const turns = new Map(tasks.map(task => [task.name, task.input_messages]));
+      const turns = new Map(tasks.map(task => [task.name, task.turns]));
       const order = this.#orderOf(run, tasks);
       training.rewind(runId, order.from?.step ?? 0);
       const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
@@ -92,20 +92,21 @@ export class TrainingRunner {
     return true;
   };
 
-  #orderOf(run: TrainingRunRow, tasks: readonly ManifestTask[]): TrainingOrder {
+  #orderOf(run: TrainingRunRow, tasks: readonly Task[]): TrainingOrder {
     const { dataFolder, secrets } = this.#parts;
     const options = JSON.parse(run.options) as TrainingOptions;
-    const split = (name: 'train' | 'test'): TrainingTask[] =>
+    const longest = options.max_output_tokens_per_step;
+    const split = (name: Task['split']): TrainingTask[] =>
       tasks
         .filter(task => task.split === name)
-        .map(task => {
+        .flatMap(task => {
+          const { grader, turns } = task;
+          if (grader.kind === 'none') return [];
           environmentOf(task, run.organization_id, secrets);
-          const longest = options.max_output_tokens_per_step;
-          const max_tokens = Math.min(longest, task.max_tokens ?? longest);
-          return { task_id: task.name, turns: task.input_messages, grader: task.grader, max_tokens };
+          return [{ task_id: task.name, turns, grader, max_tokens: Math.min(longest, task.max_tokens ?? longest) }];
         });
     const train = split('train');
-    if (train.length === 0) throw new NothingToTrain('The benchmark has no tasks in its train split.');
+    if (train.length === 0) throw new NothingToTrain('No task of the train split can be graded here.');
     return {
       dataFolder,
       runId: run.training_run_id,

@@ -3,6 +3,7 @@ import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
 import type { Generated, PolicyModel, SampledToken } from '../model/policy.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
+import { ungraded } from './rollouts.ts';
 
 /** Rollouts under way at once; a token of each in turn. */
 const concurrentRollouts = 4;
@@ -19,9 +20,11 @@ export function gradeAnswer(
   answer: Generated,
   latency_ms: number,
 ): RolloutResult {
-  const ended = { task_id: order.task_id, answer, latency_ms };
+  const { task_id, grader } = order;
+  if (grader.kind === 'none') return ungraded(task_id, grader.reason, answer, latency_ms);
+  const ended = { task_id, answer, latency_ms };
   try {
-    const { reward, explanation } = grade(order.grader, answer.text);
+    const { reward, explanation } = grade(grader, answer.text);
     return { ...ended, reward, explanation, error: null };
   } catch (error) {
     return { ...ended, reward: null, explanation: '', error: errorMessage(error) };

@@ -6,11 +6,11 @@ const text = z.string().check(z.minLength(1));
 
 export const graderSpec = z.discriminatedUnion('kind', [
   /** The answer is the expected text, but for case, surrounding space and a full stop. */
-  z.strictObject({ kind: z.literal('exact'), expected: text }),
+  z.object({ kind: z.literal('exact'), expected: text }),
   /** The expected text occurs in the answer as words of its own. */
-  z.strictObject({ kind: z.literal('contains'), expected: text }),
+  z.object({ kind: z.literal('contains'), expected: text }),
   /** The expression matches the answer, upper and lower case alike. */
-  z.strictObject({
+  z.object({
     kind: z.literal('regex'),
     pattern: text.check(
       z.maxLength(500),
@@ -18,15 +18,25 @@ export const graderSpec = z.discriminatedUnion('kind', [
     ),
   }),
   /** The first number of the answer; the reward falls linearly to 0 at `tolerance` away. */
-  z.strictObject({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
+  z.object({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
   /** The share of the answer's words that begin with the letter. An answer without words has none. */
-  z.strictObject({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
+  z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
   /** The first of the choices that the answer names is the expected one. Naming them all wins nothing. */
   z
-    .strictObject({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
+    .object({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
     .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is none of the choices')),
 ]);
 export type GraderSpec = z.output<typeof graderSpec>;
+
+/** The kinds of graders that run here. */
+export const graderKinds: ReadonlySet<unknown> = new Set<GraderSpec['kind']>([
+  'exact',
+  'contains',
+  'regex',
+  'number',
+  'word_share',
+  'choice',
+]);
 
 export interface Grade {
   readonly reward: number;

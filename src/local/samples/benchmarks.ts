@@ -1,7 +1,25 @@
 /** The benchmarks that the sample organization begins with. Test tasks are never train tasks. */
 import { hashOf } from '../../text/hash.ts';
 import type { GraderSpec } from '../grading/graders.ts';
-import type { Manifest, ManifestTask } from './manifest.ts';
+
+/** A task of a sample, with everything that is optional in other manifests. */
+export type SampleTask = {
+  readonly name: string;
+  readonly split: 'train' | 'test';
+  readonly input_messages: { readonly role: string; readonly content: string }[];
+  readonly run_command: string;
+  readonly grader: GraderSpec;
+  readonly max_tokens: number;
+  readonly environment?: { readonly name: string; readonly secret_name: string }[];
+};
+
+export type SampleManifest = {
+  readonly name: string;
+  readonly label: string;
+  readonly family: string;
+  readonly description: string;
+  readonly tasks: SampleTask[];
+};
 
 interface Question {
   readonly ask: string;
@@ -17,8 +35,8 @@ function tasksOf(
   prefix: string,
   system: string,
   questions: readonly Question[],
-  more: Pick<ManifestTask, 'max_tokens'> & Partial<Pick<ManifestTask, 'environment'>>,
-): ManifestTask[] {
+  more: Pick<SampleTask, 'max_tokens' | 'environment'>,
+): SampleTask[] {
   return questions.map(({ ask, grader }, index) => ({
     name: `${prefix}-${String(index + 1).padStart(3, '0')}`,
     split: splitOf(ask),
@@ -103,7 +121,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
   tool: ['hammer', 'saw', 'drill', 'brush', 'shovel', 'torch', 'chisel', 'bucket'],
 };
 
-export const sampleManifests: readonly Manifest[] = [
+export const sampleManifests: readonly SampleManifest[] = [
   {
     name: 't-words',
     label: 't-words',

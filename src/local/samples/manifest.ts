@@ -1,42 +1,182 @@
-/** The manifest of a benchmark: what it is called, and its tasks with the way they are graded. */
+/**
+ * The manifest of a benchmark: what it is called, and its tasks. What every generation of the service takes is read, what
+ * has no meaning here is kept as it came.
+ */
 import * as z from 'zod/mini';
-import { graderSpec } from '../grading/graders.ts';
+import { spokenContent } from '../../contract/common.ts';
+import { own } from '../../text/own.ts';
+import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
+import type { ChatTurn } from '../model/policy.ts';
 
-const name = z.string().check(z.minLength(1), z.maxLength(128));
+const name = z.string().check(z.minLength(1), z.maxLength(256));
+const filled = z.string().check(z.minLength(1));
 
-const variable = z.union([
-  z.strictObject({ name, value: z.string() }),
-  /** The value comes from a secret of the organization. */
-  z.strictObject({ name, secret_name: name }),
-]);
+type Fields = Readonly<Record<string, unknown>>;
 
-export const manifestTask = z.strictObject({
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value comes from a secret of the organization, or stands in the manifest. */
+const value = z.union(
+  [
+    z.string(),
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.looseObject({ secret_ref: name }),
+    z.looseObject({ secret_name: name }),
+  ],
+  'expected a text, or an object with secret_ref',
+);
+const listed = z.union(
+  [z.looseObject({ name, value: z.string() }), z.looseObject({ name, secret_name: name })],
+  'expected a name with value or secret_name',
+);
+const environment = z.nullish(
+  z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
+);
+
+/** A grader of a kind that runs here must be whole; one of another kind is kept. */
+const grader = z.optional(
+  z.unknown().check(({ value: given, issues }) => {
+    if (!isOwnGrader(given)) return;
+    for (const issue of graderSpec.safeParse(given).error?.issues ?? []) {
+      issues.push({ code: 'custom', message: issue.message, path: issue.path, input: given });
+    }
+  }),
+);
+
+export const manifestTask = z.looseObject({
   name,
-  split: z.enum(['train', 'test']),
-  input_messages: z.array(z.strictObject({ role: name, content: z.string() })).check(z.minLength(1)),
-  run_command: z.string().check(z.minLength(1)),
-  environment: z.optional(z.array(variable)),
-  grader: graderSpec,
+  split: z.nullish(z.enum(['train', 'test'])),
+  input_messages: z.nullish(
+    z.array(
+      z.looseObject({
+        role: name,
+        content: z.nullish(z.union([z.string(), z.array(z.looseObject({ type: filled }))])),
+      }),
+    ),
+  ),
+  run_command: z.nullish(z.union([z.string(), z.array(z.string())])),
+  environment,
+  env_vars: environment,
+  grader,
+  spec: z.optional(z.union([z.looseObject({ grader }), z.unknown()])),
   /** Paths of uploaded files that the task needs. */
-  files: z.optional(z.array(z.string().check(z.minLength(1)))),
-  max_tokens: z.optional(z.int().check(z.gte(1), z.lte(4096))),
+  files: z.nullish(z.array(filled)),
+  max_tokens: z.nullish(z.int().check(z.gte(1), z.lte(4096))),
 });
 export type ManifestTask = z.output<typeof manifestTask>;
 
-export const manifest = z.strictObject({
+const text = z.nullish(z.string());
+
+export const manifest = z.looseObject({
   name,
-  label: z.optional(name),
-  family: z.optional(z.string()),
-  description: z.optional(z.string()),
-  version: z.optional(z.string().check(z.minLength(1), z.maxLength(64))),
+  label: z.nullish(name),
+  family: text,
+  description: text,
+  visibility: text,
+  version: z.nullish(z.string().check(z.minLength(1), z.maxLength(64))),
   tasks: z.array(manifestTask).check(z.minLength(1), z.maxLength(10_000)),
 });
 export type Manifest = z.output<typeof manifest>;
 
-/** Names of the secrets that the tasks of a manifest need. */
-export function secretNames(tasks: readonly ManifestTask[]): string[] {
+type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
+
+/** How the answers of a task are graded; by nothing where no grader of it runs here, for the reason that is said. */
+export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
+
+/** A task as this service runs it. */
+export interface Task {
+  readonly name: string;
+  readonly split: 'train' | 'test';
+  readonly turns: readonly ChatTurn[];
+  readonly environment: readonly Variable[];
+  readonly grader: TaskGrader;
+  readonly files: readonly string[];
+  readonly max_tokens: number | undefined;
+}
+
+function isOwnGrader(given: unknown): boolean {
+  return isFields(given) && graderKinds.has(given['kind']);
+}
+
+function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
+  const given = direct ?? (isFields(spec) ? own(spec, 'grader') : undefined);
+  const read = graderSpec.safeParse(given);
+  if (read.success) return read.data;
+  if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
+  const kind = isFields(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
+  return { kind: 'none', reason: `its grader (${typeof kind === 'string' ? kind : 'of no kind'}) does not run here` };
+}
+
+function variablesOf(given: ManifestTask['environment']): Variable[] {
+  if (!given) return [];
+  if (Array.isArray(given)) {
+    return given.map(each =>
+      'secret_name' in each
+        ? { name: each.name, secret_name: String(each.secret_name) }
+        : { name: each.name, value: String(each.value) },
+    );
+  }
+  return Object.entries(given).flatMap(([each, from]): Variable[] => {
+    if (from === null) return [];
+    if (typeof from !== 'object') return [{ name: each, value: String(from) }];
+    return [{ name: each, secret_name: String('secret_ref' in from ? from.secret_ref : from.secret_name) }];
+  });
+}
+
+/** Reads a task of a manifest. One that names no split belongs to the tests: nothing is trained on by mistake. */
+export function readTask(task: ManifestTask): Task {
+  const turns = (task.input_messages ?? []).map(({ role, content }) => ({
+    role,
+    content: spokenContent(content) ?? '',
+  }));
+  const nothingToAsk = { kind: 'none', reason: 'it has no input messages, so there is nothing to ask' } as const;
+  return {
+    name: task.name,
+    split: task.split ?? 'test',
+    turns,
+    environment: [...variablesOf(task.environment), ...variablesOf(task.env_vars)],
+    grader: turns.length === 0 ? nothingToAsk : graderOf(task),
+    files: task.files ?? [],
+    max_tokens: task.max_tokens ?? undefined,
+  };
+}
+
+/** What a task says of the image that it runs in: nothing here builds one, but its record names it. */
+export function runtimeOf({ runtime }: ManifestTask): { dockerfile_path?: string; image_ref?: string } {
+  if (!isFields(runtime)) return {};
+  const source = isFields(runtime['source']) ? runtime['source'] : runtime;
+  const { dockerfile_path, image_ref } = source;
+  return {
+    ...(typeof dockerfile_path === 'string' && { dockerfile_path }),
+    ...(typeof image_ref === 'string' && { image_ref }),
+  };
+}
+
+/** Names of the secrets that tasks need. */
+export function secretNames(tasks: readonly Task[]): string[] {
   const names = tasks.flatMap(task =>
-    (task.environment ?? []).flatMap(each => ('secret_name' in each ? [each.secret_name] : [])),
+    task.environment.flatMap(each => ('secret_name' in each ? [each.secret_name] : [])),
   );
   return [...new Set(names)].sort();
+}
+
+const namedInWarning = 5;
+
+/** What is to be known of tasks before they run, in sentences. */
+export function warningsOf(tasks: readonly Task[]): string[] {
+  const reasons = Map.groupBy(tasks, ({ grader: { kind, ...rest } }) => ('reason' in rest ? rest.reason : kind));
+  const ungradable = [...reasons].filter(([, [first]]) => first?.grader.kind === 'none');
+  return ungradable.map(([reason, { length }]) => {
+    const names = (reasons.get(reason) ?? []).slice(0, namedInWarning).map(task => task.name);
+    const more = length > names.length ? ` and ${length - names.length} more` : '';
+    const what =
+      length === 1
+        ? '1 task cannot be graded here and gets no reward'
+        : `${length} tasks cannot be graded here and get no reward`;
+    return `${what} (${reason}): ${names.join(', ')}${more}.`;
+  });
 }

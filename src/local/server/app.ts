@@ -6,8 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
-import { endpoints, type Operation } from '../../contract/endpoints.ts';
+import { endpoints } from '../../contract/endpoints.ts';
 import { sqliteCode } from '../../text/errors.ts';
+import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
@@ -15,9 +16,10 @@ import { parseJson, readText } from './body.ts';
 import { chatModel, chatModels } from './chat-models.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
-import type { Handlers } from './handlers.ts';
+import { type Handler, type Handlers, otherEndpoints, type Route } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
+import { readBody } from './requests.ts';
 import { benchmarkRoutes } from './routes/benchmarks.ts';
 import { deploymentRoutes, playgroundPath } from './routes/deployments.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
@@ -28,7 +30,7 @@ import { trajectoryRoutes } from './routes/trajectories.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { storagePath } from './signed-uploads.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
-import { check, queryValues } from './validate.ts';
+import { readQuery } from './validate.ts';
 
 export interface AppOptions {
   readonly service: ServiceContext;
@@ -56,21 +58,19 @@ function isInference(path: string): boolean {
 }
 
 /** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
-function byGenerality(left: Endpoint, right: Endpoint): number {
+function byGenerality(left: Route, right: Route): number {
   const count = (path: string): number => path.match(paramPattern)?.length ?? 0;
   return count(left.path) - count(right.path);
 }
 
-/** Names that a later generation of the service uses; both are understood. */
-function withOldNames(operation: Operation, body: unknown): unknown {
-  if (operation !== 'startEval' || typeof body !== 'object' || body === null) return body;
-  const { base_model_slug, parent_checkpoint_id, ...rest } = body as Record<string, unknown>;
-  return {
-    ...(base_model_slug === undefined ? {} : { model_slug: base_model_slug }),
-    ...(parent_checkpoint_id === undefined ? {} : { checkpoint_id: parent_checkpoint_id }),
-    ...rest,
-  };
-}
+/** Every operation at its path, and at that of the newest generation where it has moved. */
+const routes: readonly Route[] = [
+  ...Object.values<Endpoint>(endpoints).flatMap(endpoint => [
+    endpoint,
+    ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : []),
+  ]),
+  ...otherEndpoints,
+].sort(byGenerality);
 
 /** What a call proves itself with: the key of an organization, or a token of one trajectory. */
 function credentialOf(context: Context, { auth }: Pick<Endpoint, 'auth'>): string | undefined {
@@ -157,31 +157,6 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return scope.organizationId;
   };
 
-  for (const endpoint of Object.values<Endpoint>(endpoints).sort(byGenerality)) {
-    const operation = endpoint.operation as Operation;
-    app.on(endpoint.method, honoPath(endpoint.path), async context => {
-      const organizationId = authenticate(context, endpoint);
-      if (operation === 'createChatCompletion') {
-        return answerChat(context, service, organizationId, await readText(context));
-      }
-      const handler = handlers[operation];
-      if (!handler) throw new Error(`Nothing answers ${operation}.`);
-      const query = endpoint.query ? check(endpoint.query, queryValues(context.req.query())) : {};
-      const body = endpoint.body
-        ? check(endpoint.body, withOldNames(operation, parseJson(await readText(context))) ?? {})
-        : undefined;
-      const answer = await handler({
-        organizationId,
-        params: context.req.param() as Record<string, string>,
-        query,
-        body,
-        idempotencyKey: context.req.header('idempotency-key'),
-        origin: new URL(context.req.url).origin,
-      });
-      return context.json(answer as object);
-    });
-  }
-
   // A model by its own address: as the record of a deployment names it, and as later generations do.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, async context => {
@@ -194,6 +169,33 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     const organizationId = authenticate(context, inference);
     return context.json(await chatModel(service, organizationId, context.req.param('model')));
   });
+
+  for (const route of routes) {
+    const { operation, method, path } = route;
+    app.on(method, honoPath(path), async context => {
+      const organizationId = authenticate(context, route);
+      if (operation === 'createChatCompletion') {
+        return answerChat(context, service, organizationId, await readText(context));
+      }
+      const handler = own<Handler>(handlers, operation);
+      if (!handler) {
+        throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not have ${method} ${path}.`);
+      }
+      const { body, ignored } = readBody(operation, method === 'GET' ? undefined : parseJson(await readText(context)));
+      const answer = await handler({
+        organizationId,
+        params: context.req.param() as Record<string, string>,
+        query: readQuery(route.query, context.req.query()),
+        body,
+        ignored,
+        idempotencyKey: context.req.header('idempotency-key'),
+        origin: new URL(context.req.url).origin,
+      });
+      return context.json(answer as object);
+    });
+  }
+
+  // Storage, by signed addresses.
   app.all(storagePath, context =>
     service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
   );
@@ -222,7 +224,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   });
 
   app.notFound(context => {
-    const allowed = allowedMethods(context.req.path);
+    const allowed = allowedMethods(app, context.req.path);
     if (allowed.length > 0) {
       throw new ApiError(
         405,
@@ -239,11 +241,12 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   return app;
 }
 
-/** Methods that the contract has for a path. */
-function allowedMethods(path: string): string[] {
-  const methods = Object.values<Endpoint>(endpoints)
-    .filter(endpoint => new RegExp(`^${endpoint.path.replace(paramPattern, '[^/]+')}$`).test(path))
-    .map(endpoint => endpoint.method);
+/** Methods that a path takes. */
+function allowedMethods(app: Hono, path: string): string[] {
+  const methods = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .filter(route => new RegExp(`^${route.path.replace(/:\w+\{\.\+\}/g, '.+').replace(/:\w+/g, '[^/]+')}$`).test(path))
+    .map(({ method }) => method);
   return [...new Set(methods)];
 }
 

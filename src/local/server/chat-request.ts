@@ -3,9 +3,9 @@
  * do is refused by its name.
  */
 import * as z from 'zod/mini';
+import { spokenContent } from '../../contract/common.ts';
 import { own } from '../../text/own.ts';
 import { type ChatTurn, defaultSampling, type SamplingOptions } from '../model/policy.ts';
-import { contentText, isTextPart } from './content.ts';
 import { ApiError, apiError } from './errors.ts';
 import { check, type Issue } from './validate.ts';
 
@@ -47,6 +47,8 @@ export interface ChatOrder {
   readonly usage: boolean;
 }
 
+const textParts: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text', 'refusal']);
+
 const isFilled = (value: unknown): boolean => !Array.isArray(value) || value.length > 0;
 const asksTool = (value: unknown): boolean => value !== 'none' && value !== 'auto';
 const typeOf = (value: unknown): unknown => (value as { type?: unknown } | null)?.type;
@@ -80,10 +82,10 @@ function invalid(issues: readonly Issue[]): ApiError {
 function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], index: number): ChatTurn {
   if (tool_calls != null && isFilled(tool_calls)) refuse(`messages[${index}].tool_calls`);
   if (Array.isArray(content)) {
-    const place = content.findIndex(part => !isTextPart(part));
+    const place = content.findIndex(({ type }) => !textParts.has(type));
     if (place >= 0) refuse(`messages[${index}].content[${place}].${content[place]?.type}`);
   }
-  return { role, content: contentText(content) ?? '' };
+  return { role, content: spokenContent(content) ?? '' };
 }
 
 /**

@@ -31,6 +31,8 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** Fields of the body that have no effect here. */
+  readonly ignored: readonly string[];
   readonly idempotencyKey: string | undefined;
   /** Scheme, host and port by which the service was called. */
   readonly origin: string;

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { pathOf } from '../../contract/issues.ts';
 import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
+import { check } from './validate.ts';
 
 const text = z.nullish(z.string());
 const values = z.nullish(z.record(z.string(), z.unknown()));
@@ -22,7 +23,7 @@ const uploaded = z.object({
   trace_id: text,
   conversation_id: text,
   task_id: text,
-  task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text })])),
+  task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text, conversation_id: text })])),
   model_id: text,
   status: z.nullish(z.enum(trajectoryStatuses)),
   termination_reason: z.nullish(z.enum(terminationReasons)),
@@ -30,6 +31,7 @@ const uploaded = z.object({
   error: text,
   metrics: values,
   execution_metrics: values,
+  metadata: values,
   steps: z.nullish(z.array(step).check(z.minLength(1))),
   messages: z.nullish(messages),
 });
@@ -47,23 +49,49 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
     return failureOfItem(`${path === '' ? '' : `${path}: `}${issue?.message ?? 'cannot be read'}`, index, { path });
   }
   const item = read.data;
-  const steps = item.steps ?? (item.messages ? [{ messages: item.messages }] : undefined);
-  if (!steps) return failureOfItem('steps: neither steps nor messages are there', index, { path: 'steps' });
-  const { metrics, execution_metrics } = item;
-  const details = { ...(metrics ? { metrics } : {}), ...(execution_metrics ? { execution_metrics } : {}) };
+  const steps = stepsOf(item);
+  if (steps.length === 0) return failureOfItem('steps: neither steps nor messages are there', index, { path: 'steps' });
   const failed = item.error != null;
+  return { ...aboutOf(item), status: item.status ?? (failed ? 'failed' : 'completed'), steps: steps.map(numbered) };
+}
+
+const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
+
+/**
+ * Reads what is known of a trajectory as it is opened: it runs, and may have steps already.
+ *
+ * @throws ApiError `validation_error`
+ */
+export function readOpened(value: unknown): UploadedTrajectory & { readonly dataset: string | undefined } {
+  const item = check(opened, value);
+  const status = item.status === 'pending' ? 'pending' : 'running';
+  const dataset = item.dataset ?? item.dataset_name ?? undefined;
+  return { ...aboutOf(item), status, termination_reason: null, steps: stepsOf(item).map(numbered), dataset };
+}
+
+type Uploaded = z.output<typeof uploaded>;
+
+function stepsOf({ steps, messages: said }: Uploaded): z.output<typeof step>[] {
+  return steps ?? (said ? [{ messages: said }] : []);
+}
+
+function aboutOf(item: Uploaded) {
+  const { metrics, execution_metrics, metadata } = item;
+  const details = {
+    ...(metrics && { metrics }),
+    ...(execution_metrics && { execution_metrics }),
+    ...(metadata && { metadata }),
+  };
+  const task = typeof item.task === 'string' ? { name: item.task } : (item.task ?? {});
   return {
     trace_id: item.trace_id ?? undefined,
-    conversation_id: item.conversation_id ?? undefined,
-    status: item.status ?? (failed ? 'failed' : 'completed'),
+    conversation_id: item.conversation_id ?? ('conversation_id' in task ? task.conversation_id : null) ?? undefined,
     termination_reason: item.termination_reason ?? null,
-    task_id:
-      item.task_id ?? (typeof item.task === 'string' ? item.task : (item.task?.task_id ?? item.task?.name)) ?? null,
+    task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
     reward: item.reward ?? null,
     error: item.error ?? null,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
-    steps: steps.map(numbered),
   };
 }
 

@@ -44,15 +44,23 @@ export function check<Schema extends z.ZodMiniType>(
 }
 
 const numbers = new Set(['limit']);
-const switches = new Set(['include_steps']);
+const switches = new Set(['include_steps', 'include_tasks']);
 
-/** Query parameters as the schemas expect them: numbers and switches are not text. */
-export function queryValues(query: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => {
-      if (numbers.has(name) && /^-?\d+(\.\d+)?$/.test(value)) return [name, Number(value)];
-      if (switches.has(name) && (value === 'true' || value === 'false')) return [name, value === 'true'];
-      return [name, value];
-    }),
-  );
+/**
+ * The query parameters that a schema knows, numbers and switches as such. Others, which only another generation of the
+ * service has a use for, are ignored.
+ *
+ * @throws ApiError `validation_error`
+ */
+export function readQuery(schema: z.ZodMiniType | undefined, query: Readonly<Record<string, string>>): unknown {
+  if (!schema) return {};
+  const known = Object.keys((schema as z.ZodMiniObject).shape);
+  const values = Object.entries(query).filter(([name]) => known.includes(name));
+  return check(schema, Object.fromEntries(values.map(([name, value]) => [name, typed(name, value)])));
+}
+
+function typed(name: string, value: string): unknown {
+  if (numbers.has(name) && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (switches.has(name) && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
 }

@@ -1,6 +1,14 @@
 /** Benchmarks with their tasks, images and what they lack. */
 import type { ListQuery } from '../../contract/common.ts';
-import { type Manifest, type ManifestTask, secretNames } from '../samples/manifest.ts';
+import {
+  type Manifest,
+  type ManifestTask,
+  readTask,
+  runtimeOf,
+  secretNames,
+  type Task,
+  warningsOf,
+} from '../samples/manifest.ts';
 import type { Database } from './database.ts';
 import { newId, now, sha256 } from './ids.ts';
 import { readPage } from './list-page.ts';
@@ -27,10 +35,13 @@ export interface ImageRow {
   provider_ref: string;
   dockerfile_uri: string;
   build_status: string;
+  failure_message: string | null;
 }
 
-/** What came of a build: what the image holds, or why there is none. */
-export type ImageBuild = { readonly content: string } | { readonly failure: string };
+/** What came of a build: what the image holds and the image that it is made of, or why there is none. */
+export type ImageBuild =
+  | { readonly content: string; readonly image_ref: string | undefined }
+  | { readonly failure: string };
 
 const provider = 'local';
 
@@ -43,7 +54,7 @@ export class BenchmarkStore {
 
   list(organizationId: string, query: ListQuery) {
     const page = readPage<BenchmarkRow>(this.#database, benchmarkList, { organization_id: organizationId }, query);
-    return { ...page, items: page.items.map(row => this.#withCount(row)) };
+    return { ...page, items: page.items.map(row => this.#recordOf(row)) };
   }
 
   get(organizationId: string, benchId: string) {
@@ -52,7 +63,7 @@ export class BenchmarkStore {
       benchId,
       organizationId,
     );
-    return row && this.#withCount(row);
+    return row && this.#recordOf(row);
   }
 
   /** Whether there is such a benchmark, whosever it is. */
@@ -60,13 +71,21 @@ export class BenchmarkStore {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }
 
-  #withCount(row: BenchmarkRow) {
+  /** A benchmark as the contract has it, by both of its names. */
+  #recordOf({ details, ...row }: BenchmarkRow) {
     const count = this.#database.get<{ count: number }>(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
       row.organization_id,
       row.bench_id,
     );
-    return { ...row, eval_run_count: count?.count ?? 0 };
+    const { tags = [] } = JSON.parse(details) as { tags?: unknown };
+    return { ...row, name: row.label, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
+  }
+
+  /** The manifest as it came, but for its tasks. */
+  spec(benchId: string): Readonly<Record<string, unknown>> {
+    const row = this.#database.get<{ details: string }>('select details from benchmarks where bench_id = ?', benchId);
+    return JSON.parse(row?.details ?? '{}') as Record<string, unknown>;
   }
 
   listRuntimes(organizationId: string, query: ListQuery) {
@@ -76,7 +95,7 @@ export class BenchmarkStore {
   /** Makes a benchmark of a manifest: all of it, or nothing. */
   ingest(
     organizationId: string,
-    manifest: Manifest,
+    { tasks, name, label, family, description, visibility, ...details }: Manifest,
     {
       benchId = newId('benchmark'),
       created_at = now(),
@@ -87,21 +106,23 @@ export class BenchmarkStore {
       this.#database.insert('benchmarks', {
         bench_id: benchId,
         organization_id: organizationId,
-        label: manifest.label ?? manifest.name,
-        description: manifest.description ?? '',
-        family: manifest.family ?? '',
-        visibility: 'private',
+        label: label ?? name,
+        description: description ?? '',
+        family: family ?? '',
+        visibility: visibility ?? 'private',
+        details: JSON.stringify(details),
         created_at,
         updated_at: created_at,
       });
       for (const { path, content_type, size_bytes, sha256: hash } of files) {
         this.#database.put('benchmark_files', { bench_id: benchId, path, content_type, size_bytes, sha256: hash });
       }
-      for (const task of manifest.tasks) {
+      for (const task of tasks) {
+        const { dockerfile_path = `${encodeURIComponent(task.name)}/Dockerfile` } = runtimeOf(task);
         this.#database.put('tasks', {
           bench_id: benchId,
           task_id: task.name,
-          split: task.split,
+          split: readTask(task).split,
           spec: JSON.stringify(task),
         });
         this.#database.put('images', {
@@ -109,7 +130,7 @@ export class BenchmarkStore {
           task_id: task.name,
           provider,
           provider_ref: '',
-          dockerfile_uri: `local://${benchId}/${encodeURIComponent(task.name)}/Dockerfile`,
+          dockerfile_uri: `local://${benchId}/${dockerfile_path}`,
           build_status: 'pending',
         });
       }
@@ -117,13 +138,16 @@ export class BenchmarkStore {
     return benchId;
   }
 
-  tasks(benchId: string, split?: string): ManifestTask[] {
-    const rows = this.#database.all<{ spec: string; split: string }>(
-      'select spec, split from tasks where bench_id = ? order by task_id',
-      benchId,
-    );
-    return rows
-      .filter(row => split === undefined || row.split === split)
+  /** The tasks of a benchmark, or of one of its splits, in the order of their names. */
+  tasks(benchId: string, split?: string): Task[] {
+    const tasks = this.manifestTasks(benchId).map(readTask);
+    return split === undefined ? tasks : tasks.filter(task => task.split === split);
+  }
+
+  /** The tasks as the manifest has them. */
+  manifestTasks(benchId: string): ManifestTask[] {
+    return this.#database
+      .all<{ spec: string }>('select spec from tasks where bench_id = ? order by task_id', benchId)
       .map(row => JSON.parse(row.spec) as ManifestTask);
   }
 
@@ -141,12 +165,11 @@ export class BenchmarkStore {
 
   /** Images with their state; one that failed says why. */
   images(benchId: string): ImageRow[] {
-    return this.#database
-      .all<ImageRow & { failure: string | null }>(
-        'select task_id, provider, provider_ref, dockerfile_uri, build_status, failure from images where bench_id = ? order by task_id',
-        benchId,
-      )
-      .map(({ failure, ...image }) => (failure === null ? image : { ...image, failure }));
+    return this.#database.all<ImageRow>(
+      `select task_id, provider, provider_ref, dockerfile_uri, build_status, failure as failure_message from images
+       where bench_id = ? order by task_id`,
+      benchId,
+    );
   }
 
   /** Images that are neither built nor being built go to `building`. */
@@ -186,7 +209,7 @@ export class BenchmarkStore {
       this.#database.put('runtimes', {
         runtime_id: newId('runtime'),
         organization_id: organizationId,
-        image_ref: `local/${hash.slice(0, 12)}`,
+        image_ref: build.image_ref ?? `local/${hash.slice(0, 12)}`,
         dockerfile_uri: null,
         content_hash: hash,
         provider,
@@ -204,7 +227,9 @@ export class BenchmarkStore {
         .all<{ name: string }>('select name from secrets where organization_id = ?', organizationId)
         .map(({ name }) => name),
     );
-    const missing_secret_names = secretNames(this.tasks(benchId)).filter(name => !present.has(name));
+    const tasks = this.tasks(benchId);
+    const missing_secret_names = secretNames(tasks).filter(name => !present.has(name));
+    const ungradable_task_names = tasks.flatMap(({ name, grader }) => (grader.kind === 'none' ? [name] : []));
     const unready_task_image_counts = Object.fromEntries(
       this.#database
         .all<{ build_status: string; count: number }>(
@@ -214,6 +239,12 @@ export class BenchmarkStore {
         .map(row => [row.build_status, row.count]),
     );
     const ready = missing_secret_names.length === 0 && Object.keys(unready_task_image_counts).length === 0;
-    return { ready, missing_secret_names, unready_task_image_counts };
+    return {
+      ready,
+      missing_secret_names,
+      unready_task_image_counts,
+      ungradable_task_names,
+      warnings: warningsOf(tasks),
+    };
   }
 }

@@ -24,6 +24,11 @@ export function rolloutDataset(source: 'evaluation' | 'training', benchId: strin
   return { dataset_name: `${source}/${benchId}`, display_name: `${what} of ${label}`, source };
 }
 
+/** A dataset of what people upload, by the name they give it. */
+export function uploadDataset(name: string): DatasetName {
+  return { dataset_name: name, display_name: name, source: 'upload' };
+}
+
 /** Names that the service gives itself; uploads go elsewhere. */
 export function isRolloutDataset(name: string): boolean {
   return /^(evaluation|training)\//.test(name);

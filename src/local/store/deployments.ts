@@ -29,7 +29,10 @@ export class DeploymentStore {
 
   create(
     organizationId: string,
-    request: Pick<DeploymentRow, 'checkpoint_id' | 'model_slug' | 'role' | 'created_by'>,
+    request: Pick<
+      DeploymentRow,
+      'checkpoint_id' | 'model_slug' | 'role' | 'output_speed' | 'expected_concurrency' | 'created_by'
+    >,
   ): DeploymentRow {
     const known = this.#database.get<{ model_slug_id: string }>(
       'select model_slug_id from deployments where organization_id = ? and model_slug = ?',
@@ -45,8 +48,6 @@ export class DeploymentStore {
       model_id: null,
       base_model_slug: null,
       checkpoint_step: null,
-      output_speed: 'normal',
-      expected_concurrency: 'low',
       merge_xid: newId('job'),
       deploy_xid: newId('job'),
       weights_hash: null,
@@ -74,17 +75,23 @@ export class DeploymentStore {
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 
-  /** How many deployments are in which state, and how many answer. */
-  summary(organizationId: string): { total: number; active: number; by_status: Record<string, number> } {
+  /** How many deployments are in which state, as two generations count them, and how many answer. */
+  summary(organizationId: string) {
     const rows = this.#database.all<{ status: string; count: number; active: number }>(
       `select status, count(*) as count, sum(is_active) as active from deployments
        where organization_id = ? and leaving = 0 group by status`,
       organizationId,
     );
+    const by_status = Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+    const { PENDING = 0, MERGING = 0, DEPLOYING = 0, DEPLOYED = 0, FAILED = 0 } = by_status;
     return {
       total: rows.reduce((sum, { count }) => sum + count, 0),
       active: rows.reduce((sum, { active }) => sum + active, 0),
-      by_status: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
+      by_status,
+      pending: PENDING,
+      deploying: MERGING + DEPLOYING,
+      deployed: DEPLOYED,
+      failed: FAILED,
     };
   }
 

@@ -15,6 +15,9 @@ export interface NewEvalRun {
   readonly step: number | null;
   readonly split: string;
   readonly total_rollouts: number;
+  readonly options: Readonly<Record<string, number | undefined>>;
+  readonly ignored_options: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** The outcome of a rollout: a reward, or an error. A rollout that failed has no reward, which is not the reward 0. */
@@ -26,6 +29,14 @@ export interface FinishedRollout {
   readonly completion_tokens: number;
   /** Steps with their messages, as the contract has them. */
   readonly steps: readonly unknown[];
+}
+
+export interface RolloutCounts {
+  readonly scored: number;
+  readonly failed: number;
+  /** Rollouts that did not fail and that no grader rates. */
+  readonly ungraded: number;
+  readonly mean: number | null;
 }
 
 export class EvaluationStore {
@@ -51,7 +62,11 @@ export class EvaluationStore {
       failure: null,
       created_at,
       updated_at: created_at,
+      completed_at: null,
       ...run,
+      options: JSON.stringify(run.options),
+      ignored_options: JSON.stringify(run.ignored_options),
+      warnings: JSON.stringify(run.warnings),
     };
     this.#database.insert('eval_runs', row as Record<string, string | number | null>);
     return row;
@@ -81,13 +96,16 @@ export class EvaluationStore {
   }
 
   /** Changes the status unless the run has ended. Gives whether it did. */
-  setStatus(runId: string, status: string, failure?: Failure): boolean {
+  setStatus(runId: string, status: 'running' | 'failed' | 'cancelled', failure?: Failure): boolean {
+    const at = now();
     return (
       this.#database.run(
-        "update eval_runs set status = ?, failure = ?, updated_at = ? where eval_run_id = ? and status in ('pending', 'running')",
+        `update eval_runs set status = ?, failure = ?, updated_at = ?, completed_at = ?
+         where eval_run_id = ? and status in ('pending', 'running')`,
         status,
         failure ? JSON.stringify(failure) : null,
-        now(),
+        at,
+        status === 'running' ? null : at,
         runId,
       ) > 0
     );
@@ -180,21 +198,23 @@ export class EvaluationStore {
   /** Ends a run whose rollouts are all recorded: its mean is the mean of their rewards. */
   complete(runId: string): void {
     this.#database.run(
-      `update eval_runs set status = 'completed', updated_at = ?,
+      `update eval_runs set status = 'completed', updated_at = ?1, completed_at = ?1,
        reward_mean = (select avg(reward) from trajectories where eval_run_id = eval_runs.eval_run_id)
-       where eval_run_id = ? and status = 'running'`,
+       where eval_run_id = ?2 and status = 'running'`,
       now(),
       runId,
     );
   }
 
-  counts(runId: string): { scored: number; failed: number; mean: number | null } {
-    const row = this.#database.get<{ scored: number; failed: number; mean: number | null }>(
-      `select count(reward) as scored, count(*) filter (where status = 'failed') as failed, avg(reward) as mean
+  /** How many rollouts have ended in which way, and the mean of the rewards; null where there is none. */
+  counts(runId: string): RolloutCounts {
+    const row = this.#database.get<RolloutCounts>(
+      `select count(reward) as scored, count(*) filter (where status = 'failed') as failed,
+       count(*) filter (where status <> 'failed' and reward is null) as ungraded, avg(reward) as mean
        from trajectories where eval_run_id = ?`,
       runId,
     );
-    return row ?? { scored: 0, failed: 0, mean: null };
+    return row ?? { scored: 0, failed: 0, ungraded: 0, mean: null };
   }
 
   /** What the first rollout that failed said. */
@@ -224,13 +244,12 @@ export class EvaluationStore {
     });
   }
 
-  delete(organizationId: string, benchId: string, runId: string): boolean {
+  delete(organizationId: string, runId: string): boolean {
     return this.#database.transaction(() => {
       const gone = this.#database.run(
-        'delete from eval_runs where eval_run_id = ? and organization_id = ? and bench_id = ?',
+        'delete from eval_runs where eval_run_id = ? and organization_id = ?',
         runId,
         organizationId,
-        benchId,
       );
       if (gone === 0) return false;
       this.#database.run('delete from trajectories where eval_run_id = ?', runId);

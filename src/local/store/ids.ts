@@ -15,6 +15,7 @@ export const idPrefixes = {
   execution: 'exe',
   trajectory: 'traj',
   trace: 'trace',
+  reward: 'rwd',
   dataset: 'ds',
   secret: 'sec',
   snapshot: 'snap',

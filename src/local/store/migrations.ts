@@ -115,4 +115,16 @@ export const migrations: readonly string[] = [
   create index deployments_by_organization on deployments (organization_id, created_at);
   create unique index one_active_deployment on deployments (organization_id, model_slug) where is_active = 1;
   `,
+  `
+  alter table benchmarks add column details text not null default '{}';
+  alter table eval_runs add column options text not null default '{}';
+  alter table eval_runs add column ignored_options text not null default '[]';
+  alter table eval_runs add column warnings text not null default '[]';
+  alter table eval_runs add column completed_at text;
+  alter table training_runs add column ignored_options text not null default '[]';
+  alter table training_runs add column warnings text not null default '[]';
+  alter table training_runs add column completed_at text;
+  update eval_runs set completed_at = updated_at where status in ('completed', 'failed', 'cancelled');
+  update training_runs set completed_at = updated_at where status in ('succeeded', 'failed', 'cancelled');
+  `,
 ];

@@ -10,11 +10,23 @@ export interface BenchmarkRow extends Record<string, unknown> {
   description: string;
   family: string;
   visibility: string;
+  /** What else the manifest said of it (tags, spec and the like), as JSON. */
+  details: string;
   created_at: string;
   updated_at: string;
 }
 
-export interface EvalRunRow extends Record<string, unknown> {
+/** What a run records of how it was started, each as JSON. */
+interface StartRecord {
+  /** What was set, and for training what it became by default. */
+  options: string;
+  /** Names of what was given and had no effect. */
+  ignored_options: string;
+  /** What is to be known of its tasks, in sentences. */
+  warnings: string;
+}
+
+export interface EvalRunRow extends Record<string, unknown>, StartRecord {
   eval_run_id: string;
   organization_id: string;
   bench_id: string;
@@ -32,6 +44,7 @@ export interface EvalRunRow extends Record<string, unknown> {
   failure: string | null;
   created_at: string;
   updated_at: string;
+  completed_at: string | null;
 }
 
 export interface TrajectoryRow extends Record<string, unknown> {
@@ -83,7 +96,7 @@ export interface SecretRow extends Record<string, string | number> {
   updated_at: string;
 }
 
-export interface TrainingRunRow extends Record<string, unknown> {
+export interface TrainingRunRow extends Record<string, unknown>, StartRecord {
   training_run_id: string;
   organization_id: string;
   bench_id: string;
@@ -91,14 +104,13 @@ export interface TrainingRunRow extends Record<string, unknown> {
   display_name: string;
   base_model_slug: string;
   parent_checkpoint_id: string | null;
-  /** As JSON. */
-  options: string;
   status: TrainingStatus;
   total_steps: number | null;
   created_by: string;
   failure: string | null;
   created_at: string;
   updated_at: string;
+  completed_at: string | null;
 }
 
 export interface CheckpointRow extends Record<string, unknown> {

@@ -13,6 +13,8 @@ export interface NewTrainingRun {
   readonly base_model_slug: string;
   readonly parent_checkpoint_id: string | null;
   readonly options: Readonly<Record<string, number>>;
+  readonly ignored_options: readonly string[];
+  readonly warnings: readonly string[];
   readonly total_steps: number;
   readonly created_by: string;
 }
@@ -48,7 +50,7 @@ export class TrainingStore {
     this.#trajectories = trajectories;
   }
 
-  create(organizationId: string, { options, ...run }: NewTrainingRun): TrainingRunRow {
+  create(organizationId: string, run: NewTrainingRun): TrainingRunRow {
     const created_at = now();
     const row = {
       training_run_id: newId('trainingRun'),
@@ -58,8 +60,11 @@ export class TrainingStore {
       failure: null,
       created_at,
       updated_at: created_at,
-      options: JSON.stringify(options),
+      completed_at: null,
       ...run,
+      options: JSON.stringify(run.options),
+      ignored_options: JSON.stringify(run.ignored_options),
+      warnings: JSON.stringify(run.warnings),
     };
     this.#database.insert('training_runs', row);
     return row;
@@ -98,12 +103,15 @@ export class TrainingStore {
   /** Moves a run on, from one of the states that are named. Gives whether it was in one of them. */
   move(runId: string, from: readonly TrainingStatus[], to: TrainingStatus, failure?: Failure): boolean {
     const names = from.map(() => '?').join(', ');
+    const at = now();
     return (
       this.#database.run(
-        `update training_runs set status = ?, failure = ?, updated_at = ? where training_run_id = ? and status in (${names})`,
+        `update training_runs set status = ?, failure = ?, updated_at = ?, completed_at = ?
+         where training_run_id = ? and status in (${names})`,
         to,
         failure ? JSON.stringify(failure) : null,
-        now(),
+        at,
+        hasEnded(to) ? at : null,
         runId,
         ...from,
       ) > 0

@@ -1,4 +1,5 @@
 /** Trajectories with their steps and messages. */
+import { spokenContent, written } from '../../contract/common.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -120,7 +121,8 @@ export class TrajectoryStore {
     if (!row) return undefined;
     const body = bodyOf(row, row.dataset_id ? this.#datasets.get(row.dataset_id) : undefined);
     if (!withSteps) return body;
-    return { ...body, steps: JSON.parse(row.steps) as unknown[], rewards: this.#rewardsOf(trajectoryId) };
+    const steps = (JSON.parse(row.steps) as Fields[]).map(stepOf);
+    return { ...body, steps, rewards: this.#rewardsOf(trajectoryId) };
   }
 
   #rewardsOf(trajectoryId: string) {
@@ -131,18 +133,62 @@ export class TrajectoryStore {
   }
 }
 
-/** A trajectory as the contract has it. What is not known of it is left out: the document allows no null there. */
+/** A trajectory as the contract has it; null stands for what is not known of it. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined): Record<string, unknown> {
   const { steps: _, content_hash: __, details, ...rest } = row;
-  const body: Record<string, unknown> = {
-    ...rest,
-    dataset_source: dataset?.source,
-    dataset_gcs_prefix: dataset?.gcs_prefix,
-    model_association_metadata: associationOf(row),
-    gcs_blob_uri: dataset && `${dataset.gcs_prefix}${row.trajectory_id}.json`,
+  const { status, termination_reason } = row;
+  return {
     ...(details === null ? {} : (JSON.parse(details) as object)),
+    ...rest,
+    dataset_source: dataset?.source ?? null,
+    dataset_gcs_prefix: dataset?.gcs_prefix ?? null,
+    model_association_metadata: associationOf(row),
+    gcs_blob_uri: dataset ? `${dataset.gcs_prefix}${row.trajectory_id}.json` : null,
+    rollout: { status, termination_reason, harness_diagnostic: null },
+    policy_step: row.step,
+    steps: null,
   };
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+const integerOf = (value: unknown): number | null => (Number.isInteger(value) ? Number(value) : null);
+const textOf = (value: unknown): string | null => written(value) ?? null;
+
+/** A step as the contract has it, of one that may say less. */
+function stepOf(step: Fields, step_index: number) {
+  const { reward, has_error, messages } = step;
+  return {
+    ...step,
+    step_index,
+    reward: numberOf(reward),
+    has_error: has_error === true,
+    messages: Array.isArray(messages) ? (messages as Fields[]).map(messageOf) : [],
+  };
+}
+
+/**
+ * A message as the contract has it. What it calls a text is one: tool calls and responses as JSON, parts of content joined;
+ * the parts themselves come in a field of their own.
+ */
+function messageOf(message: Fields, index: number) {
+  const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;
+  const { prompt_tokens, completion_tokens } = message;
+  return {
+    ...message,
+    ...(typeof message_id === 'string' && { uploaded_message_id: message_id }),
+    ...(Array.isArray(content) && { content_parts: content }),
+    message_id: integerOf(message_id) ?? index,
+    role: textOf(role),
+    content: spokenContent(content) ?? null,
+    tool_calls: textOf(tool_calls),
+    tool_response: textOf(tool_response),
+    reasoning: textOf(reasoning),
+    finish_reason: textOf(finish_reason),
+    prompt_tokens: integerOf(prompt_tokens),
+    completion_tokens: integerOf(completion_tokens),
+  };
 }
 
 /** What tied the trajectory to its model. */

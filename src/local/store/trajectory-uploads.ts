@@ -1,6 +1,6 @@
 /** Batches of uploaded trajectories: each is stored once, and one that cannot be stored says why. */
 import type { Database } from './database.ts';
-import type { DatasetStore } from './datasets.ts';
+import { type DatasetStore, uploadDataset } from './datasets.ts';
 import { newId, sha256 } from './ids.ts';
 import type { DatasetRow } from './records.ts';
 import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
@@ -21,16 +21,26 @@ export interface UploadFailure {
 }
 
 /** The outcome of one. `skipped`: it is there already. */
+/** How an upload of one ended; null stands for what it has none of. `skipped`: it is there already. */
 export interface UploadOutcome {
   readonly request_index: number;
-  readonly status: 'uploaded' | 'skipped' | 'failed';
-  readonly conversation_id?: string;
-  readonly trace_id?: string;
-  readonly trajectory_id?: string;
-  readonly model_id?: string;
-  readonly model_association_source?: string;
-  readonly failure?: UploadFailure;
+  readonly status: 'uploaded' | 'skipped' | 'error';
+  readonly conversation_id: string | null;
+  readonly trace_id: string | null;
+  readonly trajectory_id: string | null;
+  readonly model_id: string | null;
+  readonly model_association_source: string | null;
+  readonly failure: UploadFailure | null;
 }
+
+const unknownOutcome = {
+  conversation_id: null,
+  trace_id: null,
+  trajectory_id: null,
+  model_id: null,
+  model_association_source: null,
+  failure: null,
+} as const;
 
 export class TrajectoryUploads {
   readonly #database: Database;
@@ -51,16 +61,12 @@ export class TrajectoryUploads {
       datasetName,
     );
     return items.map((item, request_index): UploadOutcome => {
-      if ('code' in item) return { request_index, status: 'failed', failure: item };
+      if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
       const content_hash = sha256(JSON.stringify(item));
       const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash);
       if (known && known.content_hash !== content_hash) return conflict(request_index, known);
-      if (known) return { request_index, status: 'skipped', ...identityOf(known) };
-      dataset ??= this.#datasets.touch(organizationId, {
-        dataset_name: datasetName,
-        display_name: datasetName,
-        source: 'upload',
-      });
+      if (known) return { ...unknownOutcome, request_index, status: 'skipped', ...identityOf(known) };
+      dataset ??= this.#datasets.touch(organizationId, uploadDataset(datasetName));
       const trace_id = item.trace_id ?? newId('trace');
       const stored = {
         ...item,
@@ -75,8 +81,13 @@ export class TrajectoryUploads {
       };
       const trajectory_id = this.#trajectories.add(stored);
       const model_id = typeof item.model_id === 'string' ? item.model_id : null;
-      return { request_index, status: 'uploaded', ...identityOf({ ...stored, model_id, trajectory_id }) };
+      const identity = identityOf({ ...stored, model_id, trajectory_id });
+      return { ...unknownOutcome, request_index, status: 'uploaded', ...identity };
     });
+  }
+
+  hasTrace(datasetId: string, traceId: string): boolean {
+    return this.#find(datasetId, traceId, '') !== undefined;
   }
 
   #find(datasetId: string, traceId: string | undefined, contentHash: string): Known | undefined {
@@ -100,7 +111,7 @@ interface Known {
 }
 
 function identityOf({ trajectory_id, trace_id, conversation_id, model_id, model_association_source }: Known) {
-  return { trajectory_id, trace_id, conversation_id, model_association_source, ...(model_id ? { model_id } : {}) };
+  return { trajectory_id, trace_id, conversation_id, model_association_source, model_id: model_id ?? null };
 }
 
 function conflict(request_index: number, known: Known): UploadOutcome {
@@ -110,5 +121,5 @@ function conflict(request_index: number, known: Known): UploadOutcome {
     item_index: request_index,
     context: { trace_id: known.trace_id, trajectory_id: known.trajectory_id },
   };
-  return { request_index, status: 'failed', trace_id: known.trace_id, failure };
+  return { ...unknownOutcome, request_index, status: 'error', trace_id: known.trace_id, failure };
 }

@@ -40,7 +40,10 @@ async function curve(runId: string): Promise<{ step: number; trainer_reward: num
 async function wholeRun() {
   const runId = await train();
   await service.until(`/api/v1/train/${runId}/progress`, hasEnded);
-  const checkpoints = await service.until(`/api/v1/train/${runId}/checkpoints`, all => all.length > 0);
+  const { items: checkpoints } = await service.until(
+    `/api/v1/train/${runId}/checkpoints`,
+    ({ items }) => items.length > 0,
+  );
   return { runId, checkpointId: checkpoints.at(-1).checkpoint_id as string };
 }
 
@@ -56,7 +59,7 @@ describe('training', () => {
       // Never more steps than metrics, none missing between, and none lost but those since the last checkpoint.
       expect(steps).toEqual(steps.map((_, index) => index + 1));
       expect(steps.length).toBeGreaterThanOrEqual(progress.completed_steps);
-      const checkpoints = await service.until(`/api/v1/train/${runId}/checkpoints`, () => true);
+      const { items: checkpoints } = await service.until(`/api/v1/train/${runId}/checkpoints`, () => true);
       const committed = checkpoints.at(-1)?.step_index ?? 0;
       expect(committed).toBeGreaterThanOrEqual(before);
       expect(steps.length).toBeGreaterThanOrEqual(committed);

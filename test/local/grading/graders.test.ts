@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type GraderSpec, GradingError, grade, graderSpec } from '../../../src/local/grading/graders.ts';
 import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
-import { manifest, secretNames } from '../../../src/local/samples/manifest.ts';
+import { manifest, readTask, secretNames } from '../../../src/local/samples/manifest.ts';
 
 const reward = (spec: GraderSpec, answer: string) => grade(spec, answer).reward;
 
@@ -71,6 +71,6 @@ describe('the sample benchmarks', () => {
   it('are of different kinds, and one needs a secret', () => {
     const kinds = new Set(sampleManifests.flatMap(({ tasks }) => tasks.map(task => task.grader.kind)));
     expect(kinds.size).toBeGreaterThanOrEqual(3);
-    expect(sampleManifests.flatMap(({ tasks }) => secretNames(tasks))).toEqual(['QUIZ_API_KEY']);
+    expect(sampleManifests.flatMap(({ tasks }) => secretNames(tasks.map(readTask)))).toEqual(['QUIZ_API_KEY']);
   });
 });

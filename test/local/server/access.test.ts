@@ -41,7 +41,7 @@ describe('organizations', () => {
       async () => (await service.call('GET', `/api/v1/train/${trainingId}`)).body,
       ({ status }) => status === 'succeeded',
     );
-    const [checkpoint] = (await service.call('GET', `/api/v1/train/${trainingId}/checkpoints`)).body;
+    const [checkpoint] = (await service.call('GET', `/api/v1/train/${trainingId}/checkpoints`)).body.items;
     const { body: deployment } = await service.call('POST', '/api/v1/deploy', {
       checkpoint_id: checkpoint.checkpoint_id,
       model_slug: 'mine',

@@ -29,13 +29,13 @@ const get = async (path: string): Promise<any> => (await service.call('GET', `/a
 interface Progress {
   status: string;
   completed_steps: number;
-  failure?: { code: string; context: object };
+  failure: { code: string; context: object } | null;
 }
 const hasEnded = ({ status }: Progress) => ['succeeded', 'failed', 'cancelled'].includes(status);
 const ended = (id: string) => until((): Promise<Progress> => get(`${id}/progress`), hasEnded);
 
 async function checkpointOf(id: string): Promise<string> {
-  return (await get(`${id}/checkpoints`)).at(-1).checkpoint_id;
+  return (await get(`${id}/checkpoints`)).items.at(-1).checkpoint_id;
 }
 
 async function deployed(checkpoint_id: string, model_slug: string, role = 'production') {
@@ -61,6 +61,7 @@ describe('a training run', () => {
       status: 'succeeded',
       completed_steps: 4,
       total_steps: 4,
+      failure: null,
     });
     const { trainer_rewards } = await get(`${id}/step/trainer-reward-by-step`);
     expect(trainer_rewards.map(({ step }: { step: number }) => step)).toEqual([1, 2, 3, 4]);
@@ -76,7 +77,7 @@ describe('a training run', () => {
     expect(page.items).toHaveLength(64);
     expect(page.items[0]).toMatchObject({ source: 'training', status: 'completed', training_run_id: id });
 
-    const checkpoints = await get(`${id}/checkpoints`);
+    const { items: checkpoints } = await get(`${id}/checkpoints`);
     expect(checkpoints.map(({ step_index }: { step_index: number }) => step_index)).toEqual([2, 4]);
     expect(await get(`${id}/checkpoints/2`)).toEqual(checkpoints[0]);
     expect((await get(`${id}/checkpoints/3`)).error.code).toBe('resource_not_found');
@@ -106,7 +107,7 @@ describe('a training run', () => {
     for (const state of states) expect(['cancel_signaled', 'cancelling', 'cancelled']).toContain(state);
     expect((await ended(second.training_run_id)).completed_steps).toBe(0);
     // What had been done when it stopped can be gone on from.
-    const checkpoints = await get(`${first.training_run_id}/checkpoints`);
+    const { items: checkpoints } = await get(`${first.training_run_id}/checkpoints`);
     expect(checkpoints.at(-1).step_index).toBe(last.completed_steps);
     const again = await cancel(first.training_run_id);
     expect([again.status, again.body.error.code]).toEqual([409, 'run_already_terminal']);
@@ -186,9 +187,16 @@ describe('a training run', () => {
     expect(await curve()).toEqual(await curve());
   });
 
-  it('says what it may be told', async () => {
-    const { options } = await get('options');
-    expect(options.learning_rate).toMatchObject({ minimum: 1e-6, maximum: 1, default: 0.01 });
+  it('lists its options for each model, with the defaults that a benchmark leads to', async () => {
+    const { bench_id, models } = await get(`options?bench_id=${benchId}&base_model_slug=benchtop/tutor-base`);
+    expect([bench_id, models.length, models[0].base_model_slug]).toEqual([benchId, 1, 'benchtop/tutor-base']);
+    const { learning_rate, num_steps } = models[0].options;
+    const fixed = { type: 'number', min: 1e-6, max: 1, default: 0.01, choices: null, default_kind: 'fixed' };
+    expect(learning_rate).toMatchObject(fixed);
+    expect(num_steps).toMatchObject({ default_kind: 'computed', default: expect.any(Number) });
+    const { body: anything } = await service.call('GET', '/api/v1/train/options');
+    expect([anything.bench_id, anything.models.length]).toEqual([null, 4]);
+    expect((await service.call('GET', '/api/v1/train/options?bench_id=unknown')).status).toBe(404);
   });
 });
 
@@ -207,7 +215,7 @@ describe('a deployment', () => {
     const { body: fresh } = await service.call('POST', '/api/v1/deploy', request);
     expect(fresh).toMatchObject({ status: 'PENDING', model_slug: 'opposite-1', model_id: null, updated_at: null });
     expect(fresh).toMatchObject({ base_model_slug: null, checkpoint_step: null, is_active: false });
-    expect('completed_at' in fresh || 'failure' in fresh).toBe(false);
+    expect(fresh).toMatchObject({ completed_at: null, failure: null });
     const path = `/api/v1/deploy/${fresh.deployment_id}`;
     const done = await until(
       async () => (await service.call('GET', path)).body,

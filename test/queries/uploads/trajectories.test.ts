@@ -100,7 +100,7 @@ describe('a file', () => {
     expect([phase, outcomes.length, handled]).toEqual(['done', 253, size]);
     expect(outcomes.map(({ line: place }) => place)).toEqual(Array.from({ length: 253 }, (_, index) => index + 1));
     expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(250);
-    expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'failed', 'skipped']);
+    expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'skipped']);
     const path = await upload.saveFailures(join(folder, 'failed.jsonl'));
     expect(readFileSync(path, 'utf8')).toBe('broken\n{"nothing":1}\n');
     await expect(upload.saveFailures(path)).rejects.toThrow('EEXIST');

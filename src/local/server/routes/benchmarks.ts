@@ -14,6 +14,20 @@ export function benchmarkRoutes(service: ServiceContext): Handlers {
     getBenchmark: find,
     getBenchmarkReadiness: call => benchmarks.readiness(call.organizationId, find(call).bench_id),
     listBenchmarkImages: call => imagesOf(find(call).bench_id),
+    getBenchmarkSpec: call => {
+      const { bench_id, name, label, family, description, visibility } = find(call);
+      const { include_tasks = true } = call.query as { include_tasks?: boolean };
+      const tasks = benchmarks.manifestTasks(bench_id);
+      const about = { bench_id, name, label, family, description, visibility };
+      return { ...benchmarks.spec(bench_id), ...about, task_count: tasks.length, tasks: include_tasks ? tasks : null };
+    },
+    countTasks: call => {
+      const { bench_id } = find(call);
+      const tasks = benchmarks.tasks(bench_id);
+      const splits = Map.groupBy(tasks, ({ split }) => split);
+      const count = (split: 'train' | 'test'): number => splits.get(split)?.length ?? 0;
+      return { bench_id, task_count: tasks.length, by_split: { train: count('train'), test: count('test') } };
+    },
     buildBenchmarkImages: call => {
       const { bench_id } = find(call);
       benchmarks.beginBuild(bench_id);

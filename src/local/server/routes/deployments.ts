@@ -1,23 +1,23 @@
 /** Deployments: start, read, list, promote, undeploy. */
-import type { z } from 'zod/mini';
-import type { DeploymentListQuery, startDeploymentBody } from '../../../contract/deployments.ts';
+import type { DeploymentListQuery } from '../../../contract/deployments.ts';
 import type { DeploymentRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import type { StartDeployment } from '../requests.ts';
 
 /** Where a deployment answers by its own address; `:model` is its id. */
 export const playgroundPath = '/playground/:model/v1/chat/completions';
 
-/** A deployment as the contract has it: some fields are null, others not there, until they mean something. */
+/** A deployment as the contract has it. */
 function recordOf(row: DeploymentRow, origin: string) {
-  const { organization_id: _, weights_hash: __, leaving: ___, failure, completed_at, is_active, ...rest } = row;
+  const { organization_id: _, weights_hash: __, leaving: ___, failure, is_active, ...rest } = row;
   return {
     ...rest,
     is_active: is_active === 1,
+    model_endpoint_id: null,
     playground_endpoint_url: `${origin}${playgroundPath.replace(':model', row.deployment_id)}`,
-    ...(completed_at === null ? {} : { completed_at }),
-    ...(failure === null ? {} : { failure: JSON.parse(failure) as unknown }),
+    failure: failure === null ? null : (JSON.parse(failure) as unknown),
   };
 }
 
@@ -32,12 +32,15 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
 
   return {
     startDeployment: call => {
-      const { checkpoint_id, model_slug, role } = call.body as z.output<typeof startDeploymentBody>;
+      const { checkpoint_id, model_slug, role = 'production', ...asked } = call.body as StartDeployment;
+      const { output_speed = 'normal', expected_concurrency = 'low' } = asked;
       if (!training.checkpoint(call.organizationId, checkpoint_id)) throw notFound('checkpoint', checkpoint_id);
       const row = deployments.create(call.organizationId, {
         checkpoint_id,
         model_slug: model_slug.toLowerCase(),
         role,
+        output_speed,
+        expected_concurrency,
         created_by: user,
       });
       engine.wake();

@@ -1,20 +1,38 @@
 /** Evaluation runs: start, read, cancel, delete. */
-import type { StartEvalBody } from '../../../contract/evaluations.ts';
 import { ModelUnavailable } from '../../engine/catalog.ts';
+import { evaluationOptionSpecs } from '../../engine/evaluation-options.ts';
+import { listOptions, readOptions } from '../../engine/options.ts';
+import { baseModels } from '../../model/base-models.ts';
+import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import type { EvalRunRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
-import { findBenchmark, requireReady } from './launch.ts';
+import type { Handlers, OptionsQuery } from '../handlers.ts';
+import type { StartEval } from '../requests.ts';
+import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
 /** Evaluations run on the tasks that training does not see. */
 const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
+/** A run as the contract has it, by the names of every generation. */
 function recordOf(row: EvalRunRow) {
-  const { organization_id: _, total_rollouts: __, failure, ...run } = row;
-  return { ...run, failure: failure === null ? null : (JSON.parse(failure) as unknown) };
+  const { organization_id: _, total_rollouts: __, failure, options, ignored_options, warnings, ...run } = row;
+  return {
+    ...run,
+    model_slug: run.base_model_slug,
+    checkpoint_id: run.parent_checkpoint_id,
+    agent_id: null,
+    options: JSON.parse(options) as unknown,
+    ignored_options: JSON.parse(ignored_options) as unknown,
+    warnings: JSON.parse(warnings) as unknown,
+    failure: failure === null ? null : (JSON.parse(failure) as unknown),
+  };
+}
+
+function missing(param: string, what: string): ApiError {
+  return apiError('validation_error', `${param}: name ${what}.`, { param });
 }
 
 export function evaluationRoutes(service: ServiceContext): Handlers {
@@ -26,39 +44,48 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     return run;
   };
 
-  /** A checkpoint that is named is evaluated instead of the base model. */
-  const evaluated = (organizationId: string, { model_slug: slug, checkpoint_id: id }: StartEvalBody) => {
+  /** What is evaluated: a checkpoint that is named goes before a model. `field` is what the request calls the model. */
+  const evaluated = (organizationId: string, { model_slug: slug, checkpoint_id: id }: StartEval, field: string) => {
     const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
     if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
     if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
-    if (!slug) throw apiError('validation_error', 'model_slug: name the model to evaluate.', { param: 'model_slug' });
+    if (!slug) throw missing(field, 'the model to evaluate');
     try {
       catalog.forEvaluation(slug, undefined);
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error;
-      throw apiError('validation_error', `model_slug: ${error.message}`, { param: 'model_slug' });
+      throw apiError('validation_error', `${field}: ${error.message}`, { param: field });
     }
     return { model: slug, checkpoint: undefined };
   };
 
   const start = (call: Call): unknown => {
-    const { organizationId, params, idempotencyKey } = call;
-    const body = call.body as StartEvalBody;
-    const { bench_id = '' } = params;
+    const { organizationId, params, idempotencyKey, ignored } = call;
+    const body = call.body as StartEval;
+    const isDocuments = params['bench_id'] !== undefined;
+    if (isDocuments && body.display_name === undefined) throw missing('display_name', 'the run');
+    const bench_id = params['bench_id'] ?? body.bench_id;
+    if (bench_id === undefined) throw missing('bench_id', 'the benchmark');
     // All checks are within: a repeat gets the first answer, also where the benchmark has changed since.
     const result = once(database, organizationId, idempotencyKey, { ...body, bench_id }, () => {
       const benchmark = findBenchmark(service, organizationId, bench_id);
-      const { model, checkpoint } = evaluated(organizationId, body);
+      const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');
+      const options = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
       requireReady(service, organizationId, benchmark.bench_id);
+      const { evaluation_max_samples: most } = options.set;
+      const tasks = benchmarks.tasks(benchmark.bench_id, evaluatedSplit).slice(0, most);
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
-        display_name: body.display_name,
+        display_name: body.display_name ?? `${benchmark.label} with ${checkpoint?.checkpoint_id ?? model}`,
         base_model_slug: model,
         parent_checkpoint_id: checkpoint?.checkpoint_id ?? null,
         training_run_id: checkpoint?.training_run_id ?? null,
         step: checkpoint?.step_index ?? null,
         split: evaluatedSplit,
-        total_rollouts: benchmarks.tasks(benchmark.bench_id, evaluatedSplit).length,
+        total_rollouts: tasks.length,
+        options: options.set,
+        ignored_options: [...ignored, ...options.ignored],
+        warnings: warningsOf(tasks),
       });
       return {
         bench_id: run.bench_id,
@@ -83,14 +110,15 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     getEvalRun: call => recordOf(find(call)),
     getEvalProgress: call => {
       const run = find(call);
-      const { scored, failed, mean } = evaluations.counts(run.eval_run_id);
+      const { scored, failed, ungraded, mean } = evaluations.counts(run.eval_run_id);
       const ended = run.status !== 'pending' && run.status !== 'running';
-      const left = Math.max(0, run.total_rollouts - scored - failed);
+      const done = scored + failed + ungraded;
+      const left = Math.max(0, run.total_rollouts - done);
       return {
         eval_run_id: run.eval_run_id,
         status: run.status,
         failure: run.failure === null ? null : JSON.parse(run.failure),
-        terminal_rollouts: scored + failed + (run.status === 'cancelled' ? left : 0),
+        terminal_rollouts: done + (run.status === 'cancelled' ? left : 0),
         total_rollouts: run.total_rollouts,
         live: {
           waiting_rollouts: ended ? 0 : left,
@@ -98,6 +126,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
           awaiting_result_rollouts: 0,
           scored_rollouts: scored,
           failed_rollouts: failed,
+          ungraded_rollouts: ungraded,
           cancelled_rollouts: run.status === 'cancelled' ? left : 0,
           provisional_reward_mean: mean,
           final_reward_mean: ended ? run.reward_mean : null,
@@ -125,10 +154,18 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
       const { eval_run_id } = find(call);
       return { eval_run_id, trajectory_rewards: evaluations.rewards(eval_run_id) };
     },
+    getEvalOptions: call => {
+      const { bench_id = null, base_model_slug: slug } = call.query as OptionsQuery;
+      if (bench_id !== null) findBenchmark(service, call.organizationId, bench_id);
+      const models = baseModels.filter(model => slug === undefined || model.slug === slug);
+      const options = listOptions(evaluationOptionSpecs);
+      return { bench_id, models: models.map(model => ({ base_model_slug: model.slug, options })) };
+    },
     deleteEvalRun: call => {
-      const { bench_id = '', eval_run_id = '' } = call.params;
-      if (!evaluations.delete(call.organizationId, bench_id, eval_run_id))
-        throw notFound('evaluation run', eval_run_id);
+      const { bench_id, eval_run_id } = find(call);
+      const { bench_id: named = bench_id } = call.params;
+      if (named !== bench_id) throw notFound('evaluation run', eval_run_id);
+      evaluations.delete(call.organizationId, eval_run_id);
       engine.wake();
       return { bench_id, eval_run_id };
     },

@@ -1,6 +1,7 @@
 /** What starting anything on a benchmark needs. */
+import { OptionError } from '../../engine/options.ts';
 import type { ServiceContext } from '../context.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { ApiError, apiError, notFound } from '../errors.ts';
 
 /** @throws ApiError `resource_not_found`, also for a benchmark of somebody else */
 export function findBenchmark({ benchmarks }: ServiceContext, organizationId: string, benchId: string) {
@@ -20,4 +21,15 @@ export function requireReady({ benchmarks }: ServiceContext, organizationId: str
     'The benchmark is not ready to launch: see its readiness.',
     { context: { ...readiness } },
   );
+}
+
+/** @throws ApiError `validation_error` that names the option which cannot be */
+export function withOptions<Read>(read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    const param = `options.${error.option}`;
+    throw apiError('validation_error', `${param}: ${error.message}`, { param });
+  }
 }

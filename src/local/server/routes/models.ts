@@ -5,7 +5,12 @@ import type { Handlers } from '../handlers.ts';
 export function modelRoutes(): Handlers {
   return {
     listSupportedTrainingModels: () => ({
-      items: baseModels.map(({ slug, name, pricing }) => ({ model_slug: slug, model_name: name, pricing })),
+      items: baseModels.map(({ slug, name, pricing }) => ({
+        model_slug: slug,
+        base_model_slug: slug,
+        model_name: name,
+        pricing,
+      })),
     }),
   };
 }

@@ -1,16 +1,16 @@
 /** Secrets: written, listed by what is known of them, revoked; never read. */
 import type { ListQuery } from '../../../contract/common.ts';
-import type { CreateSecretBody } from '../../../contract/secrets.ts';
 import type { ServiceContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
+import type { CreateSecret } from '../requests.ts';
 import { type Issue, invalid } from '../validate.ts';
 
 const longestName = 128;
 const longestDescription = 1_000;
 const largestValue = 64 * 1024;
 
-function faultsOf({ name, value, description = '' }: CreateSecretBody): Issue[] {
+function faultsOf({ name, value, description = '' }: CreateSecret): Issue[] {
   const issues: Issue[] = [];
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > longestName) {
     const message = `letters, digits and _ only, no digit first, at most ${longestName} characters`;
@@ -26,7 +26,7 @@ function faultsOf({ name, value, description = '' }: CreateSecretBody): Issue[] 
 export function secretRoutes({ secrets }: ServiceContext): Handlers {
   return {
     createSecret: call => {
-      const body = call.body as CreateSecretBody;
+      const body = call.body as CreateSecret;
       const faults = faultsOf(body);
       if (faults.length > 0) throw invalid(faults);
       const { name, value, description = '' } = body;

@@ -1,32 +1,43 @@
 /** Training runs: start, read, curves, checkpoints, cancel, delete. */
 
+import { existsSync } from 'node:fs';
 import { hasEnded } from '../../../contract/status.ts';
-import type { StartTrainingBody } from '../../../contract/training.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
-import { readTrainingOptions, TrainingOptionError, trainingOptionSpecs } from '../../engine/training-options.ts';
+import { listOptions } from '../../engine/options.ts';
+import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-options.ts';
+import { baseModels } from '../../model/base-models.ts';
+import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
-import { findBenchmark, requireReady } from './launch.ts';
+import type { Handlers, OptionsQuery } from '../handlers.ts';
+import type { StartTraining } from '../requests.ts';
+import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
+/** A run as the contract has it, by the names of every generation. */
 function recordOf(row: TrainingRunRow) {
-  const { organization_id: _, total_steps: __, failure, options, ...run } = row;
+  const { organization_id: _, total_steps: __, failure, options, ignored_options, warnings, ...run } = row;
   return {
     ...run,
+    model_slug: run.base_model_slug,
+    agent_id: null,
     options: JSON.parse(options) as unknown,
+    ignored_options: JSON.parse(ignored_options) as unknown,
+    resolved_trajectory_options: null,
+    warnings: JSON.parse(warnings) as unknown,
     failure: failure === null ? null : (JSON.parse(failure) as unknown),
     has_training_execution: run.status !== 'pending',
   };
 }
 
-function checkpointOf({ checkpoint_id, step_index, created_at, training_run_id, base_model_slug }: CheckpointRow) {
-  return { checkpoint_id, step_index, created_at, training_run_id, base_model_slug };
-}
-
 export function trainingRoutes(service: ServiceContext): Handlers {
   const { training, database, weights, engine, benchmarks, user } = service;
+  const checkpointOf = (row: CheckpointRow) => {
+    const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;
+    const is_deployable = existsSync(weights.checkpoint(training_run_id, step_index));
+    return { checkpoint_id, step_index, created_at, training_run_id, base_model_slug, is_deployable };
+  };
   const find = ({ organizationId, params }: Call): TrainingRunRow => {
     const runId = params['training_run_id'] ?? '';
     const run = training.get(organizationId, runId);
@@ -35,7 +46,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
   };
 
   /** What training begins with: a base model, or a checkpoint, which knows its own. */
-  const startingPoint = (organizationId: string, body: StartTrainingBody) => {
+  const startingPoint = (organizationId: string, body: StartTraining) => {
     const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
     const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
     if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
@@ -57,8 +68,8 @@ export function trainingRoutes(service: ServiceContext): Handlers {
   };
 
   const start = (call: Call): unknown => {
-    const { organizationId, idempotencyKey } = call;
-    const body = call.body as StartTrainingBody;
+    const { organizationId, idempotencyKey, ignored } = call;
+    const body = call.body as StartTraining;
     const run = once(database, organizationId, idempotencyKey, body, () => {
       const benchmark = findBenchmark(service, organizationId, body.bench_id);
       const from = startingPoint(organizationId, body);
@@ -69,13 +80,21 @@ export function trainingRoutes(service: ServiceContext): Handlers {
           param: 'bench_id',
         });
       }
-      const options = readOptions(body, { base_model_slug: from.base_model_slug, tasks });
+      if (tasks.every(({ grader }) => grader.kind === 'none')) {
+        throw apiError('validation_error', `bench_id: there is nothing to learn from. ${warningsOf(tasks).join(' ')}`, {
+          param: 'bench_id',
+        });
+      }
+      const on = { base_model_slug: from.base_model_slug, tasks };
+      const read = withOptions(() => readTrainingOptions(body.options ?? {}, on));
       const created = training.create(organizationId, {
         bench_id: benchmark.bench_id,
         display_name: body.display_name ?? `${benchmark.label} with ${from.base_model_slug}`,
         ...from,
-        options,
-        total_steps: options.num_steps,
+        options: read.options,
+        ignored_options: [...ignored, ...read.ignored],
+        warnings: warningsOf(benchmarks.tasks(benchmark.bench_id)),
+        total_steps: read.options.num_steps,
         created_by: user,
       });
       return recordOf(created);
@@ -98,7 +117,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
         status: run.status,
         completed_steps: training.completedSteps(run.training_run_id),
         total_steps: run.total_steps,
-        ...(run.failure === null ? {} : { failure: JSON.parse(run.failure) as unknown }),
+        failure: run.failure === null ? null : (JSON.parse(run.failure) as unknown),
       };
     },
     cancelTraining: call => {
@@ -126,7 +145,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       weights.removeRun(training_run_id);
       return { training_run_id };
     },
-    listCheckpoints: call => training.checkpoints(find(call).training_run_id).map(checkpointOf),
+    listCheckpoints: call => ({ items: training.checkpoints(find(call).training_run_id).map(checkpointOf) }),
     getCheckpoint: call => {
       const { training_run_id } = find(call);
       const step = Number(call.params['step_index']);
@@ -134,8 +153,20 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       if (!checkpoint) throw notFound('checkpoint of step', call.params['step_index'] ?? '');
       return checkpointOf(checkpoint);
     },
-    getTrainerRewards: call => ({ trainer_rewards: training.trainerRewards(find(call).training_run_id) }),
-    getHeldOutRewards: call => ({ held_out_rewards: training.heldOutRewards(find(call).training_run_id) }),
+    getTrainerRewards: call => {
+      const { training_run_id } = find(call);
+      return { training_run_id, trainer_rewards: training.trainerRewards(training_run_id) };
+    },
+    getHeldOutRewards: call => {
+      const { training_run_id } = find(call);
+      const held_out_rewards = training.heldOutRewards(training_run_id).map(point => ({
+        ...point,
+        cancelled_samples: 0,
+        loaded_trajectories: point.completed_samples,
+        round_completed: true,
+      }));
+      return { training_run_id, held_out_rewards };
+    },
     getStepTrajectoryRewards: call => {
       const { training_run_id } = find(call);
       const step = Number(call.params['step']);
@@ -143,16 +174,18 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       if (!trajectory_rewards) throw notFound('step', call.params['step'] ?? '');
       return { training_run_id, step, trajectory_rewards };
     },
-    getTrainingOptions: () => ({ options: trainingOptionSpecs }),
+    getTrainingOptions: call => {
+      const { bench_id = null, base_model_slug: slug } = call.query as OptionsQuery;
+      const benchmark = bench_id === null ? undefined : findBenchmark(service, call.organizationId, bench_id);
+      const tasks = benchmark ? benchmarks.tasks(benchmark.bench_id, 'train') : [];
+      const models = baseModels.filter(model => slug === undefined || model.slug === slug);
+      return {
+        bench_id,
+        models: models.map(({ slug: base_model_slug }) => {
+          const known = tasks.length === 0 ? {} : readTrainingOptions({}, { base_model_slug, tasks }).options;
+          return { base_model_slug, options: listOptions(trainingOptionSpecs, known) };
+        }),
+      };
+    },
   };
-}
-
-function readOptions(body: StartTrainingBody, run: Parameters<typeof readTrainingOptions>[1]) {
-  try {
-    return readTrainingOptions(body.options ?? {}, run);
-  } catch (error) {
-    if (!(error instanceof TrainingOptionError)) throw error;
-    const param = `options.${error.option}`;
-    throw apiError('validation_error', `${param}: ${error.message}`, { param });
-  }
 }

@@ -1,22 +1,18 @@
 /** Trajectories: upload, detail, list, rewards, completion; and the datasets that they are in. */
 
-import type { z } from 'zod/mini';
 import type { ListQuery } from '../../../contract/common.ts';
-import type {
-  completeTrajectoryBody,
-  LogRewardBody,
-  TrajectoryListQuery,
-  uploadTrajectoriesBody,
-} from '../../../contract/trajectories.ts';
+import type { TrajectoryListQuery } from '../../../contract/trajectories.ts';
 import { sqliteCode } from '../../../text/errors.ts';
-import { isRolloutDataset } from '../../store/datasets.ts';
+import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
+import { newId } from '../../store/ids.ts';
 import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Handlers } from '../handlers.ts';
-import { failureOfItem, readUploaded } from '../uploaded-trajectory.ts';
+import type { CompleteTrajectory, LogReward, UploadTrajectories } from '../requests.ts';
+import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
 /** Trajectories in one request. */
 export const trajectoriesPerRequest = 1_000;
@@ -32,7 +28,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
 
   const upload = (call: Call): unknown => {
     const { organizationId, idempotencyKey } = call;
-    const body = call.body as z.output<typeof uploadTrajectoriesBody>;
+    const body = call.body as UploadTrajectories;
     checkBatch(body);
     const items = body.trajectories.map(readUploaded);
     try {
@@ -49,7 +45,32 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     }
   };
 
+  /** Opens a trajectory that rewards are logged to while it runs, until it is completed. */
+  const open = ({ organizationId, idempotencyKey, body }: Call): unknown =>
+    once(database, organizationId, idempotencyKey, body, () => {
+      const { dataset, ...opened } = readOpened(body);
+      checkDataset(dataset);
+      const kept = dataset === undefined ? undefined : datasets.touch(organizationId, uploadDataset(dataset));
+      const trace_id = opened.trace_id ?? newId('trace');
+      if (kept && trajectoryUploads.hasTrace(kept.dataset_id, trace_id)) {
+        const message = `The dataset has another trajectory with the trace ${trace_id}.`;
+        throw apiError('trajectory_upload_conflict', message, { param: 'trace_id' });
+      }
+      const tid = trajectories.add({
+        ...opened,
+        trace_id,
+        conversation_id: opened.conversation_id ?? trace_id,
+        organization_id: organizationId,
+        source: 'live',
+        dataset_id: kept?.dataset_id ?? null,
+        dataset_name: kept?.dataset_name ?? null,
+        model_association_source: opened.model_id ? 'upload' : 'none',
+      });
+      return { tid, ...trajectories.get(organizationId, tid, true) };
+    });
+
   return {
+    createTrajectory: open,
     uploadTrajectories: upload,
     listDatasets: call => datasets.list(call.organizationId, call.query as ListQuery),
     listTrajectories: call => trajectories.list(call.organizationId, call.query as TrajectoryListQuery),
@@ -60,14 +81,14 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     },
     logReward: call => {
       const row = find(call);
-      const { reward_id, name, value, explanation = '', weight = 1 } = call.body as LogRewardBody;
+      const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body as LogReward;
       if (weight < 0) throw apiError('validation_error', 'weight: not below 0.', { param: 'weight' });
       const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },
     completeTrajectory: call => {
       const row = find(call);
-      const { termination_reason } = call.body as z.output<typeof completeTrajectoryBody>;
+      const { termination_reason = 'ENV_DONE' } = call.body as CompleteTrajectory;
       const status = ending(() => completeTrajectory(database, row, termination_reason));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },
@@ -87,14 +108,24 @@ function ending<Result>(work: () => Result): Result {
   }
 }
 
-function checkBatch({ dataset, trajectories }: z.output<typeof uploadTrajectoriesBody>): void {
+/** What is wrong with the name of a dataset, where something is. */
+function datasetFault(name: string): string | undefined {
+  if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are the service’s own';
+  return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
+}
+
+function checkDataset(name: string | undefined): void {
+  const reason = name === undefined ? undefined : datasetFault(name);
+  if (reason !== undefined) throw apiError('validation_error', `dataset: ${reason}`, { param: 'dataset' });
+}
+
+function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
   const refuse = (param: string, message: string): never => {
     const failures = [failureOfItem(message, 0, { param })];
     throw apiError('invalid_trajectory_upload', `${param}: ${message}`, { param, context: { failures } });
   };
-  if (isRolloutDataset(dataset))
-    refuse('dataset', 'names that begin with evaluation/ or training/ are the service’s own');
-  if (dataset.length > longestDatasetName) refuse('dataset', `a name has at most ${longestDatasetName} characters`);
+  const reason = datasetFault(dataset);
+  if (reason !== undefined) refuse('dataset', reason);
   if (trajectories.length === 0) refuse('trajectories', 'there are none');
   if (trajectories.length > trajectoriesPerRequest) {
     refuse('trajectories', `a request takes ${trajectoriesPerRequest}, not ${trajectories.length}`);
@@ -105,7 +136,7 @@ function checkBatch({ dataset, trajectories }: z.output<typeof uploadTrajectorie
 function summaryOf(outcomes: readonly UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;
-  const [uploaded, skipped, failed] = [count('uploaded'), count('skipped'), count('failed')];
+  const [uploaded, skipped, failed] = [count('uploaded'), count('skipped'), count('error')];
   const failures = outcomes.flatMap(({ failure }) => (failure ? [failure] : []));
   const message = `${uploaded} stored, ${skipped} skipped, ${failed} failed`;
   if (failed === outcomes.length) {

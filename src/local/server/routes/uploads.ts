@@ -1,13 +1,12 @@
 /** Uploads of benchmarks: signed addresses, then ingest, which makes rows of what was uploaded. */
-import type { z } from 'zod/mini';
-import type { createUploadBody } from '../../../contract/benchmarks.ts';
-import { type Manifest, manifest } from '../../samples/manifest.ts';
+import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import { pathFault } from '../file-paths.ts';
 import type { Handlers } from '../handlers.ts';
+import type { CreateUpload } from '../requests.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
 /** Files in one request; more are uploaded by further requests with the same `bench_id`. */
@@ -45,10 +44,11 @@ export function uploadRoutes(service: ServiceContext): Handlers {
 
   return {
     createBenchmarkUpload: call => {
-      const { files, bench_id } = call.body as z.output<typeof createUploadBody>;
-      checkFiles(files);
+      const { files, bench_id } = call.body as CreateUpload;
+      const declared = files.map(({ path, content_type, size_bytes }) => ({ path, content_type, size_bytes }));
+      checkFiles(declared);
       if (bench_id !== undefined) checkOpen(call.organizationId, bench_id);
-      return signedUploads.allocate(call.origin, bench_id ?? mint(call.organizationId), files);
+      return signedUploads.allocate(call.origin, bench_id ?? mint(call.organizationId), declared);
     },
     ingestBenchmark: async call => {
       const benchId = call.params['bench_id'] ?? '';
@@ -64,7 +64,17 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       // Another ingest may have come first while the files were read.
       checkOpen(call.organizationId, benchId);
       benchmarks.ingest(call.organizationId, described, { benchId, files });
-      return { bench_id: benchId, ok: true, task_count: described.tasks.length, file_count: files.length };
+      return {
+        bench_id: benchId,
+        ok: true,
+        name: described.label ?? described.name,
+        label: described.label ?? described.name,
+        family: described.family ?? '',
+        task_count: described.tasks.length,
+        file_count: files.length,
+        failed_tasks: [],
+        warnings: warningsOf(described.tasks.map(readTask)),
+      };
     },
   } satisfies Record<string, (call: Call) => unknown>;
 }

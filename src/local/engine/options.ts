@@ -1,0 +1,105 @@
+/** Options of runs: what may be set here and within which bounds, and what only other generations of the service know. */
+import { own } from '../../text/own.ts';
+
+export interface OptionSpec {
+  readonly type: 'integer' | 'number';
+  readonly minimum: number;
+  readonly maximum: number;
+  /** Missing where it depends on the run. */
+  readonly default?: number;
+  /** Whether a value over the maximum is taken as the maximum. */
+  readonly capped?: boolean;
+  readonly description: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** What some generation lets users set, and what has no meaning for the models of this service. */
+const foreignOptions: ReadonlySet<string> = new Set([
+  'algorithm',
+  'disable_thinking',
+  'evaluation_max_samples',
+  'evaluation_samples_per_task',
+  'execution_timeout_seconds',
+  'learning_rate',
+  'max_output_tokens_per_step',
+  'max_response_chars_per_tool_call',
+  'max_turns_per_trajectory',
+  'num_steps',
+  'samples_per_instance',
+  'train_batch_size',
+]);
+
+/** An option that cannot be: which, and why. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+  readonly option: string;
+
+  constructor(option: string, message: string) {
+    super(message);
+    this.option = option;
+  }
+}
+
+export interface ReadOptions<Name extends string> {
+  readonly set: Readonly<Partial<Record<Name, number>>>;
+  /** Options that were given and have no effect, or not the whole of it, by their names. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads the options of a run. Null is left out.
+ *
+ * @throws OptionError for the first that is not known anywhere, or out of its bounds
+ */
+export function readOptions<Specs extends OptionSpecs>(
+  specs: Specs,
+  given: Readonly<Record<string, unknown>>,
+): ReadOptions<keyof Specs & string> {
+  const set: [string, number][] = [];
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null) continue;
+    const spec = own<OptionSpec>(specs, name);
+    if (!spec && !foreignOptions.has(name)) {
+      const known = Object.keys(specs).join(', ');
+      throw new OptionError(name, `There is no option ${name}; there are ${known}.`);
+    }
+    if (!spec) {
+      ignored.push(name);
+      continue;
+    }
+    const number = readOption(name, spec, value);
+    if (number !== value) ignored.push(name);
+    set.push([name, number]);
+  }
+  return { set: Object.fromEntries(set) as Partial<Record<keyof Specs & string, number>>, ignored };
+}
+
+function readOption(name: string, { type, minimum, maximum, capped = false }: OptionSpec, value: unknown): number {
+  const right = typeof value === 'number' && Number.isFinite(value) && (type === 'number' || Number.isInteger(value));
+  if (right && value > maximum && capped) return maximum;
+  if (!right || value < minimum || value > maximum) {
+    const what = type === 'integer' ? 'a whole number' : 'a number';
+    throw new OptionError(name, `${name} is ${what} from ${minimum} to ${maximum}.`);
+  }
+  return value;
+}
+
+/** Options as the newest generation lists them. `computed` holds the defaults that depend on the run, where they are known. */
+export function listOptions(specs: OptionSpecs, computed: Readonly<Record<string, number>> = {}) {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, { type, minimum, maximum, default: fixed, description }]) => [
+      name,
+      {
+        type,
+        min: minimum,
+        max: maximum,
+        default: fixed ?? own(computed, name) ?? null,
+        choices: null,
+        default_kind: fixed === undefined ? 'computed' : 'fixed',
+        description,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * Bodies of requests as every generation of the service and its clients send them. Each is read under the document's names;
+ * null is left out, and what has no meaning here is taken and named, so that a run can record it.
+ */
+import * as z from 'zod/mini';
+import { concurrencies, deploymentRoles, modelSlug, outputSpeeds } from '../../contract/deployments.ts';
+import type { Operation } from '../../contract/endpoints.ts';
+import { displayNameLength } from '../../contract/evaluations.ts';
+import { terminationReasons } from '../../contract/trajectories.ts';
+import { own } from '../../text/own.ts';
+import { check } from './validate.ts';
+
+const filled = z.string().check(z.minLength(1));
+const displayName = z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum));
+const options = z.optional(z.record(z.string(), z.unknown()));
+
+const startEval = z.strictObject({
+  /** The document has it in the path; the newest generation has it here, and lets the name away. */
+  bench_id: z.optional(z.string()),
+  display_name: z.optional(displayName),
+  model_slug: z.optional(z.string()),
+  checkpoint_id: z.optional(z.string()),
+  options,
+});
+export type StartEval = z.output<typeof startEval>;
+
+const startTraining = z.strictObject({
+  base_model_slug: z.optional(z.string()),
+  bench_id: filled,
+  options,
+  parent_checkpoint_id: z.optional(z.string()),
+  display_name: z.optional(displayName),
+});
+export type StartTraining = z.output<typeof startTraining>;
+
+const startDeployment = z.looseObject({
+  checkpoint_id: filled,
+  model_slug: z.string().check(z.regex(modelSlug.pattern), z.maxLength(modelSlug.maximum)),
+  role: z.optional(z.enum(deploymentRoles)),
+  output_speed: z.optional(z.enum(outputSpeeds)),
+  expected_concurrency: z.optional(z.enum(concurrencies)),
+});
+export type StartDeployment = z.output<typeof startDeployment>;
+
+const uploadTrajectories = z.looseObject({
+  dataset: filled,
+  trajectories: z.array(z.record(z.string(), z.unknown())),
+});
+export type UploadTrajectories = z.output<typeof uploadTrajectories>;
+
+const completeTrajectory = z.looseObject({ termination_reason: z.optional(z.enum(terminationReasons)) });
+export type CompleteTrajectory = z.output<typeof completeTrajectory>;
+
+const createUpload = z.looseObject({
+  files: z
+    .array(z.looseObject({ path: filled, content_type: filled, size_bytes: z.int().check(z.gte(0)) }))
+    .check(z.minLength(1)),
+  bench_id: z.optional(z.string()),
+});
+export type CreateUpload = z.output<typeof createUpload>;
+
+const createSecret = z.looseObject({ name: filled, value: filled, description: z.optional(z.string()) });
+export type CreateSecret = z.output<typeof createSecret>;
+
+const logReward = z.looseObject({
+  reward_id: z.optional(filled),
+  name: filled,
+  value: z.number(),
+  explanation: z.optional(z.string()),
+  weight: z.optional(z.number()),
+});
+export type LogReward = z.output<typeof logReward>;
+
+interface BodyRules {
+  readonly schema: z.ZodMiniType;
+  /** What other generations call a field, with the name that the schema knows it by. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Fields of other generations that have no meaning here. */
+  readonly foreign?: readonly string[];
+}
+
+const foreignOfRuns = [
+  'agent_id',
+  'agent_name',
+  'benchmark_name',
+  'bypass_ownership',
+  'execution_timeout_seconds',
+] as const;
+
+const bodies: Partial<Readonly<Record<Operation | 'createTrajectory', BodyRules>>> = {
+  startEval: {
+    schema: startEval,
+    names: {
+      base_model_slug: 'model_slug',
+      base_model_id: 'model_slug',
+      parent_checkpoint_id: 'checkpoint_id',
+      eval_options: 'options',
+    },
+    foreign: foreignOfRuns,
+  },
+  startTraining: {
+    schema: startTraining,
+    names: {
+      base_model_id: 'base_model_slug',
+      model_slug: 'base_model_slug',
+      checkpoint_id: 'parent_checkpoint_id',
+      training_options: 'options',
+    },
+    foreign: foreignOfRuns,
+  },
+  startDeployment: { schema: startDeployment },
+  uploadTrajectories: { schema: uploadTrajectories },
+  createTrajectory: { schema: z.record(z.string(), z.unknown()) },
+  completeTrajectory: { schema: completeTrajectory },
+  logReward: { schema: logReward },
+  createBenchmarkUpload: { schema: createUpload },
+  ingestBenchmark: { schema: z.record(z.string(), z.unknown()) },
+  createSecret: { schema: createSecret },
+};
+
+export interface ReadBody {
+  readonly body: unknown;
+  /** Fields that were given and have no effect here. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads the body of an operation; one that takes none ignores what came.
+ *
+ * @throws ApiError `validation_error`
+ */
+export function readBody(operation: string, raw: unknown): ReadBody {
+  const rules = own<BodyRules>(bodies, operation);
+  if (!rules) return { body: undefined, ignored: [] };
+  const { schema, names = {}, foreign = [] } = rules;
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    return { body: check(schema, raw ?? {}), ignored: [] };
+  }
+  const given = Object.entries(raw as Readonly<Record<string, unknown>>).filter(([, value]) => value !== null);
+  const ignored = given.map(([name]) => name).filter(name => foreign.includes(name));
+  const known = given.filter(([name]) => !ignored.includes(name));
+  // The document's own names come last and win.
+  const renamed = known.flatMap(([name, value]) => (Object.hasOwn(names, name) ? [[own(names, name), value]] : []));
+  const named = known.filter(([name]) => !Object.hasOwn(names, name));
+  return { body: check(schema, Object.fromEntries([...renamed, ...named])), ignored };
+}
