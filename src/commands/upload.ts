@@ -77,17 +77,25 @@ async function uploadBenchmark(
       );
     },
   );
-  const { phase, benchId, plan, notes, fault } = job.state;
+  const { phase, benchId, plan, notes, failedTasks, fault } = job.state;
   for (const note of [...plan.notes, ...notes]) io.note(note);
   for (const { file, fault: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
   const code = noteEnd(phase, fault, io);
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   if (code === exitCodes.done || json) {
-    const result = { bench_id: benchId ?? null, name: plan.name, files: plan.files.length, bytes: plan.bytes, phase };
+    const result = {
+      bench_id: benchId ?? null,
+      name: plan.name,
+      files: plan.files.length,
+      bytes: plan.bytes,
+      phase,
+      failed_tasks: failedTasks,
+      notes,
+    };
     await io.print(json ? recordText(result) : `${benchId}\n`);
   }
-  return code;
+  return code === exitCodes.done && failedTasks.length > 0 ? exitCodes.failed : code;
 }
 
 async function uploadTrajectories(

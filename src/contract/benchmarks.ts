@@ -104,6 +104,7 @@ export const ingestQuery = z.strictObject({
 
 /** A task that ingest did not take in, and why. */
 export const failedTask = z.looseObject({ task_id: text, label: text, error: writtenText });
+export type FailedTask = z.output<typeof failedTask>;
 
 /** What ingest answers is not shown by the document: this is what services say of it. */
 export const ingestResult = renamed(
@@ -119,6 +120,7 @@ export const ingestResult = renamed(
     context: freeForm,
   }),
 );
+export type IngestResult = z.output<typeof ingestResult>;
 
 export const benchmarkEndpoints = {
   listBenchmarkRuntimes: endpoint({

@@ -69,3 +69,9 @@ export interface MovedEndpoint {
   /** Fields of the body that have another name there, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
 }
+
+/** How later generations take an agent: `agent` is its id, or `name:` and its name. */
+export function agentFields(agent: string): { readonly agent_id: string } | { readonly agent_name: string } {
+  const name = /^name:(.*)$/s.exec(agent)?.[1];
+  return name === undefined ? { agent_id: agent } : { agent_name: name };
+}

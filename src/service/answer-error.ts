@@ -105,6 +105,9 @@ const authAdvice: Readonly<Record<Auth, string>> = {
   trajectoryToken: 'Trajectory tokens are short-lived and good for one trajectory: get a new one.',
 };
 
+const agentAdvice =
+  'This service asks to which agent an upload belongs: set agent in the profile, or name one with the upload.';
+
 function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, details: ErrorDetails): string {
   const wait = details.retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(details.retryAfterMs)}.`;
   switch (Answered) {
@@ -119,6 +122,7 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
     case ConflictError:
       return 'Refresh to see its present state.';
     case ValidationError:
+      if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';
     case RateLimitError:
       return wait ?? 'Try again in a while.';
@@ -151,11 +155,12 @@ export function errorOfAnswer(
   // A gateway that gave up says nothing of what the service behind it has done.
   const gaveUp = facts.isWrite && !envelope && status >= 500 && status !== 501;
   const outcomeUnknown = gaveUp || facts.mayHaveHappened;
+  const refused = envelope ? undefined : validationDetail(answer.body);
   const details: ErrorDetails = {
     ...facts.details,
     type: envelope?.type,
     code: envelope?.code,
-    param: envelope?.param,
+    param: envelope?.param ?? (refused?.param && facts.redact(refused.param)),
     context: envelope?.context,
     failures,
     status,
@@ -196,13 +201,23 @@ function firstFailure(failures: readonly Failure[]): string {
   return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;
 }
 
+/** What FastAPI and others say of a refused request: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
+function validationDetail(body: unknown): { readonly param: string | undefined; readonly words: string } | undefined {
+  const detail = isRecord(body) ? body['detail'] : undefined;
+  const [first] = Array.isArray(detail) ? detail.filter(isRecord) : [];
+  const place = first?.['loc'];
+  if (!Array.isArray(place) || typeof first?.['msg'] !== 'string') return undefined;
+  const param = place.slice(1).join('.');
+  return { param: param || undefined, words: param === '' ? first['msg'] : `${param}: ${first['msg']}` };
+}
+
 /** Words for a body that is no envelope: what other frameworks send, the title of a page, or the status alone. */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
   const fallback =
     `The service answered ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
-  const said = typeof candidate === 'string' ? candidate : title;
+  const said = typeof candidate === 'string' ? candidate : (validationDetail(body)?.words ?? title);
   return said ? `${fallback}: ${redact(said)}` : fallback;
 }
 

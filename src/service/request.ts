@@ -2,6 +2,7 @@
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
+import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { own } from '../text/own.ts';
 import type { Assumptions } from './assumptions.ts';
@@ -38,12 +39,6 @@ export function withAgent(
   const given = (input[place] ?? {}) as Fields;
   if (own(given, 'agent_id') !== undefined || own(given, 'agent_name') !== undefined) return input;
   return { ...input, [place]: { ...given, ...agentFields(agent) } };
-}
-
-/** How an agent is named in a request. */
-export function agentFields(agent: string): { readonly agent_id: string } | { readonly agent_name: string } {
-  const name = /^name:(.*)$/s.exec(agent)?.[1];
-  return name === undefined ? { agent_id: agent } : { agent_name: name };
 }
 
 /** @throws RequestError where the input is not what the contract allows */

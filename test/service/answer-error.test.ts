@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOfAnswer } from '../../src/service/answer-error.ts';
 import type { CallFacts } from '../../src/service/wire-error.ts';
+import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
 
 const facts: CallFacts = {
   method: 'GET',
@@ -138,7 +139,8 @@ describe('the message says what to do', () => {
     expect(errorFor(422, { detail: 'limit is too large' }).message).toContain('limit is too large.');
     expect(errorFor(400, { message: 'no' }).message).toContain(': no.');
     expect(errorFor(400, { error: 'plain words' }).message).toContain(': plain words.');
-    expect(errorFor(422, { detail: [{ loc: [], msg: 'x' }] }).message).toContain('422 Unprocessable Entity.');
+    expect(errorFor(422, { detail: [{ loc: [], msg: 'x' }] }).message).toContain('422 Unprocessable Entity: x.');
+    expect(errorFor(422, { detail: [{ loc: 'x' }] }).message).toContain('422 Unprocessable Entity.');
   });
 
   it('says of a write behind a gateway that gave up that it may have happened', () => {
@@ -173,4 +175,18 @@ it('clips what is no message to anybody', () => {
   expect(errorFor(400, { error: { type: 'api_error', message: 'x'.repeat(100_000) } }).message.length).toBeLessThan(
     3_000,
   );
+});
+
+describe('a request that a framework has refused', () => {
+  const detail = [{ type: 'missing', loc: ['query', 'agent_id'], msg: 'Field required' }];
+
+  it('says which field, and what to do about an agent', async () => {
+    const server = await hostileServer(json({ detail }, 422));
+    const { service } = serviceAt(server.url);
+    const call = service.call('ingestBenchmark', { params: { bench_id: 'b' }, body: {} });
+    const error = await errorOf(call);
+    expect(error).toMatchObject({ kind: 'validation', param: 'agent_id' });
+    expect(String(error)).toContain('agent_id: Field required');
+    expect(String(error)).toContain('set agent in the profile');
+  });
 });

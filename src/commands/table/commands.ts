@@ -1,5 +1,5 @@
 /** Every command of the command line: what it takes and what it is for. */
-import { jsonFlag, screenFlags, serviceFlags } from './flags.ts';
+import { agentFlag, jsonFlag, screenFlags, serviceFlags } from './flags.ts';
 import type { CommandSpec, FlagValues } from './spec.ts';
 
 const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
@@ -99,6 +99,7 @@ After a failure the same command continues where it stopped.`,
       ...serviceFlags,
       new: { says: 'start a new benchmark, whatever was sent of the folder before' },
       dataset: { value: 'NAME', says: 'where the trajectories go' },
+      ...agentFlag,
       failures: { value: 'FILE', says: 'a new file for the lines that were not taken' },
       ...jsonFlag,
     },

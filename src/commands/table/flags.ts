@@ -82,14 +82,23 @@ export const screenFlags = {
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+/** For uploads. */
+export const agentFlag = {
+  agent: {
+    value: 'ID|name:NAME',
+    says: 'the agent that it belongs to, which newer services ask for',
+    variable: 'BENCHTOP_AGENT',
+  },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
 export const jsonFlag = {
   json: { says: 'print JSON; notes and errors on standard error are JSON too' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-export type ServiceFlags = FlagValues<typeof serviceFlags>;
+export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
 /** The flags among those given that say which service is asked and how the program looks. */
 export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
-  const known = { ...serviceFlags, ...screenFlags };
+  const known = { ...serviceFlags, ...screenFlags, ...agentFlag };
   return Object.fromEntries(Object.entries(flags).filter(([name]) => Object.hasOwn(known, name))) as ConfigFlags;
 }

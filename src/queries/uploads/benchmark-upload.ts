@@ -3,6 +3,7 @@
  * so that a second try, here or in another program, does what is left of it and nothing twice.
  */
 
+import type { FailedTask } from '../../contract/benchmarks.ts';
 import { isUnreachable, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
@@ -10,6 +11,7 @@ import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
+import { ingest } from './ingest.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './named-paths.ts';
 import { SentFiles } from './sent-files.ts';
@@ -37,6 +39,10 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** What the user should know of how it was continued, in sentences. */
   readonly notes: readonly string[];
+  /** Whose benchmark it is, where that is not the agent of the profile: an id, or `name:` and a name. */
+  readonly agent: string | undefined;
+  /** The tasks that the service did not take in. */
+  readonly failedTasks: readonly FailedTask[];
   readonly fault: Error | undefined;
 }
 
@@ -61,6 +67,8 @@ export class BenchmarkUpload extends Job<UploadState> {
       sentFiles: 0,
       began: undefined,
       notes: [],
+      failedTasks: [],
+      agent: undefined,
       fault: undefined,
     });
     this.#files = new FileTable(plan.files);
@@ -94,6 +102,8 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ phase: 'waiting', benchId: undefined, notes: [], fault: undefined });
   }
 
+  readonly setAgent = (agent: string | undefined): void => this.set({ agent });
+
   override cancel(): void {
     super.cancel();
     this.#sent.flush();
@@ -101,7 +111,7 @@ export class BenchmarkUpload extends Job<UploadState> {
 
   protected override begin(): Partial<UploadState> {
     this.#isTaken = false;
-    return { phase: 'reading', fault: undefined, notes: [], began: undefined };
+    return { phase: 'reading', fault: undefined, notes: [], failedTasks: [], began: undefined };
   }
 
   protected override end(cancelled: boolean, fault: Error): Partial<UploadState> {
@@ -278,11 +288,9 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ phase: 'ingesting' });
     this.#sent.setPhase('ingesting', plan.manifestMark);
     try {
-      await service.call(
-        'ingestBenchmark',
-        { params: { bench_id: benchId }, body: plan.manifest },
-        { signal: this.signal },
-      );
+      const upload = { benchId, agent: this.state.agent, plan };
+      const { failedTasks, notes } = await ingest(service, upload, this.signal);
+      this.set({ failedTasks, notes: [...this.state.notes, ...notes] });
     } catch (error) {
       if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestMark);
       else {

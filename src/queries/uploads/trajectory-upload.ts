@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { agentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { failsAll, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
@@ -72,13 +73,15 @@ async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly path: string;
   readonly dataset: string;
+  readonly #agent: string | undefined;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
   /** Where in the file those stand that failed. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
 
-  constructor(id: string, path: string, dataset: string) {
+  /** @param agent whose trajectories they are, where that is not the agent of the profile: an id, or `name:` and a name */
+  constructor(id: string, path: string, dataset: string, agent?: string) {
     super(id, `the upload of trajectories into ${dataset}`, {
       phase: 'waiting',
       size: 0,
@@ -87,6 +90,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       fault: undefined,
     });
     this.path = path;
+    this.#agent = agent;
     this.dataset = dataset;
   }
 
@@ -145,13 +149,14 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #send(service: Service, batch: readonly Item[]): Promise<Outcome[]> {
     if (batch.length === 0) return [];
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
-    const content = JSON.stringify([this.dataset, trajectories]);
+    const agent = this.#agent === undefined ? {} : agentFields(this.#agent);
+    const content = JSON.stringify([this.dataset, trajectories, ...Object.entries(agent)]);
     // The same batch again is the same batch, also at the next start.
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
       const answer = await service.call(
         'uploadTrajectories',
-        { body: { dataset: this.dataset, trajectories } },
+        { body: { dataset: this.dataset, trajectories, ...agent } },
         { signal: this.signal, idempotencyKey },
       );
       return outcomesOf(batch, answer);

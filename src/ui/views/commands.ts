@@ -102,6 +102,14 @@ export const uploadCommands = {
     hint: 'send',
     writes: true,
   },
+  agent: {
+    id: 'upload.agent',
+    title: 'name the agent that it belongs to',
+    keys: ['A'],
+    group: 'Upload',
+    hint: 'agent',
+    writes: true,
+  },
   preview: { id: 'upload.preview', title: 'show the requests', keys: ['ctrl-p'], group: 'Upload', hint: 'requests' },
   cancel: {
     id: 'upload.cancel',

@@ -1,6 +1,7 @@
 /** The datasets of the organization: collections of trajectories. */
 import { basename } from 'node:path';
 import { useState } from 'react';
+import { agentFields } from '../../contract/generation.ts';
 import { action } from '../../queries/action.ts';
 import { addJob } from '../../queries/uploads/job.ts';
 import { wholePath } from '../../queries/uploads/local-files.ts';
@@ -9,6 +10,7 @@ import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
+import { agentField } from './shared/agent-field.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
 import { ResourceListView } from './shared/resource-views.tsx';
@@ -34,14 +36,20 @@ const example = { '…': 'each trajectory of the file, up to 100 in a request' }
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
 
+interface ChosenFile {
+  readonly path: string;
+  readonly dataset: string;
+  readonly agent: string | undefined;
+}
+
 export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => void }) {
   const shell = useShell();
   const workbench = useWorkbench();
   const [path, setPath] = useState<string>();
   const [upload] = useState(() =>
     action(
-      async (_: Service, file: { readonly path: string; readonly dataset: string }) => {
-        const job = new TrajectoryUpload(crypto.randomUUID(), file.path, file.dataset);
+      async (_: Service, { path: file, dataset, agent }: ChosenFile) => {
+        const job = new TrajectoryUpload(crypto.randomUUID(), file, dataset, agent);
         addJob(workbench.jobs, job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
@@ -73,11 +81,18 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
           help: 'It is made where there is none of this name.',
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
+        agentField(),
       ]}
       action={upload}
-      inputOf={values => ({ path, dataset: values['dataset']?.trim() ?? '' })}
-      describe={(service, { dataset }) =>
-        service.call('uploadTrajectories', { body: { dataset, trajectories: [example] } })
+      inputOf={values => ({
+        path,
+        dataset: values['dataset']?.trim() ?? '',
+        agent: values['agent']?.trim() || undefined,
+      })}
+      describe={(service, { dataset, agent }) =>
+        service.call('uploadTrajectories', {
+          body: { dataset, trajectories: [example], ...(agent === undefined ? {} : agentFields(agent)) },
+        })
       }
       onClose={onClose}
       onDone={job => shell.open({ view: 'trajectory-upload', jobId: job.id, dataset: job.dataset })}

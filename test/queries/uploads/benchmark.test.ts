@@ -9,6 +9,7 @@ import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.t
 import { UploadUrlError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
+import { withAnswers } from '../../service/fake-service.ts';
 
 let folder: string;
 const put = (path: string, text: string): void => {
@@ -98,6 +99,37 @@ describe('an upload', () => {
     expect((await service.call('getBenchmark', { params: { bench_id: upload.state.benchId ?? '' } })).label).toBe(
       'mine',
     );
+  });
+
+  it('says which tasks the service left out, and names the agent that it asks for', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    const queries: unknown[] = [];
+    const short = withAnswers(service, {
+      ingestBenchmark: async ({ query }) => {
+        queries.push(query);
+        return {
+          bench_id: 'b',
+          task_count: 0,
+          failed_tasks: [{ task_id: 't1', label: 'one', error: 'no such image' }],
+          warnings: ['visibility was ignored', null],
+        };
+      },
+      buildBenchmarkImages: async () => ({ bench_id: 'b', images: [] }),
+    });
+    const upload = await uploadOf();
+    upload.setAgent('name:Mine');
+    await upload.run(async () => short);
+    expect(queries).toEqual([{ agent_name: 'Mine' }]);
+    expect(upload.state).toMatchObject({
+      phase: 'done',
+      failedTasks: [{ task_id: 't1' }],
+      notes: [
+        'The service took 0 of 1 tasks.',
+        'Not taken: one, no such image',
+        'The service warns: visibility was ignored',
+      ],
+    });
   });
 
   it('says that nobody answers, never rejects, and can be run again', async () => {

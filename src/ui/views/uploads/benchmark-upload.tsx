@@ -1,12 +1,12 @@
 /** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
-
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Column } from '../../../present/column.ts';
+import { action } from '../../../queries/action.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { useJob } from '../../../queries/use-job.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';
 import { bytes, counted, percent } from '../../../text/numbers.ts';
@@ -23,7 +23,9 @@ import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
+import { agentField } from '../shared/agent-field.ts';
 import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
+import { FormWindow } from '../shared/form-window.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { UploadPreview } from './preview.tsx';
 
@@ -76,9 +78,17 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
       ? `${state.sentFiles} of ${counted(plan.files.length, 'file')} sent before: enter continues`
       : phaseWords.waiting;
   const phaseText = state.phase === 'waiting' ? notStarted : phaseWords[state.phase];
-  const words = job.isTaken ? 'it failed: N uploads the folder as a new benchmark' : phaseText;
+  const short = state.failedTasks.length;
+  const doneWords =
+    short > 0 ? `uploaded without ${counted(short, 'task')}, see below; enter opens it` : phaseWords.done;
+  const words = job.isTaken
+    ? 'it failed: N uploads the folder as a new benchmark'
+    : state.phase === 'done'
+      ? doneWords
+      : phaseText;
   const share = plan.bytes === 0 ? 1 : state.sent / plan.bytes;
-  const phase = state.phase === 'done' ? styles.success : state.phase === 'failed' ? styles.danger : styles.strong;
+  const done = short > 0 ? styles.warning : styles.success;
+  const phase = state.phase === 'done' ? done : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
@@ -87,6 +97,7 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
     styles.muted(
       truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
     ),
+    ...(state.agent === undefined ? [] : [styles.muted(truncate(`agent ${sanitiseLine(state.agent)}`, width))]),
     ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
     ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
     '',
@@ -121,6 +132,11 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
           job.startOver();
           run();
         },
+      },
+      {
+        command: uploadCommands.agent,
+        enabled: !job.busy && phase !== 'done',
+        run: () => shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} onClose={close} /> }),
       },
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
@@ -161,3 +177,26 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
 }
 
 const noFiles: readonly FileState[] = [];
+
+function AgentWindow({ job, onClose }: { readonly job: BenchmarkUpload; readonly onClose: () => void }) {
+  const [fields] = useState(() => [agentField(job.state.agent)]);
+  const [name] = useState(() =>
+    action(
+      async (_: Service, agent: string | undefined) => {
+        job.setAgent(agent);
+        return job;
+      },
+      { touches: [] },
+    ),
+  );
+  return (
+    <FormWindow
+      title="Whose benchmark is it?"
+      fields={fields}
+      action={name}
+      inputOf={values => values['agent']?.trim() || undefined}
+      onClose={onClose}
+      onDone={() => {}}
+    />
+  );
+}

@@ -1,4 +1,5 @@
 /** What the upload of a benchmark sends, before or while it does. */
+import { agentFields } from '../../../contract/generation.ts';
 
 import { buildImages } from '../../../queries/benchmarks.ts';
 import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
@@ -26,7 +27,7 @@ export interface UploadPreviewProps {
 export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const { layout } = useShell();
   const { styles } = useTheme();
-  const { plan, benchId } = job.state;
+  const { plan, benchId, agent } = job.state;
   const width = Math.min(windowRoom(layout).width, 76);
   const inner = width - windowMargin.columns;
   const requests = useRequests((service: Service) => {
@@ -34,7 +35,11 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
     const params = { bench_id: benchId ?? '' };
     return Promise.all([
       service.call('createBenchmarkUpload', { body: declarationOf(plan.files.slice(0, namedFiles), benchId) }),
-      service.call('ingestBenchmark', { params, body: plan.manifest }),
+      service.call('ingestBenchmark', {
+        params,
+        query: agent === undefined ? {} : agentFields(agent),
+        body: plan.manifest,
+      }),
       buildImages(service, params),
     ]);
   });

@@ -1,0 +1,47 @@
+/** Makes a benchmark of the files that were sent, and says what the service has left out of it. */
+import type { FailedTask, IngestResult } from '../../contract/benchmarks.ts';
+import { unreadableIn } from '../../contract/common.ts';
+import { agentFields } from '../../contract/generation.ts';
+import type { Service } from '../../service/index.ts';
+import type { UploadPlan } from './benchmark-plan.ts';
+
+export interface SentUpload {
+  readonly benchId: string;
+  /** Whose it is, where that is not the agent of the profile. */
+  readonly agent: string | undefined;
+  readonly plan: UploadPlan;
+}
+
+export interface IngestOutcome {
+  /** The tasks that the service did not take in. */
+  readonly failedTasks: readonly FailedTask[];
+  /** What is missing and what the service warns of, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** @throws ServiceError */
+export async function ingest(
+  service: Service,
+  { benchId, agent, plan }: SentUpload,
+  signal: AbortSignal,
+): Promise<IngestOutcome> {
+  const query = agent === undefined ? {} : agentFields(agent);
+  const input = { params: { bench_id: benchId }, query, body: plan.manifest };
+  return outcomeOf(await service.call('ingestBenchmark', input, { signal }), plan.taskCount);
+}
+
+function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: number): IngestOutcome {
+  const failedTasks = failed_tasks ?? [];
+  const taken = task_count ?? sent - failedTasks.length - unreadableIn(failedTasks);
+  return {
+    failedTasks,
+    notes: [
+      ...(taken < sent ? [`The service took ${taken} of ${sent} tasks.`] : []),
+      ...failedTasks.map(({ task_id, label, error }) => {
+        const name = label ?? task_id ?? 'a task without a name';
+        return `Not taken: ${name}${error ? `, ${error}` : ''}`;
+      }),
+      ...(warnings ?? []).flatMap(warning => (warning ? [`The service warns: ${warning}`] : [])),
+    ],
+  };
+}
