@@ -1,5 +1,5 @@
 /** README says what is so: its tables are made from the code, what it names is there, and its settings are taken. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +25,12 @@ describe('README', () => {
     const path = join(await temporaryFolder(), 'config.json');
     await writeFile(path, example?.text ?? '', { mode: 0o644 });
     expect(readSettings(path)).toMatchObject({ settings: { defaultProfile: 'prod' }, warnings: [] });
+  });
+
+  it('asks for the Node that the package asks for, and the changelog begins with its version', () => {
+    const { engines, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(readme).toContain(`It needs [Node](https://nodejs.org) ${engines.node.replace('>=', '')} or newer`);
+    expect(/^## (\S+)/m.exec(readFileSync('CHANGELOG.md', 'utf8'))?.[1]).toBe(version);
   });
 
   it('shows every kind of grader, as the local service takes it', () => {

@@ -38,7 +38,14 @@ if (ownMajor < major || (ownMajor === major && ownMinor < minor)) {
 }
 const builtAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const changedAt = Math.max(newest(`${root}src`), newest(`${root}tools`), statSync(`${root}package-lock.json`).mtimeMs);
-if (builtAt < changedAt) await import('./build.ts');
+if (builtAt < changedAt) {
+  try {
+    await import('./build.ts');
+  } catch (error) {
+    const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+    refuse(`benchtop could not be built in ${root}: ${reason}`);
+  }
+}
 const { status, signal } = spawnSync(process.execPath, [program, ...process.argv.slice(2)], { stdio: 'inherit' });
 if (signal) process.kill(process.pid, signal);
 process.exit(status ?? 1);

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
@@ -90,6 +91,9 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
   const ownFile = service.caFile ? `, and those in ${service.caFile.value}` : '';
   yield { about: 'certificates', state: 'ok', words: `those of Node${extra}, ${system}${ownFile}` };
 }
+
+/** The JSON Schema that the package brings along; a program that was not built has none. */
+const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
 /** Whether a folder can be written, or could be made. */
 function folderFinding(about: string, path: string): Finding {
@@ -211,6 +215,7 @@ async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncG
     words: existsSync(settingsPath) ? settingsPath : `${settingsPath} not found (optional): using defaults`,
   };
   for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
+  if (existsSync(schemaPath)) yield { about: 'settings', state: 'note', words: `"$schema" for editors: ${schemaPath}` };
   for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };
   yield folderFinding('settings folder', paths.config);
   yield folderFinding('state folder', paths.state);

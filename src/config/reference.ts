@@ -107,7 +107,7 @@ export const variables: readonly Variable[] = [
   { names: ['NO_PROXY'], words: 'Hosts, domains and networks that are reached without it. Also in lower case.' },
   {
     names: ['SSL_CERT_FILE', 'SSL_CERT_DIR'],
-    words: 'Certificates to trust in place of the system’s, besides those of Node.',
+    words: 'Linux: certificates to trust in place of the system’s, besides those of Node.',
   },
   { names: ['NODE_EXTRA_CA_CERTS'], words: 'A file with more certificates to trust.' },
   { names: ['NO_COLOR'], words: 'Takes the colours away, unless `--theme` or `BENCHTOP_THEME` says otherwise.' },

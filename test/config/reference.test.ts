@@ -1,6 +1,7 @@
 /** What is said of settings and variables is all that there are. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { settingsSchema } from '../../src/config/json-schema.ts';
 import { variables } from '../../src/config/reference.ts';
 import { settings } from '../../src/config/schema.ts';
@@ -41,6 +42,29 @@ describe('the JSON Schema of the settings', () => {
     expect(undescribed).toEqual([]);
     for (const name of [...Object.keys(settings.shape), 'apiKeyCommand', 'focusedSeconds']) {
       expect(text).toContain(`"${name}":{`);
+    }
+  });
+
+  it('takes and refuses what the program does', () => {
+    const schema = z.fromJSONSchema(settingsSchema());
+    const given = {
+      $schema: 'x',
+      theme: 'dark',
+      profiles: { lab: { apiKeyCommand: ['pass', 'lab'] } },
+      keys: { 'go.up': [] },
+    };
+    expect(schema.safeParse(given).success).toBe(true);
+    for (const wrong of [
+      { teme: 'dark' },
+      { theme: 'pink' },
+      { profiles: { lab: { baseURL: 'x' } } },
+      { poll: { focusedSeconds: 0 } },
+    ]) {
+      expect([wrong, settings.safeParse(wrong).success, schema.safeParse(wrong).success]).toEqual([
+        wrong,
+        false,
+        false,
+      ]);
     }
   });
 

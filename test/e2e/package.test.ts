@@ -1,6 +1,6 @@
 /** The package as users get it: what is in it, and that it works where nothing else is, on the oldest and the newest Node. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -95,6 +95,8 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     const { stdout, stderr } = await benchtop(['doctor']);
     expect(stdout).toContain(`benchtop ${packed.manifest.version} on Node ${version}`);
     expect(stdout).not.toMatch(/^(fail|warn)/m);
+    const [, schema = ''] = /"\$schema" for editors: (\S+)/.exec(stdout.replaceAll(/\n {24}/g, '')) ?? [];
+    expect(JSON.parse(readFileSync(schema, 'utf8'))).toHaveProperty('properties.profiles');
     expect(stderr).toBe('');
   });
 
