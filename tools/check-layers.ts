@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   local: ['text', 'contract'],
   present: ['text', 'contract'],
   queries: ['text', 'contract', 'config', 'service'],
-  resources: ['text', 'contract', 'present', 'queries'],
+  resources: ['text', 'contract', 'present', 'service', 'queries'],
   'ui/keys': ['text', 'present'],
   'ui/widgets': ['text', 'contract', 'present', 'ui/keys'],
   'ui/navigation': ['text', 'resources', 'ui/keys', 'ui/widgets'],

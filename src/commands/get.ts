@@ -3,9 +3,9 @@ import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
-import { lookAt } from '../queries/watch/reads.ts';
 import { resourceOfId } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
+import { lookAt } from '../resources/watch.ts';
 import { reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findOne, resourceOrThrow } from './find.ts';
@@ -19,14 +19,14 @@ import { type CommandContext, withService } from './with-service.ts';
 const usualWidth = 100;
 
 /** How far what runs is. */
-async function progressFacts({ kind, list }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
-  if (kind !== 'run' && kind !== 'training') return [];
+async function progressFacts({ kind, list, watch }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
+  if (kind === undefined || !watch?.details) return [];
   const { service, memory, signal } = context;
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a run that has ended may hold its mean, which is among its facts then.
   const known = 'reward_mean' in row && row.reward_mean != null;
-  const label = kind === 'training' ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
+  const label = watch.recordsProgress ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   return [
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },

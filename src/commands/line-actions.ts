@@ -5,11 +5,9 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
-import type { ThingKind } from '../queries/remembered/store.ts';
 import { cancelTraining, lastCheckpoint, startTraining } from '../queries/training.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { slugOf } from '../resources/slug.ts';
-import { own } from '../text/own.ts';
 
 export type Ask = (question: string, usual?: string) => Promise<string>;
 
@@ -50,14 +48,27 @@ const deploy: Act<TrainingRun> = async (row, service, ask) => {
   return `Deploying ${deployment_id}. Say deployments to hear of it.`;
 };
 
-const actions: Partial<Record<ThingKind, Readonly<Record<string, Act<never>>>>> = {
-  benchmark: { evaluate, train },
-  run: { cancel },
-  training: { cancel: stopTraining, deploy },
-};
+/** By the kind of the row, and then by what one says. */
+const actions = new Map<string, ReadonlyMap<string, Act<never>>>([
+  [
+    'benchmark',
+    new Map<string, Act<never>>([
+      ['evaluate', evaluate],
+      ['train', train],
+    ]),
+  ],
+  ['run', new Map<string, Act<never>>([['cancel', cancel]])],
+  [
+    'training',
+    new Map<string, Act<never>>([
+      ['cancel', stopTraining],
+      ['deploy', deploy],
+    ]),
+  ],
+]);
 
 export const verbs: readonly string[] = ['evaluate', 'train', 'deploy', 'cancel'];
 
-export function actionOf(kind: ThingKind | undefined, verb: string): Act<never> | undefined {
-  return kind && own(actions[kind], verb);
+export function actionOf(kind: string | undefined, verb: string): Act<never> | undefined {
+  return kind === undefined ? undefined : actions.get(kind)?.get(verb);
 }

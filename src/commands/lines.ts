@@ -9,12 +9,11 @@ import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import type { PinnedThing } from '../queries/remembered/store.ts';
-import { runnableKinds } from '../queries/statuses/store.ts';
-import { lookAt } from '../queries/watch/reads.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { refOf, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
+import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -217,9 +216,9 @@ class Lines {
 }
 
 /** As what a row is followed, where it is something that runs. */
-function followable(resource: Resource, row: object): PinnedThing | undefined {
+function followable(resource: Resource, row: object): ResourceRef | undefined {
   const ref = refOf(resource, row);
-  return ref && runnableKinds.has(ref.kind) ? ref : undefined;
+  return resource.watch?.running ? ref : undefined;
 }
 
 /** A row in words: what its columns show, but for what is empty. */

@@ -3,6 +3,7 @@ import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
+import { kinds } from '../resources/catalogue.ts';
 import { unlessAborted } from '../service/supervisor.ts';
 import { own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
@@ -27,6 +28,7 @@ function show(config: Config, id: number): Shown {
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
+    kinds,
     service: connection.service,
     connection: connection.monitor,
     gate: connection.gate,

@@ -1,16 +1,13 @@
 /** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import { deploymentList } from '../queries/deployments.ts';
-import { everyRun } from '../queries/evaluations.ts';
 import type { ListSource } from '../queries/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import type { PinnedThing } from '../queries/remembered/store.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { Known } from '../queries/statuses/store.ts';
-import { everyTrainingRun } from '../queries/training.ts';
-import { lookAt } from '../queries/watch/reads.ts';
-import { resourceOfId } from '../resources/catalogue.ts';
+import { resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
+import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -21,24 +18,25 @@ import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-const watchable = ['run', 'training', 'deployment', 'benchmark'] as const;
 type Seen = Pick<Known, 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
-function thingOfId(id: string): PinnedThing {
-  const kind = watchable.find(name => name === resourceOfId(id)?.kind);
-  if (kind) return { kind, id, label: id };
-  throw new CommandError(`${id} cannot be watched: give ids of runs, training runs, deployments or benchmarks.`);
+function thingOfId(id: string): ResourceRef {
+  const { kind, watch } = resourceOfId(id) ?? {};
+  if (kind !== undefined && watch) return { kind, id, label: id };
+  const watchable = resources.filter(resource => resource.watch).map(({ names }) => names[1]);
+  throw new CommandError(`${id} cannot be watched: give ids of these: ${watchable.join(', ')}.`);
 }
 
 /** What is listed as running, and the pins that are not over. */
-async function whatRuns(context: CommandContext): Promise<PinnedThing[]> {
+async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {
   const { memory } = context;
-  const pins = memory.pinned().filter(pin => watchable.some(kind => kind === pin.kind));
-  const running = (await Promise.all([listed(everyRun), listed(everyTrainingRun), listed(deploymentList)])).flat();
-  const isPinned = (thing: PinnedThing): boolean => pins.some(({ kind, id }) => kind === thing.kind && id === thing.id);
+  const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch);
+  const lists = resources.flatMap(({ watch }) => watch?.running ?? []);
+  const running = (await Promise.all(lists.map(listed))).flat();
+  const isPinned = (thing: ResourceRef): boolean => pins.some(({ kind, id }) => kind === thing.kind && id === thing.id);
   return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(thing => !isPinned(thing))];
 
-  async function listed<Row>(source: ListSource<Row>): Promise<PinnedThing[]> {
+  async function listed(source: ListSource<object>): Promise<ResourceRef[]> {
     const page = await source.readPage({ ...context, query: {} });
     rememberRows(memory, source, page.items);
     return page.items.flatMap(row => {
@@ -48,7 +46,7 @@ async function whatRuns(context: CommandContext): Promise<PinnedThing[]> {
   }
 
   /** What cannot be read is followed: that says why. */
-  async function unlessOver(pin: PinnedThing): Promise<PinnedThing[]> {
+  async function unlessOver(pin: ResourceRef): Promise<ResourceRef[]> {
     const seen = await lookAt(pin, context).catch(() => undefined);
     return hasEnded(seen?.status) ? [] : [pin];
   }
@@ -119,7 +117,7 @@ export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promi
     const signal = AbortSignal.any([io.signal, ...limits]);
     const things = named.length > 0 ? named : await whatRuns(context);
     if (things.length === 0) io.note('Nothing runs.');
-    const watch = async (thing: PinnedThing): Promise<number> => {
+    const watch = async (thing: ResourceRef): Promise<number> => {
       const tell = async (seen: Seen): Promise<void> => {
         const { kind, id } = thing;
         const at = Date.now();

@@ -4,13 +4,12 @@ import { failsAll, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { asError } from '../text/errors.ts';
-import type { ThingKind } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
 
 /** What an action has removed. */
 export interface Removed {
   /** Missing for what has no status and is not remembered. */
-  readonly kind?: ThingKind;
+  readonly kind?: string;
   readonly id: string;
 }
 

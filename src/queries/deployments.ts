@@ -59,6 +59,7 @@ export const undeploy = action(
 
 const remembered = {
   kind: 'deployment',
+  idName: 'deployment_id',
   words: 'deployments',
   observe: observeDeployment,
 } as const;

@@ -78,6 +78,7 @@ export const deleteRun = action(
 
 const rememberedRuns = {
   kind: 'run',
+  idName: 'eval_run_id',
   words: 'runs',
   observe: observeRun,
 } as const;

@@ -1,19 +1,19 @@
 /** What is pinned to Watch: kept between two starts, and announced when it changes. */
-import type { PinnedThing, RememberedStore, ThingKind } from './remembered/store.ts';
+import type { RememberedStore, ResourceRef } from './remembered/store.ts';
 
-const noPins: readonly PinnedThing[] = [];
+const noPins: readonly ResourceRef[] = [];
 
 export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Set<() => void>();
-  #list: readonly PinnedThing[] | undefined;
+  #list: readonly ResourceRef[] | undefined;
 
   constructor(remembered: () => RememberedStore) {
     this.#remembered = remembered;
   }
 
   /** In the order in which they were pinned; the same array until it changes. Opens the store of what was seen. */
-  list(): readonly PinnedThing[] {
+  list(): readonly ResourceRef[] {
     if (this.#list) return this.#list;
     const list = this.#remembered().pinned();
     this.#list = list;
@@ -23,16 +23,16 @@ export class Pins {
   }
 
   /** The same without opening anything: none before they were first asked for, which the first frame does not. */
-  known(): readonly PinnedThing[] {
+  known(): readonly ResourceRef[] {
     return this.#list ?? noPins;
   }
 
-  has(kind: ThingKind, id: string): boolean {
+  has(kind: string, id: string): boolean {
     return this.list().some(pin => pin.kind === kind && pin.id === id);
   }
 
   /** Pins it, or unpins it. Gives whether it is pinned now. */
-  toggle(thing: PinnedThing): boolean {
+  toggle(thing: ResourceRef): boolean {
     const { kind, id } = thing;
     const wasPinned = this.has(kind, id);
     if (wasPinned) this.#remembered().unpin(kind, id);
@@ -41,7 +41,7 @@ export class Pins {
     return !wasPinned;
   }
 
-  remove(kind: ThingKind, id: string): void {
+  remove(kind: string, id: string): void {
     if (this.has(kind, id)) this.toggle({ kind, id, label: id });
   }
 

@@ -85,6 +85,7 @@ export async function lastCheckpoint(service: Service, runId: string, options?: 
 
 const remembered = {
   kind: 'training',
+  idName: 'training_run_id',
   words: 'training runs',
   observe: observeTraining,
 } as const;

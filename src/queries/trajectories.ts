@@ -84,6 +84,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
   };
   return remembering(listed, {
     kind: 'trajectory',
+    idName: 'trajectory_id',
     words: 'trajectories',
     parent: run ?? training,
     keeps: row => dataset === undefined || row.dataset_name === dataset,

@@ -6,12 +6,13 @@ import { type GateMonitor, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import type { Removed } from './action.ts';
+import type { Kinds } from './kinds.ts';
 import { Lists } from './lists.ts';
 import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
-import { lostAfterMs, type Observation, runnableKinds, StatusStore } from './statuses/store.ts';
+import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
 import type { Job, JobState } from './uploads/job.ts';
 
 // In Node react-query believes that it renders on a server, where it never polls and never retries.
@@ -21,6 +22,8 @@ environmentManager.setIsServer(() => false);
 const forgetAfterMs = 10 * 60_000;
 
 export interface WorkbenchOptions {
+  /** What must be known of resources to keep their statuses. */
+  readonly kinds: Kinds;
   /** Gives the service, loading and connecting it the first time. */
   readonly service: () => Promise<Service>;
   /** How the connection to the service is; always there where it is not given. */
@@ -52,6 +55,7 @@ export class Workbench {
   readonly service: () => Promise<Service>;
   readonly connection: ConnectionMonitor;
   readonly gate: GateMonitor;
+  readonly kinds: Kinds;
   readonly profile: string;
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
@@ -81,7 +85,7 @@ export class Workbench {
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
   /** What is known of everything that has a status. */
-  readonly statuses = new StatusStore();
+  readonly statuses: StatusStore;
   readonly pins: Pins;
   /** Work that goes on whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<JobState>>();
@@ -106,6 +110,8 @@ export class Workbench {
     this.connection = options.connection ?? fixedConnection;
     this.gate = options.gate ?? openGate;
     this.#stopFollowing = this.connection.subscribe(this.#follow);
+    this.kinds = options.kinds;
+    this.statuses = new StatusStore(options.kinds);
     this.keepsChats = keepsChats;
     this.poll = poll;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
@@ -137,15 +143,15 @@ export class Workbench {
       }),
     );
     const recent = remembered.seenSince(now - lostAfterMs);
-    statuses.recall(recent.filter(({ kind, status }) => runnableKinds.has(kind) && isRunning(status)));
+    statuses.recall(recent.filter(({ kind, status }) => statuses.runs(kind) && isRunning(status)));
   }
 
   /** Keeps what was read for the next start. It is written later, by the store. */
   #remember(observations: readonly Observation[], at: number): void {
-    const kept = observations.filter(({ kind, record }) => record !== undefined || runnableKinds.has(kind));
+    const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
     this.remembered.see(kept, at);
     for (const { kind, id, done } of kept) {
-      if (kind === 'training' && done != null) this.remembered.recordProgress(id, done, at);
+      if (this.kinds.get(kind)?.recordsProgress && done != null) this.remembered.recordProgress(id, done, at);
     }
   }
 

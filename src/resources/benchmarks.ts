@@ -4,9 +4,10 @@ import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { ageOf, timeColumn } from '../present/times.ts';
-import { benchmarkList, benchmarkQuery, imageList, runtimeList } from '../queries/benchmarks.ts';
+import { benchmarkList, benchmarkQuery, imageList, readinessQuery, runtimeList } from '../queries/benchmarks.ts';
 import { count } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
+import { readOf } from './watching.ts';
 
 export const benchmarkColumns: readonly Column<Benchmark>[] = [
   {
@@ -107,6 +108,7 @@ export const benchmarks = defineResource<Benchmark>({
   label: row => row.label,
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
+  watch: { status: id => [readOf(readinessQuery(id))] },
 });
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [

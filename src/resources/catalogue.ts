@@ -1,5 +1,6 @@
 /** The resources by name, by id and by kind. */
-import type { PinnedThing } from '../queries/remembered/store.ts';
+import type { Kinds } from '../queries/kinds.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
 import type { Place } from './place.ts';
@@ -26,14 +27,21 @@ export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }
 
+/** What the statuses of the watched ones are kept by. */
+export const kinds: Kinds = new Map(
+  resources.flatMap(({ kind, watch }) =>
+    kind === undefined || !watch ? [] : [[kind, { ...watch, runs: watch.running !== undefined }]],
+  ),
+);
+
 /** As what a row is pinned and watched; undefined for what is neither. */
-export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): PinnedThing | undefined {
+export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): ResourceRef | undefined {
   const { kind } = resource;
-  return kind && { kind, id: idOf(resource, row), label: labelOf(resource, row) };
+  return kind === undefined ? undefined : { kind, id: idOf(resource, row), label: labelOf(resource, row) };
 }
 
 /** Where what is pinned or watched opens; undefined for what this program does not know. */
-export function placeOfRef({ kind, id, label }: PinnedThing): Place | undefined {
+export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined {
   const resource = resourceOfKind(kind);
   return resource && recordPlace(resource, id, label);
 }

@@ -3,9 +3,10 @@ import type { Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import type { ListSource } from '../queries/list.ts';
-import type { ThingKind } from '../queries/remembered/store.ts';
+import type { Observation } from '../queries/statuses/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
+import { readOf, type Watching } from './watching.ts';
 
 /** What a key would do about something, e.g. about a list without rows: `uploads one`. */
 export interface Advice {
@@ -25,7 +26,7 @@ export interface ResourceOf<Row> {
   /** How its ids begin: the document's own examples, and what other services call the same. */
   readonly idPattern?: RegExp;
   /** As what one is pinned, watched and remembered; it is not where this is missing. Kept on disk: it must not change. */
-  readonly kind?: ThingKind;
+  readonly kind?: string;
   /** By what a list can be narrowed. */
   readonly scopes?: readonly ScopeName[];
   /** They are listed only within one of these, and have no section. */
@@ -42,6 +43,10 @@ export interface ResourceOf<Row> {
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, where that is not its record. */
   readonly place?: (row: Row) => Place;
+  /** The status of a row, where it has one: a pinned one is then read until it has ended. */
+  readonly status?: (row: Row) => string | null | undefined;
+  /** How one is watched, where its status is not all that there is to say. */
+  readonly watch?: Watching<Row>;
   /** What can be done with rows. */
   readonly commands?: CommandTable;
   /** What is said of a list without rows; `No projects yet` where it is missing. */
@@ -52,9 +57,24 @@ export interface ResourceOf<Row> {
 /** A resource whatever its rows are. Its rows are to be had from itself only. */
 export type Resource = ResourceOf<object>;
 
-/** Declares a resource and checks it against the type of its rows. */
+/**
+ * Declares a resource. Where it says nothing of how one is watched, every answer about one is reported by its name and its
+ * status, and its record is what is watched.
+ */
 export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
-  return declared;
+  const { kind, list, get, status, label, parent, watch } = declared;
+  if (kind === undefined || watch || !get) return declared;
+  const { id: idOfRow } = list({});
+  const observes = (row: Row): Observation => {
+    return { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
+  };
+  const observed = (id: string): LiveQuery<Row> => ({ about: { kind, id }, observes, ...get(id) });
+  return {
+    ...declared,
+    list: scope => ({ observes, ...list(scope) }),
+    get: observed,
+    ...(status && { watch: { status: (id: string) => [readOf(observed(id))] } }),
+  };
 }
 
 /** What many are called, as a title: `Training runs`. */

@@ -4,9 +4,10 @@ import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
-import { deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
+import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { defineResource } from './define.ts';
+import { readOf } from './watching.ts';
 
 export const deploymentColumns: readonly Column<Deployment>[] = [
   {
@@ -88,5 +89,10 @@ export const deployments = defineResource<Deployment>({
   facts: deploymentFacts,
   label: row => row.model_slug,
   commands: deploymentCommands,
+  watch: {
+    status: id => [readOf(deploymentQuery(id))],
+    running: deploymentList,
+    shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
+  },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });

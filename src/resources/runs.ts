@@ -5,12 +5,14 @@ import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
-import { evalRunQuery, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
+import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
+import { trajectoryKeys } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
 import type { RewardSummary } from './reward-summary.ts';
+import { readOf } from './watching.ts';
 
 export const runColumns: readonly Column<EvalRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 12, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
@@ -113,5 +115,18 @@ export const runs = defineResource<EvalRun>({
   label: row => row.display_name,
   parent: row => row.bench_id,
   commands: runCommands,
+  watch: {
+    status: id => [readOf(evalProgressQuery(id)), readOf(evalRunQuery(id))],
+    details: id => [readOf(evalRunQuery(id))],
+    running: everyRun,
+    endsForGood: true,
+    shownIn: id => [
+      evaluationKeys.everyRun,
+      evaluationKeys.one(id),
+      evaluationKeys.progress(id),
+      evaluationKeys.results(id),
+      trajectoryKeys.list({ eval_run_id: id }),
+    ],
+  },
   emptyAdvice: { command: benchmarkCommands.evaluate, words: 'on a benchmark evaluates a model' },
 });

@@ -9,12 +9,17 @@ import {
   checkpointList,
   everyTrainingRun,
   type ProgressedRun,
+  trainerRewardsQuery,
+  trainingKeys,
+  trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
   withProgress,
 } from '../queries/training.ts';
+import { trajectoryKeys } from '../queries/trajectories.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
+import { readOf } from './watching.ts';
 
 /** The step budget of a run, where its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
@@ -139,6 +144,22 @@ export const training = defineResource<TrainingRun>({
   label: row => row.display_name,
   parent: row => row.bench_id,
   commands: trainingCommands,
+  watch: {
+    status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
+    details: id => [readOf(trainingRunQuery(id)), readOf(trainerRewardsQuery(id, false))],
+    running: everyTrainingRun,
+    endsForGood: true,
+    recordsProgress: true,
+    shownIn: id => [
+      trainingKeys.everyRun,
+      trainingKeys.one(id),
+      trainingKeys.progress(id),
+      trainingKeys.trainerRewards(id),
+      trainingKeys.heldOutRewards(id),
+      trainingKeys.checkpoints(id),
+      trajectoryKeys.list({ training_run_id: id }),
+    ],
+  },
   emptyWords: 'No training runs yet',
   emptyAdvice: { command: benchmarkCommands.train, words: 'on a benchmark starts one' },
 });

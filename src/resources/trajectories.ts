@@ -5,9 +5,10 @@ import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
-import { trajectoryList, trajectoryQuery } from '../queries/trajectories.ts';
+import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
+import { readOf } from './watching.ts';
 
 export const trajectoryColumns: readonly Column<Trajectory>[] = [
   {
@@ -105,5 +106,6 @@ export const trajectories = defineResource<Trajectory>({
   facts: trajectoryFacts,
   label: row => row.task_id,
   commands: trajectoryCommands,
+  watch: { status: id => [readOf(trajectoryStatusQuery(id))], endsForGood: true },
   emptyWords: 'No trajectories yet: evaluations record them',
 });

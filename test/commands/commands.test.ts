@@ -236,7 +236,7 @@ describe('watch', () => {
   it.each([
     [['t-words'], exitCodes.usage, /cannot be watched/],
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
-    [[' '], exitCodes.usage, /cannot be watched: give ids of runs/],
+    [[' '], exitCodes.usage, /cannot be watched: give ids of these: benchmark, run/],
     [['evr_nothing', '--timeout', 'soon'], exitCodes.usage, /--timeout takes a number above 0/],
   ])('says what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('watch', args);

@@ -1,4 +1,5 @@
 /** The lists of a connection: how many rows each is known to have, whoever shows it. */
+
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import type { ListSource } from '../../src/queries/list.ts';
 import { useListCount } from '../../src/queries/use-count.ts';
 import { useList } from '../../src/queries/use-list.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { ListServer, type Row } from './list-server.ts';
@@ -15,7 +17,7 @@ const key = ['rows', 'list'];
 function world(count: number) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
-  const workbench = new Workbench({ service: async () => fakeService(), profile: 'test' });
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
   const source: ListSource<Row> = { key, id: ({ id }) => id, readPage: async ({ query }) => server.answer(query) };
   return { server, workbench, source };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RememberedStore, type SeenThing } from '../../src/queries/remembered/store.ts';
+import { RememberedStore, type SeenResource } from '../../src/queries/remembered/store.ts';
 
 let folder: string;
 let path: string;
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const run = (id: string, more: Partial<SeenThing> = {}): SeenThing => ({
+const run = (id: string, more: Partial<SeenResource> = {}): SeenResource => ({
   kind: 'run',
   id,
   label: `name of ${id}`,
@@ -68,13 +68,13 @@ describe('what was seen', () => {
       seenAt: 2_000,
     });
     store.see([{ kind: 'run', id: 'b', status: 'running' }], 3_000);
-    expect(store.find('run', 'b')).toMatchObject({ label: 'b', record: { eval_run_id: 'b', status: 'running' } });
+    expect(store.find('run', 'b')).toMatchObject({ label: 'b', record: { status: 'running' } });
     store.close();
   });
 
   it('says nothing of how far something is once its status has changed', () => {
     const store = RememberedStore.open(path, 'prod');
-    const training: SeenThing = { kind: 'training', id: 't', label: 't', status: 'running' };
+    const training: SeenResource = { kind: 'training', id: 't', label: 't', status: 'running' };
     store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
     store.see([{ ...training, status: 'succeeded' }], 2_000);
     expect(store.find('training', 't')?.record).toEqual({ training_run_id: 't', status: 'succeeded' });

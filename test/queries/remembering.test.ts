@@ -23,7 +23,7 @@ const observe = (run: Run): Observation => ({
   parent: 'b1',
   record: { ...run },
 });
-const about = { kind: 'run', words: 'runs', observe } as const;
+const about = { kind: 'run', idName: 'id', words: 'runs', observe } as const;
 
 function listOf(answer: () => Run[]): ListSource<Run> {
   const listed: ListSource<Run> = {

@@ -1,9 +1,11 @@
 /** Conversations: what is streamed, what breaks off, what is kept, and what goes on while nothing shows it. */
+
 import { render } from 'ink-testing-library';
 import { describe, expect, it } from 'vitest';
 import { useKeptChat } from '../../src/queries/kept-chats.ts';
 import { Talk, useTalk } from '../../src/queries/talk.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent } from '../../src/service/chat.ts';
 import { eventually } from '../eventually.ts';
 
@@ -42,7 +44,7 @@ function Shown({ talk }: { readonly talk: Talk }) {
 
 function opened({ keepsChats = true } = {}) {
   const fake = talkingService();
-  const workbench = new Workbench({ service: async () => fake.service, profile: 'test', keepsChats });
+  const workbench = new Workbench({ kinds, service: async () => fake.service, profile: 'test', keepsChats });
   const talk = new Talk(workbench);
   const view = render(
     <WorkbenchProvider workbench={workbench}>

@@ -5,6 +5,7 @@ import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 import { isNotOffered } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
@@ -31,7 +32,7 @@ function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (ref
 describe('useLive', () => {
   it('asks once for what several show', async () => {
     const read = vi.fn(async () => 'tea');
-    const workbench = new Workbench({ service, profile: 'test' });
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
     const shared = query('shared', read);
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
@@ -47,7 +48,7 @@ describe('useLive', () => {
 
   it('keeps what it has while asking fails, and says so', async () => {
     let fails = false;
-    const workbench = new Workbench({ service, profile: 'test' });
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
     const moody = query('moody', async () => {
       if (fails) throw new Error('the cable is out');
       return 'tea';
@@ -70,7 +71,7 @@ describe('useLive', () => {
     const server = await hostileServer(limit, json({ items: [], has_more: false }));
     const clock = manualClock(Date.now());
     const live = serviceAt(server.url, { clock }).service;
-    const workbench = new Workbench({ service: async () => live, gate: live.gate, profile: 'test' });
+    const workbench = new Workbench({ kinds, service: async () => live, gate: live.gate, profile: 'test' });
     const first: LiveQuery<string> = {
       ...query('first', async () => 'unused'),
       read: async ({ service: asked, signal }) =>
@@ -105,7 +106,7 @@ describe('useLive', () => {
     const intervals = { focusedMs: 1_000, visibleMs: 1_000 };
 
     async function polling() {
-      const workbench = new Workbench({ service, profile: 'test', poll: intervals });
+      const workbench = new Workbench({ kinds, service, profile: 'test', poll: intervals });
       const read = vi.fn(async () => 'tea');
       const refresh = vi.fn();
       const of = query('paused', read);
@@ -161,7 +162,7 @@ describe('useLive', () => {
     const missing = refusal(404, 'invalid_request_error', 'resource_not_found');
     const server = await hostileServer(missing, json({ items: [], has_more: false }));
     const live = serviceAt(server.url).service;
-    const workbench = new Workbench({ service: async () => live, profile: 'test' });
+    const workbench = new Workbench({ kinds, service: async () => live, profile: 'test' });
     const optional: LiveQuery<string> = {
       ...query('optional', async () => 'unused'),
       read: async ({ service: asked, signal }) =>

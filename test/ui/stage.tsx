@@ -1,8 +1,10 @@
 /** One window on an otherwise empty screen, in the real shell, on a service that the test makes up. */
+
 import { Text } from 'ink';
 import { type ComponentType, type ReactNode, useEffect } from 'react';
 import { onTestFinished } from 'vitest';
 import { Workbench } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place, ViewName } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
@@ -77,7 +79,7 @@ export function openViewOnStage<Name extends ViewName>(
   component: ComponentType<ViewProps<Name>>,
   { service = noService, others = [], place, ...options }: StageOptions & ViewOptions<Name> = {},
 ): Stage {
-  const workbench = new Workbench({ service, profile: 'test' });
+  const workbench = new Workbench({ kinds, service, profile: 'test' });
   const screen = openScreen(
     <Program
       workbench={workbench}

@@ -1,5 +1,7 @@
 /** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
+
 import { Workbench } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place } from '../../src/resources/place.ts';
 import { systemClock } from '../../src/service/clock.ts';
 import { createService } from '../../src/service/index.ts';
@@ -58,6 +60,7 @@ export function openProgram(options: ProgramOptions): RunningProgram {
     },
   });
   const workbench = new Workbench({
+    kinds,
     service: async () => service,
     profile: 'torture',
     readOnly: options.readOnly,

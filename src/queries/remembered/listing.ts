@@ -7,10 +7,12 @@ import { type ListSource, type NotedPage, wholePage } from '../list.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
-import type { RememberedStore, RememberedThing, ThingKind } from './store.ts';
+import type { RememberedResource, RememberedStore } from './store.ts';
 
 export interface Remembering<Row> {
-  readonly kind: ThingKind;
+  readonly kind: string;
+  /** The field of a row that holds its id. */
+  readonly idName: string;
   /** What a row says about its resource. */
   readonly observe: (row: Row) => Observation;
   /** The resources of this parent only. */
@@ -23,14 +25,15 @@ export interface Remembering<Row> {
 
 export { rememberedAt };
 
-function rowOf<Row>({ record, seenAt }: RememberedThing): Row {
-  return { ...record, remembered_at: seenAt } as unknown as Row;
+/** What was seen only in part, e.g. in an answer about progress, has no more than its id. */
+function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
+  return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;
 }
 
 /** Makes a list fall back on what was remembered, and declares what its rows say. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
-  { kind, observe, parent, keeps = () => true, words }: Remembering<Row>,
+  { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
 ): ListSource<Row> {
   return {
     ...source,
@@ -41,7 +44,7 @@ export function remembering<Row extends object>(
       } catch (error) {
         if (!isNotOffered(error)) throw error;
         const seen = memory.list(kind, parent);
-        const items = seen.map(thing => rowOf<Row>(thing)).filter(keeps);
+        const items = seen.map(thing => rowOf<Row>(thing, idName)).filter(keeps);
         const note = `This service does not list ${words}; showing what was seen here, as it was then`;
         return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
       }
@@ -53,7 +56,7 @@ export function remembering<Row extends object>(
 export function rememberingOne<Thing extends object>(
   query: LiveQuery<Thing>,
   id: string,
-  { kind, observe }: Pick<Remembering<Thing>, 'kind' | 'observe'>,
+  { kind, idName, observe }: Pick<Remembering<Thing>, 'kind' | 'idName' | 'observe'>,
 ): LiveQuery<Thing> {
   return {
     ...query,
@@ -65,7 +68,7 @@ export function rememberingOne<Thing extends object>(
       } catch (error) {
         const seen = isNotOffered(error) ? memory.find(kind, id) : undefined;
         if (!seen) throw error;
-        return rowOf<Thing>(seen);
+        return rowOf<Thing>(seen, idName);
       }
     },
   };

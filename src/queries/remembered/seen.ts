@@ -2,12 +2,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Row, Tables } from './tables.ts';
 
-export const thingKinds = ['benchmark', 'run', 'training', 'deployment', 'trajectory', 'dataset'] as const;
-export type ThingKind = (typeof thingKinds)[number];
-
 /** What was seen of a resource. What is left out stays as it was remembered. */
-export interface SeenThing {
-  readonly kind: ThingKind;
+export interface SeenResource {
+  readonly kind: string;
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
@@ -18,8 +15,8 @@ export interface SeenThing {
 }
 
 /** A resource as it was when it was last seen. */
-export interface RememberedThing {
-  readonly kind: ThingKind;
+export interface RememberedResource {
+  readonly kind: string;
   readonly id: string;
   readonly label: string;
   readonly status: string | undefined;
@@ -38,32 +35,22 @@ export function rememberedAt(row: object): number | undefined {
 const touchMs = 60_000;
 const keptOfKind = 5_000;
 
-/** The name of the id in a record, for what was seen only in part. */
-const idNames: Readonly<Record<ThingKind, string>> = {
-  benchmark: 'bench_id',
-  run: 'eval_run_id',
-  training: 'training_run_id',
-  deployment: 'deployment_id',
-  trajectory: 'trajectory_id',
-  dataset: 'dataset_id',
-};
-
-const keyOf = ({ kind, id }: Pick<SeenThing, 'kind' | 'id'>): string => `${kind} ${id}`;
+const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 /** How far something was in one status says nothing of how far it is in the next. */
-function withoutProgress(record: RememberedThing['record'] | undefined): RememberedThing['record'] | undefined {
+function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
   const { completed_steps: _, ...rest } = record;
   return rest;
 }
 
 /** What is remembered once more has been seen. */
-function joined(old: RememberedThing | undefined, seen: SeenThing, seenAt: number): RememberedThing {
+function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
   const known = old?.status === status ? old?.record : withoutProgress(old?.record);
   const record = {
-    ...(known ?? { [idNames[kind]]: id }),
+    ...known,
     ...(seen.record ?? (status === undefined ? {} : { status })),
   };
   return {
@@ -77,15 +64,15 @@ function joined(old: RememberedThing | undefined, seen: SeenThing, seenAt: numbe
   };
 }
 
-function isWritten(thing: RememberedThing, written: RememberedThing | undefined): boolean {
+function isWritten(thing: RememberedResource, written: RememberedResource | undefined): boolean {
   if (!written || thing.seenAt - written.seenAt >= touchMs) return false;
   return isDeepStrictEqual({ ...thing, seenAt: 0 }, { ...written, seenAt: 0 });
 }
 
-function thingOf(row: Row): RememberedThing {
+function thingOf(row: Row): RememberedResource {
   const { kind, id, label, status, parent, record, seen_at } = row;
   return {
-    kind: kind as ThingKind,
+    kind: String(kind),
     id: String(id),
     label: String(label),
     status: status == null ? undefined : String(status),
@@ -95,17 +82,17 @@ function thingOf(row: Row): RememberedThing {
   };
 }
 
-export class SeenThings {
+export class SeenResources {
   readonly #tables: Tables;
-  readonly #waiting = new Map<string, RememberedThing>();
+  readonly #waiting = new Map<string, RememberedResource>();
   /** What this program last wrote of each. */
-  readonly #written = new Map<string, RememberedThing>();
+  readonly #written = new Map<string, RememberedResource>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
   }
 
-  see(things: readonly SeenThing[], now: number): void {
+  see(things: readonly SeenResource[], now: number): void {
     for (const seen of things) {
       const key = keyOf(seen);
       const old = this.#waiting.get(key) ?? this.#written.get(key) ?? this.#read(seen.kind, seen.id);
@@ -127,7 +114,7 @@ export class SeenThings {
     if (written) for (const thing of fresh) this.#written.set(keyOf(thing), thing);
   }
 
-  list(kind: ThingKind, parent?: string): RememberedThing[] {
+  list(kind: string, parent?: string): RememberedResource[] {
     this.flush();
     const ofParent = parent === undefined ? '' : 'and parent = ?';
     const values = [this.#tables.scope, kind, ...(parent === undefined ? [] : [parent])];
@@ -135,7 +122,7 @@ export class SeenThings {
     return this.#tables.all(sql, ...values).map(thingOf);
   }
 
-  since(since: number): Omit<RememberedThing, 'record' | 'parent'>[] {
+  since(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
     this.flush();
     const sql =
       'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
@@ -145,17 +132,17 @@ export class SeenThings {
     });
   }
 
-  find(kind: ThingKind, id: string): RememberedThing | undefined {
+  find(kind: string, id: string): RememberedResource | undefined {
     return this.#waiting.get(keyOf({ kind, id })) ?? this.#read(kind, id);
   }
 
-  #read(kind: ThingKind, id: string): RememberedThing | undefined {
+  #read(kind: string, id: string): RememberedResource | undefined {
     const sql = 'select * from seen where profile = ? and kind = ? and id = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, kind, id);
     return row && thingOf(row);
   }
 
-  forget(kind: ThingKind, id: string): void {
+  forget(kind: string, id: string): void {
     this.#waiting.delete(keyOf({ kind, id }));
     this.#written.delete(keyOf({ kind, id }));
     this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.scope, kind, id);
@@ -164,7 +151,8 @@ export class SeenThings {
   /** Drops what was last seen before then, and of each kind what is beyond the newest 5,000. */
   prune(before: number): void {
     this.#tables.run('delete from seen where seen_at < ?', before);
-    for (const kind of thingKinds) {
+    const kinds = this.#tables.all('select distinct kind from seen where profile = ?', this.#tables.scope);
+    for (const { kind = null } of kinds) {
       this.#tables.run(
         `delete from seen where profile = ?1 and kind = ?2 and id not in (
            select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3

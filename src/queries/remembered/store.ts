@@ -6,15 +6,15 @@
  */
 import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
-import { type RememberedThing, type SeenThing, SeenThings, type ThingKind } from './seen.ts';
+import { type RememberedResource, type SeenResource, SeenResources } from './seen.ts';
 import { openTables, type Tables, tablesInMemory } from './tables.ts';
 import { UploadRecords } from './upload-records.ts';
 
 export type { ProgressPoint } from './progress.ts';
-export type { RememberedThing, SeenThing, ThingKind } from './seen.ts';
+export type { RememberedResource, SeenResource } from './seen.ts';
 
-export interface PinnedThing {
-  readonly kind: ThingKind;
+export interface ResourceRef {
+  readonly kind: string;
   readonly id: string;
   readonly label: string;
 }
@@ -38,7 +38,7 @@ const keptChats = 200;
 export class RememberedStore {
   readonly #tables: Tables;
   readonly #scope: string;
-  readonly #seen: SeenThings;
+  readonly #seen: SeenResources;
   readonly #progress: ProgressPoints;
   /** Uploads that can be continued. */
   readonly uploads: UploadRecords;
@@ -48,7 +48,7 @@ export class RememberedStore {
   private constructor(tables: Tables) {
     this.#tables = tables;
     this.#scope = tables.scope;
-    this.#seen = new SeenThings(tables);
+    this.#seen = new SeenResources(tables);
     this.#progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
     this.#pages = new RememberedPages(tables);
@@ -83,7 +83,7 @@ export class RememberedStore {
   }
 
   /** Remembers what was seen. It is written a little later, with what is seen next: no answer waits for the disk. */
-  see(things: readonly SeenThing[], now = Date.now()): void {
+  see(things: readonly SeenResource[], now = Date.now()): void {
     this.#seen.see(things, now);
     if (things.length > 0) this.#writeSoon();
   }
@@ -118,39 +118,39 @@ export class RememberedStore {
   }
 
   /** Things of a kind, those seen last first; of one parent where it is given. */
-  list(kind: ThingKind, parent?: string): RememberedThing[] {
+  list(kind: string, parent?: string): RememberedResource[] {
     return this.#seen.list(kind, parent);
   }
 
   /** What was seen since then, without the records, those seen last first. */
-  seenSince(since: number): Omit<RememberedThing, 'record' | 'parent'>[] {
+  seenSince(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
     return this.#seen.since(since);
   }
 
-  find(kind: ThingKind, id: string): RememberedThing | undefined {
+  find(kind: string, id: string): RememberedResource | undefined {
     return this.#seen.find(kind, id);
   }
 
   /** Forgets a thing that is gone from the service. */
-  forget(kind: ThingKind, id: string): void {
+  forget(kind: string, id: string): void {
     this.#seen.forget(kind, id);
     this.unpin(kind, id);
   }
 
-  pin({ kind, id, label }: PinnedThing, now = Date.now()): void {
+  pin({ kind, id, label }: ResourceRef, now = Date.now()): void {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
     this.#tables.run(sql, this.#scope, kind, id, label, now);
   }
 
-  unpin(kind: ThingKind, id: string): void {
+  unpin(kind: string, id: string): void {
     this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
 
   /** What is pinned, in the order in which it was. */
-  pinned(): PinnedThing[] {
+  pinned(): ResourceRef[] {
     return this.#tables
       .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
-      .map(({ kind, id, label }) => ({ kind: kind as ThingKind, id: String(id), label: String(label) }));
+      .map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
   /** Notes how far a training run is, where that has changed. */

@@ -8,12 +8,11 @@ import { isRunning } from '../../contract/status.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
 import { asError } from '../../text/errors.ts';
 import { rememberedAt } from '../remembered/seen.ts';
-import type { ThingKind } from '../remembered/store.ts';
 import type { Observation, ReadTimes, StatusStore } from './store.ts';
 
 /** Which resource a query is about. */
 export interface Subject {
-  readonly kind: ThingKind;
+  readonly kind: string;
   readonly id: string;
 }
 

@@ -4,11 +4,12 @@
  * So each change is announced once, no matter which part of the program read it first.
  */
 import { hasEnded, isRunning } from '../../contract/status.ts';
-import type { PinnedThing, ThingKind } from '../remembered/store.ts';
+import type { Kinds } from '../kinds.ts';
+import type { ResourceRef } from '../remembered/store.ts';
 
 /** What an answer says of one resource. What it does not say is left out. */
 export interface Observation {
-  readonly kind: ThingKind;
+  readonly kind: string;
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
@@ -29,7 +30,7 @@ export interface Observation {
 
 /** Everything known of one resource. The object is replaced when something of it changes, and only then. */
 export interface Known {
-  readonly kind: ThingKind;
+  readonly kind: string;
   readonly id: string;
   readonly label: string;
   readonly status: string | undefined;
@@ -65,9 +66,6 @@ export interface ReadTimes {
 
 type Named = Pick<Known, 'kind' | 'id'>;
 type TransitionListener = (transitions: readonly Transition[]) => void;
-
-/** Runs never leave their end. A deployment or a benchmark may: it is stopped, or loses a secret. */
-const finalKinds: ReadonlySet<ThingKind> = new Set<ThingKind>(['run', 'training', 'trajectory']);
 
 interface Entry {
   known: Known;
@@ -129,7 +127,7 @@ export function unknown({ kind, id }: Named, label: string): Known {
 }
 
 /** What is known of one resource from several answers, outside of any store. */
-export function knownFrom(thing: PinnedThing, observations: readonly Observation[]): Known {
+export function knownFrom(thing: ResourceRef, observations: readonly Observation[]): Known {
   return observations.reduce(merged, unknown(thing, thing.label));
 }
 
@@ -138,6 +136,16 @@ export class StatusStore {
   readonly #listeners = new Set<() => void>();
   readonly #transitionListeners = new Set<TransitionListener>();
   #all: readonly Known[] | undefined;
+  readonly #kinds: Kinds;
+
+  constructor(kinds: Kinds) {
+    this.#kinds = kinds;
+  }
+
+  /** Whether resources of a kind run by themselves: their ends are news whether or not they are pinned. */
+  runs(kind: string): boolean {
+    return this.#kinds.get(kind)?.runs ?? false;
+  }
 
   /** Everything known, the first seen first; the same array until something changes. */
   all(): readonly Known[] {
@@ -215,7 +223,7 @@ export class StatusStore {
    * Takes in what was seen before this store was made, by an earlier start of the program or before a switch of profiles.
    * It changes nothing that is known already. What ran then and has ended since is news.
    */
-  recall(things: readonly (PinnedThing & { readonly status: string | undefined; readonly seenAt: number })[]): void {
+  recall(things: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
     let changed = false;
     for (const { status, seenAt, ...thing } of things) {
       if (this.#entries.has(keyOf(thing))) continue;
@@ -234,7 +242,7 @@ export class StatusStore {
   }
 
   /** Notes that it could not be read. Its status stays as it was last read. */
-  failed(thing: PinnedThing, fault: string): void {
+  failed(thing: ResourceRef, fault: string): void {
     this.#change(thing, known => ({ ...known, fault }));
   }
 
@@ -272,7 +280,7 @@ export class StatusStore {
     };
   }
 
-  #change(thing: PinnedThing, change: (known: Known) => Known): void {
+  #change(thing: ResourceRef, change: (known: Known) => Known): void {
     const entry = this.#entries.get(keyOf(thing));
     const before = entry?.known ?? unknown(thing, thing.label);
     const known = change(before);
@@ -292,7 +300,7 @@ export class StatusStore {
   /** An answer that was asked for before the end was seen says how it was before: it does not take the end back. */
   #withoutTakingBack({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
     const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
-    if (!takesBack || (!finalKinds.has(said.kind) && askedAt > statusAt)) return said;
+    if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && askedAt > statusAt)) return said;
     const { kind, id, label, startedAt } = said;
     return { kind, id, label, startedAt };
   }
@@ -308,16 +316,13 @@ export class StatusStore {
 /** What has been lost sight of for so long is no longer counted, nor asked for. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
-/** The kinds that run by themselves: they are counted and watched whether or not they are pinned. */
-export const runnableKinds: ReadonlySet<ThingKind> = new Set<ThingKind>(['run', 'training', 'deployment']);
-
 /** What runs, as far as is known. */
 export function runningOf(statuses: StatusStore, now = Date.now()): Known[] {
   return statuses
     .all()
     .filter(
       known =>
-        runnableKinds.has(known.kind) &&
+        statuses.runs(known.kind) &&
         isRunning(known.status) &&
         !known.gone &&
         now - (statuses.lastRead(known)?.at ?? 0) < lostAfterMs,

@@ -1,9 +1,9 @@
 /** Says that something has come to its end, wherever the user is: a line on the screen, and outside of it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { statusMeaning } from '../../contract/status.ts';
-import { runnableKinds, runningOf, type Transition } from '../../queries/statuses/store.ts';
-import { useBackground } from '../../queries/watch/use-background.ts';
+import { runningOf, type Transition } from '../../queries/statuses/store.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
+import { useBackground } from '../../resources/use-watched.ts';
 import { reward } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Toast } from './shell-context.tsx';
@@ -62,7 +62,7 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
     () =>
       statuses.onTransitions(transitions => {
         const isNews = ({ thing, ended }: Transition): boolean =>
-          ended && (runnableKinds.has(thing.kind) || pins.has(thing.kind, thing.id));
+          ended && (statuses.runs(thing.kind) || pins.has(thing.kind, thing.id));
         const notice = noticeOf(transitions.filter(isNews));
         if (!notice) return;
         toast(notice.toast);

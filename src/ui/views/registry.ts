@@ -1,9 +1,9 @@
 /** Every view of the program: of each resource its list and its record, and the views that show something else. */
 import type { ComponentType } from 'react';
 import type { Command } from '../../present/command.ts';
-import { useWatchedCount } from '../../queries/watch/use-watched.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
+import { useWatchedCount } from '../../resources/use-watched.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';

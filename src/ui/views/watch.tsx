@@ -3,10 +3,10 @@
 import { useMemo } from 'react';
 import type { Column } from '../../present/column.ts';
 import { ageOf, timeColumn } from '../../present/times.ts';
-import { useWatched } from '../../queries/watch/use-watched.ts';
-import { type WatchedThing, watchList } from '../../queries/watch/watch.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
 import { placeOfRef } from '../../resources/catalogue.ts';
+import { useWatched } from '../../resources/use-watched.ts';
+import { type WatchedResource, watchList } from '../../resources/watch.ts';
 import { count, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
@@ -24,13 +24,13 @@ const wideFrom = 80;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
 
-function whyWatched({ pinned, endedAt }: WatchedThing): string {
+function whyWatched({ pinned, endedAt }: WatchedResource): string {
   if (pinned) return 'because it is pinned';
   return endedAt === undefined ? 'because it runs' : 'because it ended while you were here';
 }
 
 /** When the line was read that was read longest ago; epoch milliseconds. */
-function oldestRead({ statuses }: Workbench, rows: readonly WatchedThing[]): number | undefined {
+function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): number | undefined {
   const times = rows.flatMap(row => statuses.lastRead(row)?.at || []);
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -49,7 +49,7 @@ export function WatchView() {
     [theme, sparkWidth],
   );
   return (
-    <ResourceList<WatchedThing>
+    <ResourceList<WatchedResource>
       source={source}
       rows={rows}
       rowsAt={oldestRead(workbench, rows)}
@@ -86,7 +86,7 @@ export function WatchView() {
 }
 
 /** The status as it was last read. */
-export function statusWords({ status, gone, fault }: WatchedThing): string {
+export function statusWords({ status, gone, fault }: WatchedResource): string {
   if (gone) return 'gone';
   return status ?? (fault === undefined ? '' : 'unreachable');
 }
@@ -95,7 +95,7 @@ export function statusWords({ status, gone, fault }: WatchedThing): string {
 export function watchColumns(
   spark: (values: readonly number[], width: number) => string,
   sparkWidth: number,
-): readonly Column<WatchedThing>[] {
+): readonly Column<WatchedResource>[] {
   return [
     { id: 'label', title: 'WATCHED', width: { min: 14, max: 50, grow: 3 }, value: row => row.label },
     {

@@ -1,8 +1,10 @@
 /** What arrives in the query cache is reported, whichever part of the program asked; what answers 404 is gone. */
+
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AnswerMeta, observeAnswers, type Subject } from '../../../src/queries/statuses/observe.ts';
 import { type Observation, StatusStore } from '../../../src/queries/statuses/store.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound } from '../scripted-service.ts';
 
@@ -17,7 +19,7 @@ const observes = ({ id, status }: Run): Observation => ({ kind: 'run', id, statu
 
 function observed() {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } });
-  const statuses = new StatusStore();
+  const statuses = new StatusStore(kinds);
   const reports: (readonly Observation[])[] = [];
   const gone: Subject[] = [];
   const stop = observeAnswers(client, {

@@ -1,4 +1,5 @@
 /** One home for statuses: every change is announced once, whoever reads it first and in whatever order. */
+
 import { describe, expect, it } from 'vitest';
 import {
   lostAfterMs,
@@ -7,6 +8,7 @@ import {
   StatusStore,
   type Transition,
 } from '../../../src/queries/statuses/store.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
 
 const run = (status: string | undefined, more: Partial<Observation> = {}): Observation => ({
   kind: 'run',
@@ -18,7 +20,7 @@ const run = (status: string | undefined, more: Partial<Observation> = {}): Obser
 const times = (at: number, askedAt = at) => ({ at, askedAt });
 
 function listening(): { statuses: StatusStore; transitions: Transition[]; changes: () => number } {
-  const statuses = new StatusStore();
+  const statuses = new StatusStore(kinds);
   const transitions: Transition[] = [];
   let changes = 0;
   statuses.onTransitions(some => transitions.push(...some));

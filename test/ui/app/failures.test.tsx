@@ -1,4 +1,5 @@
 /** What happens when a part of the program fails: the rest stays, a report is written, and no source code is shown. */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';
 import { Failures, failureWords } from '../../../src/ui/app/failures.ts';
@@ -140,7 +142,7 @@ function open(start?: string, shown = registry) {
       },
     },
   };
-  const workbench = new Workbench({ service: () => new Promise(() => {}), profile: 'test' });
+  const workbench = new Workbench({ kinds, service: () => new Promise(() => {}), profile: 'test' });
   const screen = openScreen(
     <ProgramBoundary failures={failures} onQuit={terminal.quit}>
       <Program

@@ -1,9 +1,11 @@
 /** What is asked before the program is left, or shows another service. */
+
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { useUnfinished } from '../../../src/queries/unfinished.ts';
 import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
@@ -46,7 +48,7 @@ function opened(unfinished?: string) {
   const quit = vi.fn();
   const switchTo = vi.fn();
   const connection: Connection = { ...noConnection, profiles: ['local', 'lab'], current: 'local', switchTo };
-  const workbench = new Workbench({ service: async () => fakeService(), profile: 'local' });
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'local' });
   const screen = openScreen(
     <Program
       workbench={workbench}

@@ -1,9 +1,11 @@
 /** What a window shows before it sends is what then arrives at the service: method, path and body, as the profile names them. */
+
 import { expect, it, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { addJob } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import { deploymentCommands } from '../../../src/resources/deployments.ts';
 import { runCommands } from '../../../src/resources/runs.ts';
 import { secretCommands } from '../../../src/resources/secrets.ts';
@@ -72,7 +74,7 @@ const actions: readonly Action[] = [
 async function openView(view: string) {
   const double = await serviceDouble();
   const { service } = serviceAt(`${double.url}/prefix`, { assumptions });
-  const workbench = new Workbench({ service: async () => service, profile: 'test' });
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
   const screen = openScreen(
     <Program
       workbench={workbench}
@@ -134,7 +136,7 @@ it.each(actions.map(action => [action.command.id, action] as const))('%s', async
 it('of an upload name its first request, its files and what comes after', async () => {
   const double = await serviceDouble();
   const { service } = serviceAt(`${double.url}/prefix`, { assumptions });
-  const workbench = new Workbench({ service: async () => service, profile: 'test' });
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
   const job = await uploadOf(folderOf(5), workbench.remembered);
   addJob(workbench.jobs, job);
   const start = { view: 'benchmark-upload', jobId: job.id } as const;

@@ -7,6 +7,7 @@ import type { Command } from '../../../src/present/command.ts';
 import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { ViewDefinition } from '../../../src/ui/app/registry.ts';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
@@ -59,7 +60,7 @@ async function openAt(view: ViewDefinition, double: ServiceDouble, readOnly: boo
     },
   };
   const { service } = serviceAt(double.url);
-  const workbench = new Workbench({ service: async () => service, profile: 'test', readOnly });
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test', readOnly });
   const plan = await planUpload(folder);
   workbench.jobs.set(folder, new BenchmarkUpload(folder, plan, workbench.remembered));
   const screen = openScreen(

@@ -1,9 +1,11 @@
 /** The whole program in process on any service, for walks through every view. */
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
 import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
@@ -62,6 +64,7 @@ export function openProgram(options: RigOptions = {}): Rig {
   };
   const silent = new Promise<Service>(() => {});
   const workbench = new Workbench({
+    kinds,
     service: async () => service ?? silent,
     profile: 'test',
     readOnly,

@@ -1,4 +1,5 @@
 /** Sessions of the whole program in process, on the real local service. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
@@ -50,6 +52,7 @@ function open(options: ScreenOptions & { readOnly?: boolean; poll?: PollInterval
     repaint: () => {},
   };
   const workbench = new Workbench({
+    kinds,
     service: async () => service,
     profile: 'local',
     readOnly: options.readOnly ?? false,
@@ -286,7 +289,7 @@ describe('a service that lies', () => {
     const items = [{ label: 'without an id' }, good, 'not a row', { ...good, label: 'once more' }];
     const server = await hostileServer(json({ items, has_more: false, next_cursor: null }));
     const { service: lying } = serviceAt(server.url);
-    const workbench = new Workbench({ service: async () => lying, profile: 'lying' });
+    const workbench = new Workbench({ kinds, service: async () => lying, profile: 'lying' });
     const terminal: TerminalPort = {
       writeRaw: () => {},
       runExternal: async () => 0,
@@ -315,7 +318,7 @@ describe('a dead service', () => {
       inferenceToken: async () => 'k',
       userAgent: 'test',
     });
-    const workbench = new Workbench({ service: async () => dead, profile: 'dead' });
+    const workbench = new Workbench({ kinds, service: async () => dead, profile: 'dead' });
     const terminal: TerminalPort = {
       writeRaw: () => {},
       runExternal: async () => 0,

@@ -6,7 +6,7 @@ import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/list.ts';
-import type { PinnedThing } from '../../../queries/remembered/store.ts';
+import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { type OrderedList, useOrderedList } from '../../../queries/use-ordered-list.ts';
 import { useSetting } from '../../../queries/use-setting.ts';
 import type { Advice } from '../../../resources/define.ts';
@@ -65,12 +65,12 @@ export interface ResourceListProps<Row> {
   readonly headerFault?: Error | undefined;
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
-  readonly pin?: (row: Row) => PinnedThing | undefined;
+  readonly pin?: (row: Row) => ResourceRef | undefined;
   /** What the list is part of, e.g. a run: its id and JSON are copied where there is no row, and it is what is pinned. */
   readonly whole?: {
     readonly id: string;
     readonly json: unknown;
-    readonly pin?: PinnedThing;
+    readonly pin?: ResourceRef;
     /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
     readonly siblings?: string;
   };

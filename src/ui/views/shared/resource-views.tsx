@@ -85,7 +85,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });
   const bindings = useRecordBindings({
     record: shown && { id, json: shown },
-    pin: resource.kind && { kind: resource.kind, id, label: title },
+    pin: resource.kind === undefined ? undefined : { kind: resource.kind, id, label: title },
     title,
     refresh: live.refresh,
     siblings: resource.names[0],

@@ -3,7 +3,7 @@
  * neighbour, ask the service for it again, choose among its actions.
  */
 
-import type { PinnedThing } from '../../../queries/remembered/store.ts';
+import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { usePin } from '../../../queries/use-pin.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
@@ -28,7 +28,7 @@ export interface RecordOptions {
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
   /** As what it is pinned to Watch; what is not watched has none. */
-  readonly pin?: PinnedThing | undefined;
+  readonly pin?: ResourceRef | undefined;
   /** The record as people read it, where that is not its JSON. */
   readonly document?: (() => Document) | undefined;
   /** Rows to export; the record itself, where it is missing. */

@@ -1,4 +1,5 @@
 /** The views of uploads: what they say of each phase, and that none of them ends the program. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { addJob } from '../../../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
 import { Workbench } from '../../../../src/queries/workbench.tsx';
+import { kinds } from '../../../../src/resources/catalogue.ts';
 import { NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
@@ -38,7 +40,7 @@ afterAll(async () => {
 /** The program, opened at the upload of a folder. */
 async function openUpload(folder: Folder, connect: () => Promise<Service> = async () => service) {
   const memory = remembered()();
-  const workbench = new Workbench({ service: connect, profile: 'test', remembered: () => memory });
+  const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory });
   const job = await uploadOf(folder, memory);
   addJob(workbench.jobs, job);
   const start = { view: 'benchmark-upload', jobId: job.id, label: folder.label } as const;
@@ -147,7 +149,7 @@ describe('the upload of trajectories', () => {
     const path = join(folder, 'three.jsonl');
     const line = (content: string) => JSON.stringify({ messages: [{ role: 'user', content }] });
     writeFileSync(path, `${line('first of all')}\nbroken\n${line('second of all')}\n${line('third of all')}\n`);
-    const workbench = new Workbench({ service: async () => service, profile: 'test' });
+    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
     const job = new TrajectoryUpload('job', path, 'walk');
     addJob(workbench.jobs, job);
     const screen = openScreen(

@@ -3,23 +3,22 @@
  * of what is known; reading goes through the query cache, so that what a view is polling already is not asked for again.
  */
 
-import { hasEnded, isRunning } from '../../contract/status.ts';
-import { isGone, isNotOffered } from '../../service/errors.ts';
-import { deploymentList } from '../deployments.ts';
-import { everyRun } from '../evaluations.ts';
-import { type ListSource, wholePage } from '../list.ts';
-import { paceOf, paceWords } from '../pace.ts';
-import type { Attention } from '../polling.ts';
-import type { PinnedThing, RememberedStore } from '../remembered/store.ts';
-import { type Known, runningOf, unknown } from '../statuses/store.ts';
-import { everyTrainingRun } from '../training.ts';
-import { listQuery } from '../use-list.ts';
-import type { LiveQuery } from '../use-live.ts';
-import type { Workbench } from '../workbench.tsx';
-import { isDue, lastAttempt, lastError, type Read, readOf, readsOf } from './reads.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
+import type { Asking } from '../queries/asking.ts';
+import { type ListSource, wholePage } from '../queries/list.ts';
+import { paceOf, paceWords } from '../queries/pace.ts';
+import type { Attention } from '../queries/polling.ts';
+import type { RememberedStore, ResourceRef } from '../queries/remembered/store.ts';
+import { type Known, knownFrom, runningOf, unknown } from '../queries/statuses/store.ts';
+import { listQuery } from '../queries/use-list.ts';
+import type { LiveQuery } from '../queries/use-live.ts';
+import type { Workbench } from '../queries/workbench.tsx';
+import { isGone, isNotOffered } from '../service/errors.ts';
+import { resourceOfKind, resources } from './catalogue.ts';
+import { isDue, lastAttempt, lastError, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
-export interface WatchedThing extends Known {
+export interface WatchedResource extends Known {
   readonly pinned: boolean;
   /** How fast it advances and what is left, in words; empty where that is not known. */
   readonly pace: string;
@@ -37,12 +36,41 @@ type Named = Pick<Known, 'kind' | 'id'>;
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 function paceOfRun({ kind, id, status, done, total }: Known, memory: RememberedStore, now: number): string {
-  if (kind !== 'training' || !isRunning(status)) return '';
+  if (!resourceOfKind(kind)?.watch?.recordsProgress || !isRunning(status)) return '';
   return paceWords(paceOf(memory.progressOf(id)), { status, completed: done, total, now });
 }
 
+const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.status(id) ?? [];
+const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
+
+/**
+ * How a resource is now, asked without a screen. What the service does not offer is left out.
+ *
+ * @throws ServiceError where one of the reads fails
+ */
+export async function lookAt(thing: ResourceRef, asking: Asking): Promise<Known> {
+  // The record of a run may be older than its progress: the status is that of the first read that tells it.
+  const reads = new Map(
+    [...detailReads(thing), ...statusReads(thing).toReversed()].map(read => [JSON.stringify(read.key), read]),
+  );
+  const answers = await Promise.all(
+    [...reads.values()].map(async read => {
+      try {
+        return await read.look(asking);
+      } catch (error) {
+        if (isNotOffered(error)) return undefined;
+        throw error;
+      }
+    }),
+  );
+  return knownFrom(
+    thing,
+    answers.filter(answer => answer !== undefined),
+  );
+}
+
 /** What is watched without being pinned: what runs, and what ended while the program was open. */
-function unpinned({ statuses }: Workbench, pins: readonly PinnedThing[], now: number): Known[] {
+function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): Known[] {
   const running = new Set(runningOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
   return statuses
@@ -51,7 +79,7 @@ function unpinned({ statuses }: Workbench, pins: readonly PinnedThing[], now: nu
 }
 
 /** What is watched: first what is pinned, in the order of the pins, then the rest, what began last first. */
-export function watchedOf(workbench: Workbench, now = Date.now()): WatchedThing[] {
+export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const { statuses, remembered } = workbench;
   const pins = workbench.pins.list();
   const pinned = pins.map(pin => {
@@ -61,7 +89,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedThing[
   const others = unpinned(workbench, pins, now).toSorted((left, right) =>
     (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
   );
-  const line = (known: Known, isPinned: boolean): WatchedThing => {
+  const line = (known: Known, isPinned: boolean): WatchedResource => {
     return { ...known, pinned: isPinned, pace: paceOfRun(known, remembered, now) };
   };
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
@@ -109,7 +137,7 @@ function isWanted(workbench: Workbench, thing: Named, read: Read, attention: Att
 
 /** Reads the status by the first query that the service offers. */
 async function readStatus(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
-  for (const read of readsOf(thing).status) {
+  for (const read of statusReads(thing)) {
     if (isNotOffered(lastError(workbench, read))) continue;
     if (!isWanted(workbench, thing, read, attention) || (await outcome.of(read.fetch(workbench)))) return;
   }
@@ -117,7 +145,7 @@ async function readStatus(workbench: Workbench, thing: Named, attention: Attenti
 
 /** Reads what a line shows besides the status. */
 async function readDetails(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
-  for (const read of readsOf(thing).details) {
+  for (const read of detailReads(thing)) {
     const isOffered = !isNotOffered(lastError(workbench, read));
     if (isOffered && isWanted(workbench, thing, read, attention)) await outcome.of(read.fetch(workbench));
   }
@@ -141,9 +169,7 @@ async function readEach(things: readonly Named[], read: (thing: Named, outcome: 
  */
 async function discover(workbench: Workbench): Promise<void> {
   const outcome = new Outcome();
-  const lists = [everyRun, everyTrainingRun, deploymentList].map(source =>
-    readOf(listQuery(workbench, source as ListSource<object>)),
-  );
+  const lists = resources.flatMap(({ watch }) => (watch?.running ? [readOf(listQuery(workbench, watch.running))] : []));
   await Promise.all(
     lists.map(async list => {
       if (isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
@@ -153,7 +179,7 @@ async function discover(workbench: Workbench): Promise<void> {
 }
 
 /** The lines of Watch. What runs is read as often as the attention says, and looked for as often as lists are read. */
-export function watchList(workbench: Workbench, attention: Attention): ListSource<WatchedThing> {
+export function watchList(workbench: Workbench, attention: Attention): ListSource<WatchedResource> {
   return {
     key: watchKeys.list,
     id: keyOf,
@@ -182,7 +208,7 @@ function isPolledInView({ cache, statuses, poll }: Workbench, thing: Named, now:
 function unattended(workbench: Workbench, now: number): Named[] {
   const { statuses, pins, cache } = workbench;
   if (cache.getQueryCache().find({ queryKey: watchKeys.list })?.isActive()) return [];
-  const pinned: readonly PinnedThing[] = pins.list().filter(pin => {
+  const pinned: readonly ResourceRef[] = pins.list().filter(pin => {
     const known = statuses.get(pin);
     if (known?.gone || hasEnded(known?.status)) return false;
     // What has no status after it was read will not get one.

@@ -1,0 +1,66 @@
+/** Watch as the screen shows it, and what continues whatever is on screen: what runs is read until it has ended. */
+import type { Query, QueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
+import type { Known } from '../queries/statuses/store.ts';
+import { useLive } from '../queries/use-live.ts';
+import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
+import { resourceOfKind } from './catalogue.ts';
+import { backgroundWatch, type WatchedResource, watchedCount, watchedOf } from './watch.ts';
+
+function subscribeTo({ statuses, pins }: Workbench, listener: () => void): () => void {
+  const stops = [statuses.subscribe(listener), pins.subscribe(listener)];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** `tick` is a time that changes as often as the words of the pace are to be made again. */
+export function useWatched(tick: number): readonly WatchedResource[] {
+  const workbench = useWorkbench();
+  const { statuses, pins } = workbench;
+  const subscribe = useCallback((listener: () => void) => subscribeTo(workbench, listener), [workbench]);
+  const all = useSyncExternalStore(subscribe, () => statuses.all());
+  const list = useSyncExternalStore(subscribe, () => pins.list());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are made of what these say
+  return useMemo(() => watchedOf(workbench), [workbench, all, list, tick]);
+}
+
+/** How many lines Watch has; undefined for none. */
+export function useWatchedCount(): string | undefined {
+  const workbench = useWorkbench();
+  const subscribe = useCallback((listener: () => void) => subscribeTo(workbench, listener), [workbench]);
+  const count = useSyncExternalStore(subscribe, () => watchedCount(workbench));
+  return count === 0 ? undefined : String(count);
+}
+
+/** Reads again what is on screen and was read before the end. What is not on screen is read when it is shown. */
+function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: Known): void {
+  for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
+    const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;
+    void cache.invalidateQueries({ queryKey, type: 'active', predicate: isOld });
+  }
+}
+
+/** How long after the start the store of what was seen is tidied up: long after the first frame. */
+const pruneAfterMs = 10_000;
+
+/** Mounted once, by the frame. */
+export function useBackground(): void {
+  const workbench = useWorkbench();
+  const { cache, statuses } = workbench;
+  useLive(
+    useMemo(() => backgroundWatch(workbench), [workbench]),
+    'visible',
+  );
+  useEffect(
+    () =>
+      statuses.onTransitions(transitions => {
+        for (const { thing, ended } of transitions) if (ended && !thing.gone) refreshAfterEnd(cache, thing);
+      }),
+    [cache, statuses],
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => workbench.remembered.prune(), pruneAfterMs).unref();
+    return () => clearTimeout(timer);
+  }, [workbench]);
+}

@@ -1,0 +1,70 @@
+/** How a kind of resource is watched: the queries of its own views, so that answers are shared. */
+
+import { isRunning } from '../contract/status.ts';
+import type { Asking } from '../queries/asking.ts';
+import type { Kind } from '../queries/kinds.ts';
+import type { ListSource } from '../queries/list.ts';
+import type { Attention } from '../queries/polling.ts';
+import type { Observation } from '../queries/statuses/store.ts';
+import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';
+import type { Workbench } from '../queries/workbench.tsx';
+
+/** A query whatever its data are. */
+export interface Read {
+  readonly key: readonly unknown[];
+  /** Asks the service, or joins a request that is on its way. The answer is reported like any other. */
+  readonly fetch: (workbench: Workbench) => Promise<unknown>;
+  /** When it is to be read again; epoch milliseconds, undefined where it is not. */
+  readonly dueAt: (workbench: Workbench, attention: Attention) => number | undefined;
+  /** Whether the last answer says that it still runs. */
+  readonly saysRunning: (workbench: Workbench) => boolean;
+  /** Reads it once without a cache. */
+  readonly look: (asking: Asking) => Promise<Observation | undefined>;
+}
+
+/** How a resource is watched. */
+export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
+  /** What tells the status: each stands in for the one before, where a service lacks that. */
+  readonly status: (id: string) => readonly Read[];
+  /** What else a line of Watch shows. */
+  readonly details?: (id: string) => readonly Read[];
+  /** The list in which those are found that run: they are watched without being pinned. */
+  readonly running?: ListSource<Row>;
+  /** Keys of the queries that show something that its end changes. */
+  readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
+}
+
+/** A poll that comes a little early counts as being in time: it would be late by a whole interval otherwise. */
+const earlyShare = 0.3;
+
+export function readOf<Data>(query: LiveQuery<Data>): Read {
+  return {
+    key: query.key,
+    fetch: workbench => workbench.cache.fetchQuery({ ...queryOptions(workbench, query), staleTime: 0 }),
+    dueAt: (workbench, attention) => dueAt(workbench, query, attention),
+    saysRunning: ({ cache }) => {
+      const data = cache.getQueryData<Data>(query.key);
+      return data !== undefined && isRunning(query.observes?.(data).status);
+    },
+    look: async asking => query.observes?.(await query.read(asking)),
+  };
+}
+
+/** When the last attempt at it ended, well or not; 0 where there was none. */
+export function lastAttempt({ cache }: Workbench, { key }: Read): number {
+  const state = cache.getQueryState(key);
+  return Math.max(state?.dataUpdatedAt ?? 0, state?.errorUpdatedAt ?? 0);
+}
+
+/** Why the last attempt failed, if it did. */
+export function lastError({ cache }: Workbench, { key }: Read): Error | undefined {
+  return cache.getQueryState(key)?.error ?? undefined;
+}
+
+/** Whether it is time to read it again. While polling is stopped, it is the user who asks: all is due then. */
+export function isDue(workbench: Workbench, read: Read, attention: Attention, now = Date.now()): boolean {
+  const { paused, poll } = workbench;
+  if (paused) return true;
+  const due = read.dueAt(workbench, attention);
+  return due !== undefined && due - earlyShare * (attention === 'focused' ? poll.focusedMs : poll.visibleMs) <= now;
+}
