@@ -1,11 +1,16 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { BenchmarkStore } from '../../../src/local/store/benchmarks.ts';
 import { Database } from '../../../src/local/store/database.ts';
 import { DatasetStore } from '../../../src/local/store/datasets.ts';
+import { EvaluationStore } from '../../../src/local/store/evaluations.ts';
 import { once } from '../../../src/local/store/idempotency.ts';
+import { migrations } from '../../../src/local/store/migrations.ts';
 import { ensureOrganization, organizationOfKey } from '../../../src/local/store/organizations.ts';
+import { TrainingStore } from '../../../src/local/store/training.ts';
 import { TrajectoryStore } from '../../../src/local/store/trajectories.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-database-'));
@@ -27,6 +32,37 @@ describe('the database', () => {
     database.insert('organizations', row);
     expect(() => database.insert('organizations', { ...row, name: 'second' })).toThrow('UNIQUE');
     expect(database.get<{ name: string }>('select name from organizations')?.name).toBe('first');
+  });
+});
+
+describe('the data of an earlier version', () => {
+  it('opens with its runs, whose fields of today have a value', () => {
+    const path = join(folder, 'earlier.db');
+    const earlier = new DatabaseSync(path);
+    for (const migration of migrations.slice(0, 2)) earlier.exec(migration);
+    earlier.exec(`pragma user_version = 2;
+      insert into benchmarks values ('bench_1', 'org_1', 'old', '', '', 'private', '2026-01-01', '2026-01-01');
+      insert into eval_runs values ('evr_1', 'org_1', 'bench_1', 'plr_1', 'exe_1', 'old', 'm', null, null, null, 'test',
+        'completed', 0.5, 1, null, '2026-01-01', '2026-01-02');
+      insert into training_runs values ('trn_1', 'org_1', 'bench_1', 'plr_2', 'old', 'm', null, '{"num_steps":1}',
+        'running', 1, 'me', null, '2026-01-01', '2026-01-02');`);
+    earlier.close();
+    const database = new Database(path);
+    const trajectories = new TrajectoryStore(database, new DatasetStore(database));
+    const stores = [database, new DatasetStore(database), trajectories] as const;
+    expect(new EvaluationStore(...stores).get('org_1', 'evr_1')).toMatchObject({
+      reward_mean: 0.5,
+      options: '{}',
+      ignored_options: '[]',
+      completed_at: '2026-01-02',
+    });
+    expect(new TrainingStore(...stores).get('org_1', 'trn_1')).toMatchObject({
+      options: '{"num_steps":1}',
+      ignored_options: '[]',
+      completed_at: null,
+    });
+    expect(new BenchmarkStore(database).get('org_1', 'bench_1')).toMatchObject({ name: 'old', tags: [] });
+    database.close();
   });
 });
 
