@@ -10,7 +10,7 @@ import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { recordText } from './output.ts';
+import { filtered, recordText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -142,7 +142,8 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
   return withService(flags, io, async ({ service, signal }) => {
     const options = { signal, token, idempotencyKey: flags.idempotencyKey };
     const answer = await untypedCall(service)(endpoint.operation as Operation, { params, query, body }, options);
-    await io.print(recordText(answer, flags.field));
+    if (flags.jq === undefined) await io.print(recordText(answer, flags.field));
+    else await io.print(await filtered(answer, flags.jq, io));
     return exitCodes.done;
   });
 }

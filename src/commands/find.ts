@@ -1,11 +1,13 @@
 /** Rows of resources by what a user types: an id, or a name. */
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { fruitlessPages, pageSize } from '../queries/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import { resourceNamed, resources } from '../resources/catalogue.ts';
+import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import { didYouMean } from './parse.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -49,50 +51,116 @@ export async function* pagesOf(
 
 /** @throws CommandError naming what there is */
 export function resourceOrThrow(name: string): Resource {
-  const found = resourceNamed(name);
+  const found = resourceNamed(name.toLowerCase());
   if (found) return found;
-  throw new CommandError(`There is no ${name}. There are ${resources.map(({ names }) => names[0]).join(', ')}.`);
+  const all = resources.map(({ names }) => names[0]);
+  throw new CommandError(`There is no resource ${name}. ${didYouMean(name, all) || `There are ${all.join(', ')}.`}`);
+}
+
+/** What one of them is called in a sentence, e.g. `training run`. */
+export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-', ' ');
+
+/** The rows with this id or this name. */
+async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
+  const source = resource.list({});
+  const found: object[] = [];
+  for await (const { rows } of pagesOf(resource, {}, context)) {
+    for (const row of rows) if (source.id(row) === word || resource.label?.(row) === word) found.push(row);
+  }
+  return found;
+}
+
+async function readOne(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
+  const query = resource.get?.(id);
+  const row = await query?.read(context);
+  if (query && row) rememberRows(context.memory, query, [row]);
+  return row;
+}
+
+/** One row, and what it is a row of. */
+export interface Found {
+  readonly resource: Resource;
+  readonly id: string;
+  readonly row: object;
 }
 
 /**
- * The one with this id or this name.
+ * The one with this id or this name among several resources.
  *
- * @throws CommandError where there is none, or where the name is that of several
+ * @throws CommandError where there is none, where the name is that of several, or the id that of another resource
  */
-export async function findOne(
-  resource: Resource,
-  word: string,
-  context: CommandContext,
-  scope: Scope = {},
-): Promise<object> {
-  const { names, get, idPattern, label } = resource;
-  const { service, signal, memory } = context;
-  const byId = async (id: string): Promise<object | undefined> => {
-    const query = get?.(id);
-    const row = await query?.read({ service, signal, memory });
-    if (query && row) rememberRows(memory, query, [row]);
-    return row;
-  };
-  const missing = (): never => {
-    throw new CommandError(`There is no ${names[1]} ${word}.`, exitCodes.notFound);
-  };
-  if (idPattern?.test(word)) return (await byId(word)) ?? missing();
-  const source = resource.list(scope);
-  const found: object[] = [];
-  for await (const { rows } of pagesOf(resource, scope, context)) {
-    for (const row of rows) if (source.id(row) === word || label?.(row) === word) found.push(row);
+export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
+  const kinds = among.map(wordFor).join(' or ');
+  const none = new CommandError(`There is no ${kinds} ${word}.`, exitCodes.notFound);
+  if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
+  const ofId = resourceOfId(word);
+  if (ofId) {
+    if (!among.includes(ofId)) throw new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
+    const row = await readOne(ofId, word, context);
+    if (!row) throw none;
+    return { resource: ofId, id: word, row };
   }
-  const [row] = found;
-  if (row === undefined) return (await byId(word)) ?? missing();
-  if (found.length > 1) {
-    const ids = found.map(each => source.id(each)).join(', ');
-    throw new CommandError(`${word} is the name of ${found.length} ${names[0]}. Say which: ${ids}.`);
+  const found: Found[] = [];
+  for (const resource of among) {
+    const rows = await rowsNamed(resource, word, context);
+    found.push(...rows.map(row => ({ resource, id: resource.list({}).id(row), row })));
   }
-  return (await byId(source.id(row))) ?? row;
+  const [first, ...others] = found;
+  if (!first) {
+    // A service may give its ids another form than the document's.
+    const [only] = among;
+    const row = among.length === 1 && only ? await readOne(only, word, context) : undefined;
+    if (only && row) return { resource: only, id: word, row };
+    throw none;
+  }
+  if (others.length > 0) {
+    const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
+    const what = among.length > 1 ? '' : ` ${first.resource.names[0]}`;
+    throw new CommandError(`${word} is the name of ${found.length}${what}. Say which by its id: ${ids}.`);
+  }
+  return { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row };
 }
 
-/** The id for an id or a name; what looks like an id is taken as it is. @throws CommandError as `findOne` does */
+/** The one with this id or this name. @throws CommandError as `findAmong` does */
+export async function findOne(resource: Resource, word: string, context: CommandContext): Promise<object> {
+  return (await findAmong([resource], word, context)).row;
+}
+
+/** The id for an id or a name. @throws CommandError as `findAmong` does */
 export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
-  if (resource.idPattern?.test(word)) return word;
-  return resource.list({}).id((await findOne(resource, word, context)) as never);
+  return (await findAmong([resource], word, context)).id;
+}
+
+/** A checkpoint, with what its training run says of it where that is known. */
+export interface FoundCheckpoint {
+  readonly id: string;
+  /** Its record; missing where only the id is known. */
+  readonly row?: Checkpoint;
+  readonly run?: TrainingRun;
+  readonly step?: number | null | undefined;
+}
+
+/** Whether it looks like an id. No operation reads a checkpoint by it. */
+export function isCheckpointId(word: string): boolean {
+  return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
+}
+
+/**
+ * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone stands for its latest.
+ *
+ * @throws CommandError where there is none
+ */
+export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
+  const at = word.lastIndexOf('@');
+  if (isCheckpointId(word)) return { id: word };
+  const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
+  const found = await findAmong([resourceOrThrow('training')], name, context);
+  const { service, signal } = context;
+  const run = found.row as TrainingRun;
+  const listed = await service.call('listCheckpoints', { params: { training_run_id: found.id } }, { signal });
+  const steps = listed.toSorted((one, other) => (one.step_index ?? 0) - (other.step_index ?? 0));
+  const checkpoint = which === 'latest' ? steps.at(-1) : steps.find(each => String(each.step_index) === which);
+  if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
+  const there = steps.length === 0 ? 'none yet' : `those of steps ${steps.map(each => each.step_index).join(', ')}`;
+  throw new CommandError(`${name} has no checkpoint ${which}: it has ${there}.`, exitCodes.notFound);
 }

@@ -1,16 +1,17 @@
 /** `benchtop get`: everything about one thing. */
 import { hasEnded } from '../contract/status.ts';
+import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
-import { resourceOfId } from '../resources/catalogue.ts';
+import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { findOne, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, findCheckpoint, isCheckpointId, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { factText, recordText } from './output.ts';
+import { factText, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -33,21 +34,44 @@ async function progressFacts({ kind, list, watch }: Resource, row: object, conte
   ];
 }
 
-function askedFor([first = '', second]: readonly string[]): { resource: Resource; word: string } {
-  if (second !== undefined) return { resource: resourceOrThrow(first), word: second };
-  const resource = resourceOfId(first);
-  if (!resource) throw new CommandError(`The id ${first} does not say what it is of: benchtop get WHAT ${first}.`);
-  return { resource, word: first };
+/** A checkpoint is named by its run and step, or by its id where one of the training runs has it. */
+async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
+  const checkpoints = resourceOrThrow('checkpoints');
+  const isId = isCheckpointId(word);
+  if (!isId && !word.includes('@') && !among.includes(checkpoints)) return findAmong(among, word, context);
+  if (!isId) {
+    const { id, row } = await findCheckpoint(word, context);
+    if (row) return { resource: checkpoints, id, row };
+  }
+  for await (const { rows } of pagesOf(resourceOrThrow('training'), {}, context)) {
+    for (const run of rows as TrainingRun[]) {
+      for await (const page of pagesOf(checkpoints, { training: run.training_run_id }, context)) {
+        const row = page.rows.find(each => (each as Checkpoint).checkpoint_id === word);
+        if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run.training_run_id } };
+      }
+    }
+  }
+  throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
 export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise<number> {
-  const { resource, word } = askedFor(args);
-  if (resource.needs)
-    throw new CommandError(`${resource.names[0]} are told by benchtop list ${resource.names[0]} --json.`);
+  const [first = '', second] = args;
+  const ofId = second === undefined ? resourceOfId(first) : undefined;
+  const among = ofId
+    ? [ofId]
+    : second === undefined
+      ? resources.filter(({ names, get }) => get && names[0] !== 'trajectories')
+      : [resourceOrThrow(first)];
+  const [only] = among;
+  if (only?.needs && only.names[0] !== 'checkpoints') {
+    throw new CommandError(
+      `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
+    );
+  }
   return withService(flags, io, async context => {
-    const row = await findOne(resource, word, context);
-    if (flags.json || flags.field !== undefined) {
-      await io.print(recordText(row, flags.field));
+    const { resource, id, row } = await findToShow(among, second ?? first, context);
+    if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
+      await printRecord(row, id, flags, io);
       return exitCodes.done;
     }
     const facts = [...resource.facts(row), ...(await progressFacts(resource, row, context))];

@@ -8,6 +8,7 @@ import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
 
 export type ListFormat = 'table' | ExportFormat;
 
@@ -67,6 +68,41 @@ export function factText(facts: readonly Fact[], width: number | undefined): str
       return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
     })
     .join('');
+}
+
+/** How a record is printed. */
+export interface RecordFlags {
+  readonly json?: boolean | undefined;
+  readonly field?: string | undefined;
+  readonly jq?: string | undefined;
+}
+
+/**
+ * Prints a record: as JSON, one field of it, what a jq filter makes of it, or else `text`.
+ *
+ * @param id what `--field id` stands for where the record calls it otherwise
+ * @param text its id where it is missing
+ * @throws CommandError where the record has no such field, or the filter fails
+ */
+export async function printRecord(
+  record: object,
+  id: string,
+  { json, field, jq }: RecordFlags,
+  io: CommandIo,
+  text?: () => string,
+): Promise<void> {
+  if (jq !== undefined) await io.print(await filtered(record, jq, io));
+  else if (field !== undefined)
+    await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field));
+  else if (json) await io.print(recordText(record));
+  else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
+}
+
+/** What a filter of jq's makes of a value. @throws CommandError where jq is missing, or refuses */
+export async function filtered(value: unknown, filter: string, io: CommandIo): Promise<string> {
+  const { runJq } = await import('./jq.ts');
+  const text = await runJq(safeJson(value), filter, io);
+  return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
 /**

@@ -271,3 +271,14 @@ export function parse(given: readonly string[], width = usualWidth): Parsed {
 function nameOf(words: string): CommandName | undefined {
   return Object.hasOwn(commands, words) ? (words as CommandName) : undefined;
 }
+
+/** A question whether one of the words known was meant; empty where none is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  try {
+    const names = known.map(name => [name, ''] as const);
+    return choice('', names, usualWidth).refuse([word]);
+  } catch (error) {
+    const [, hint = ''] = /(Did you mean.*)$/.exec(error instanceof Error ? error.message : '') ?? [];
+    return hint;
+  }
+}

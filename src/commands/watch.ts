@@ -6,26 +6,20 @@ import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { Known } from '../queries/statuses/store.ts';
-import { resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
+import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
-import { CommandError, exitCodes } from './exit.ts';
-import { exitCodeOf, messageOf } from './failure.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { exitCodeOf } from './failure.ts';
+import { findAmong } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 type Seen = Pick<Known, 'label' | 'status' | 'done' | 'total' | 'mean'>;
-
-function thingOfId(id: string): ResourceRef {
-  const { kind, watch } = resourceOfId(id) ?? {};
-  if (kind !== undefined && watch) return { kind, id, label: id };
-  const watchable = resources.filter(resource => resource.watch).map(({ names }) => names[1]);
-  throw new CommandError(`${id} cannot be watched: give ids of these: ${watchable.join(', ')}.`);
-}
 
 /** What is listed as running, and the pins that are not over. */
 async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {
@@ -110,38 +104,73 @@ export async function follow(following: Following): Promise<string> {
   }
 }
 
+interface WaitOptions {
+  /** Seconds after which it is given up. */
+  readonly timeout?: number | undefined;
+  readonly onChange: (seen: Seen) => Promise<void>;
+}
+
+/** Follows one resource until it has ended: gives 0 where that was well, 1 where not, 124 where it did not in time. */
+export async function untilEnded(
+  thing: ResourceRef,
+  { config, service, memory }: CommandContext,
+  io: CommandIo,
+  { timeout, onChange }: WaitOptions,
+): Promise<ExitCode> {
+  const limit = timeout === undefined ? [] : [AbortSignal.timeout(timeout * 1_000)];
+  const signal = AbortSignal.any([io.signal, ...limit]);
+  try {
+    const look = (): Promise<Seen> => lookAt(thing, { service: service.background, memory, signal });
+    const { poll } = config.preferences;
+    const status = await follow({ label: thing.label, look, tell: onChange, note: io.note, intervals: poll, signal });
+    return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
+  } catch (error) {
+    if (io.signal.aborted) return exitCodes.interrupted;
+    if (!signal.aborted) throw error;
+    io.note(`${thing.label} still runs after ${timeout} seconds; it goes on.`);
+    return exitCodes.timeout;
+  }
+}
+
+/** What the words name; names are looked up among what can be watched. */
+async function thingsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
+  const among = resources.filter(({ watch }) => watch);
+  return Promise.all(
+    words.map(async word => {
+      const ofId = resourceOfId(word);
+      // Its first look says whether it is there.
+      if (ofId?.kind !== undefined && ofId.watch) return { kind: ofId.kind, id: word, label: word };
+      const { resource, row } = await findAmong(among, word, context);
+      const found = refOf(resource, row);
+      if (found) return found;
+      throw new CommandError(`${word} cannot be watched.`);
+    }),
+  );
+}
+
 export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promise<number> {
-  const named = args.map(thingOfId);
-  const limits = flags.timeout === undefined ? [] : [AbortSignal.timeout(flags.timeout * 1_000)];
+  if (args.some(word => word.trim() === ''))
+    throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
-    const signal = AbortSignal.any([io.signal, ...limits]);
-    const things = named.length > 0 ? named : await whatRuns(context);
+    const things = args.length > 0 ? await thingsNamed(args, context) : await whatRuns(context);
     if (things.length === 0) io.note('Nothing runs.');
-    const watch = async (thing: ResourceRef): Promise<number> => {
-      const tell = async (seen: Seen): Promise<void> => {
+    const watch = async (thing: ResourceRef): Promise<ExitCode> => {
+      const onChange = async ({ label, status, done, total, mean }: Seen): Promise<void> => {
         const { kind, id } = thing;
         const at = Date.now();
-        const { label, status, done, total, mean } = seen;
         const line = flags.json
           ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
-          : `${clock(at)}  ${sanitiseLine(seen.label)}  ${sanitiseLine(wordsOf(seen))}`;
+          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf({ label, status, done, total, mean }))}`;
         await io.print(`${line}\n`);
       };
       try {
-        const { config, service, memory } = context;
-        const look = (): Promise<Seen> => lookAt(thing, { service: service.background, memory, signal });
-        const { label } = thing;
-        const status = await follow({ label, look, tell, note: io.note, intervals: config.preferences.poll, signal });
-        return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
+        return await untilEnded(thing, context, io, { timeout: flags.timeout, onChange });
       } catch (error) {
-        if (signal.aborted) return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
-        if (flags.json) await io.fail(error);
-        else io.note(`${thing.label}: ${messageOf(error)}`);
+        await io.fail(error);
         return exitCodeOf(error);
       }
     };
     const codes = await Promise.all(things.map(watch));
-    if (signal.aborted && !io.signal.aborted) io.note(`It still runs after ${flags.timeout} seconds.`);
     return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
   });
 }

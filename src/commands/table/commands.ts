@@ -1,10 +1,7 @@
 /** Every command of the command line: what it takes and what it is for. */
-import { agentFlag, jsonFlag, screenFlags, serviceFlags } from './flags.ts';
-import type { CommandSpec, FlagValues } from './spec.ts';
-
-const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
-
-const fieldFlag = { field: { value: 'NAME', says: 'print one field alone, e.g. status or failure.code' } } as const;
+import { agentFlag, jsonFlag, recordApart, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import { type CommandSpec, type FlagValues, spec } from './spec.ts';
+import { verbs } from './verbs.ts';
 
 /** `benchtop` without a command. */
 export const workbench = spec({
@@ -55,7 +52,8 @@ export const commands = {
       { name: 'WHAT', of: 'listed resource', optional: true },
       { name: 'ID|NAME', of: 'seen' },
     ],
-    flags: { ...serviceFlags, ...jsonFlag, ...fieldFlag },
+    flags: { ...serviceFlags, ...recordFlags },
+    apart: [recordApart],
     examples: ['benchtop get evr_1', 'benchtop get benchmark t-words --json'],
   }),
   watch: spec({
@@ -115,18 +113,19 @@ something else they are read as JSON. The answer is printed as JSON. Without an 
     ],
     flags: {
       ...serviceFlags,
-      ...fieldFlag,
+      ...recordFlags,
       body: { value: 'JSON|@FILE|-', says: 'the whole body: JSON, a file, or standard input' },
       idempotencyKey: { value: 'KEY', says: 'a start that is sent again with it is the same start' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
-      ...jsonFlag,
     },
+    apart: [recordApart],
     examples: [
       'benchtop api getTrainingProgress training_run_id=trn_1',
       `benchtop api startTraining bench_id=bench_1 base_model_slug=m display_name=first options='{"num_steps":5}'`,
       "benchtop api GET '/api/v1/benchmarks?limit=2'",
     ],
   }),
+  ...verbs,
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about: 'Looks at this program, the terminal, the settings, the folders and the service.',
@@ -156,7 +155,9 @@ something else they are read as JSON. The answer is printed as JSON. Without an 
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
 /** What commands of two words are about, by their first. */
-export const groups: Readonly<Record<string, string>> = {};
+export const groups: Readonly<Record<string, string>> = {
+  secret: 'set: create a secret of the organization',
+};
 
 export type CommandName = keyof typeof commands;
 

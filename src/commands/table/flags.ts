@@ -95,6 +95,33 @@ export const jsonFlag = {
   json: { says: 'print JSON; notes and errors on standard error are JSON too' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+export const recordFlags = {
+  ...jsonFlag,
+  field: { value: 'NAME', says: 'print one field alone, e.g. id, status or failure.code' },
+  jq: { value: 'FILTER', short: 'q', says: 'print what jq makes of the JSON' },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+/** At most one of them says how a record is printed. */
+export const recordApart = ['json', 'field', 'jq'] as const;
+
+export const dryRunFlag = {
+  dryRun: { short: 'n', says: 'print the request instead of sending it' },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+export const waitFlags = {
+  wait: { short: 'w', says: 'wait until it has ended; progress goes to standard error' },
+  timeout: {
+    value: 'SECONDS',
+    short: 't',
+    number: 'positive',
+    says: 'give up waiting after so long; the work goes on',
+  },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+export const yesFlag = {
+  yes: { short: 'y', says: 'do not ask first' },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
 /** The flags among those given that say which service is asked and how the program looks. */

@@ -51,6 +51,9 @@ export interface CommandSpec {
   readonly hidden?: true;
 }
 
+/** Declares a command, and keeps the types of its flags. */
+export const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
+
 /** The value of a flag as a command gets it. */
 export type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }
   ? readonly string[]

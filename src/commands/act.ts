@@ -1,0 +1,97 @@
+/** What the commands that change something have in common: they show the request, ask first, wait, and print what came of it. */
+import { createInterface } from 'node:readline/promises';
+import type { Action } from '../queries/action.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
+import type { RequestPreview } from '../service/request.ts';
+import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import { printRecord, type RecordFlags } from './output.ts';
+import { untilEnded, wordsOf } from './watch.ts';
+import type { CommandContext } from './with-service.ts';
+
+export interface ActFlags extends RecordFlags {
+  readonly dryRun?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly wait?: boolean | undefined;
+  readonly timeout?: number | undefined;
+}
+
+function requestText({ method, path, body }: RequestPreview): string {
+  return `${method} ${path}\n${body === undefined ? '' : `${safeJson(body, 2)}\n`}`;
+}
+
+/** Prints the requests that an action would send with each input: nothing is sent. */
+export async function printRequests<Input>(
+  send: Action<Input, unknown>,
+  inputs: readonly Input[],
+  { service }: CommandContext,
+  { json }: ActFlags,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const requests = inputs.flatMap(input => service.describe(noting => send(noting, input)));
+  await io.print(json ? `${safeJson(requests, 2)}\n` : requests.map(requestText).join('\n'));
+  return exitCodes.done;
+}
+
+/** A line that the user types. @throws CommandError where there is no terminal to ask on */
+async function askLine(io: CommandIo, question: string): Promise<string> {
+  const terminal = createInterface({ input: io.input, output: process.stderr });
+  try {
+    return await terminal.question(question, { signal: io.signal });
+  } finally {
+    terminal.close();
+  }
+}
+
+/**
+ * Asks before something is lost.
+ *
+ * @param question what is lost, e.g. `Delete run first?`
+ * @throws CommandError where the answer is not yes, or there is nobody to ask
+ */
+export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
+  if (yes) return;
+  if (!io.input.isTTY)
+    throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was sent.`);
+  const answer = await askLine(io, `${sanitiseLine(question)} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was sent.', exitCodes.failed);
+}
+
+/** Sends an action that starts something, and remembers what it has started. */
+export async function start<Input, Result>(
+  send: Action<Input, Result>,
+  input: Input,
+  { service, memory, signal }: CommandContext,
+): Promise<Result> {
+  const result = await send(service, input, { signal });
+  const seen = send.starts?.(result, input);
+  if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id }]);
+  return result;
+}
+
+/**
+ * Waits until what was started has ended, where --wait says so; each change goes to standard error.
+ *
+ * @param again reads the record once it has ended
+ */
+export async function finish(
+  thing: ResourceRef,
+  started: object,
+  again: () => Promise<object>,
+  flags: ActFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (!flags.wait) {
+    await printRecord(started, thing.id, flags, io);
+    return exitCodes.done;
+  }
+  io.note(`${thing.label} is ${thing.id}`);
+  const code = await untilEnded(thing, context, io, {
+    timeout: flags.timeout,
+    onChange: async seen => io.note(`${sanitiseLine(thing.label)}: ${sanitiseLine(wordsOf(seen))}`),
+  });
+  if (code !== exitCodes.interrupted) await printRecord({ ...started, ...(await again()) }, thing.id, flags, io);
+  return code;
+}

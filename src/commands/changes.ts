@@ -1,0 +1,152 @@
+/** The commands that change what is there: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
+import { randomUUID } from 'node:crypto';
+import { text as readAll } from 'node:stream/consumers';
+import type { EvalRun } from '../contract/evaluations.ts';
+import { type Action, action, sendAll } from '../queries/action.ts';
+import { promote, undeploy, unpromote } from '../queries/deployments.ts';
+import { cancelRun, deleteRun } from '../queries/evaluations.ts';
+import { createSecret, deleteSecret } from '../queries/secrets.ts';
+import { cancelTraining, deleteTraining } from '../queries/training.ts';
+import { logReward } from '../queries/trajectories.ts';
+import { own } from '../text/own.ts';
+import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { type ActFlags, confirm, printRequests } from './act.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { exitCodeOf } from './failure.ts';
+import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
+import type { CommandIo } from './io.ts';
+import { printRecord } from './output.ts';
+import type { Given } from './table/commands.ts';
+import type { ServiceFlags } from './table/flags.ts';
+import { withService } from './with-service.ts';
+
+/** How something is done to the rows of a resource. */
+type Deed = Action<never>;
+
+interface Change {
+  /** For the question, e.g. `Delete`. */
+  readonly verb: string;
+  /** For what is printed, e.g. `deleted`. */
+  readonly past: string;
+  /** What is lost, as the end of the question. */
+  readonly loses: string;
+  /** By the first name of the resource. */
+  readonly deeds: Readonly<Record<string, Deed>>;
+}
+
+const nameOf = ({ resource, row, id }: Found): string => {
+  const label = resource.label?.(row) || id;
+  return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
+};
+
+/** Finds all first, asks once, then sends; one that fails does not keep the others from it. */
+async function changeAll(
+  { verb, past, loses, deeds }: Change,
+  words: readonly string[],
+  flags: ActFlags & ServiceFlags,
+  io: CommandIo,
+): Promise<number> {
+  return withService(flags, io, async context => {
+    if (!flags.dryRun) context.service.requireWrites();
+    const among = Object.keys(deeds).map(resourceOrThrow);
+    const found: Found[] = [];
+    for (const word of words) found.push(await findAmong(among, word, context));
+    const send: Action<Found> = action(
+      async (service, { resource, row }, options) => {
+        await own(deeds, resource.names[0])?.(service, row as never, options);
+      },
+      { touches: [] },
+    );
+    if (flags.dryRun) return printRequests(send, found, context, flags, io);
+    await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
+    const left = await sendAll(context.service, send, found, { signal: context.signal });
+    const failed = new Map(left.map(({ input, fault }) => [input, fault]));
+    for (const each of found) {
+      const { resource, id } = each;
+      if (failed.has(each)) continue;
+      if (past !== 'cancelled' && resource.kind) context.memory.forget(resource.kind, id);
+      await io.print(
+        flags.json ? `${safeJson({ id, kind: resource.names[1], done: past })}\n` : `${sanitiseLine(id)}\n`,
+      );
+    }
+    for (const [each, error] of failed) await io.fail(error ?? new CommandError(`${nameOf(each)} was not ${past}.`));
+    const [first] = failed.values();
+    return failed.size === 0 ? exitCodes.done : first ? exitCodeOf(first) : exitCodes.failed;
+  });
+}
+
+export function cancel({ args, flags }: Given<'cancel'>, io: CommandIo): Promise<number> {
+  const deeds = { runs: cancelRun as Deed, training: cancelTraining as Deed };
+  const loses = 'Work under way stops; what has ended is kept.';
+  return changeAll({ verb: 'Cancel', past: 'cancelled', loses, deeds }, args, flags, io);
+}
+
+/** A run is deleted within its benchmark, which its record need not name. */
+const deleteAnyRun = action(
+  (service, { bench_id, eval_run_id }: EvalRun, options) => {
+    if (bench_id) return deleteRun(service, { bench_id, eval_run_id }, options);
+    throw new CommandError(`The record of ${eval_run_id} names no benchmark, which deleting it needs.`);
+  },
+  { touches: deleteRun.touches },
+);
+
+export function remove({ args, flags }: Given<'delete'>, io: CommandIo): Promise<number> {
+  const deeds = { runs: deleteAnyRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
+  return changeAll({ verb: 'Delete', past: 'deleted', loses: 'This cannot be undone.', deeds }, args, flags, io);
+}
+
+export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Promise<number> {
+  const deeds = { deployments: undeploy as Deed };
+  const loses = 'Chat with it ends, and its record goes. This cannot be undone.';
+  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, deeds }, args, flags, io);
+}
+
+export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>, io: CommandIo): Promise<number> {
+  return withService(flags, io, async context => {
+    const { id, row } = await findAmong([resourceOrThrow('deployments')], word, context);
+    const send = flags.undo ? unpromote : promote;
+    const input = { deployment_id: id };
+    if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+    context.service.requireWrites();
+    const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : 'its slug';
+    const question = flags.undo ? `${id} stops answering for ${slug}.` : `${id} answers for ${slug} from now on.`;
+    await confirm(`${question} Go on?`, flags, io);
+    await printRecord(await send(context.service, input, { signal: context.signal }), id, flags, io);
+    return exitCodes.done;
+  });
+}
+
+export async function reward({ args, flags }: Given<'reward'>, io: CommandIo): Promise<number> {
+  const [trajectory_id = '', name = '', text = ''] = args;
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
+  const { explanation, weight, rewardId, tokenEnv } = flags;
+  const token = tokenEnv === undefined ? undefined : own(io.environment, tokenEnv);
+  if (tokenEnv !== undefined && !token) {
+    throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
+  }
+  const reward_id = rewardId ?? randomUUID();
+  const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
+  return withService(flags, io, async context => {
+    if (flags.dryRun) return printRequests(logReward, [input], context, flags, io);
+    const result = await logReward(context.service, input, { signal: context.signal });
+    await printRecord({ ...result, reward_id }, reward_id, flags, io);
+    return exitCodes.done;
+  });
+}
+
+export async function setSecret({ args: [name = ''], flags }: Given<'secret set'>, io: CommandIo): Promise<number> {
+  return withService(flags, io, async context => {
+    if (!flags.dryRun) context.service.requireWrites();
+    if (io.input.isTTY && !flags.dryRun) io.note(`Type the value of ${name}, then enter and ctrl-d.`);
+    // The end of its last line is not part of it.
+    const value = flags.dryRun ? '' : (await readAll(io.input)).replace(/\r?\n$/, '');
+    const input = { name, value, description: flags.description };
+    if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
+    if (value === '')
+      throw new CommandError(`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
+    const secret = await createSecret(context.service, input, { signal: context.signal });
+    await printRecord(secret, secret.secret_id, flags, io);
+    return exitCodes.done;
+  });
+}

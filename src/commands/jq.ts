@@ -1,0 +1,28 @@
+/** Filters of jq, by the jq of this machine: a part of its language that looks like the whole would give wrong results. */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { errorCode } from '../text/errors.ts';
+import { CommandError } from './exit.ts';
+import type { CommandIo } from './io.ts';
+
+/**
+ * What `jq -r FILTER` prints for the JSON.
+ *
+ * @throws CommandError where jq is not on the PATH, or refuses the filter
+ */
+export async function runJq(json: string, filter: string, { environment, signal }: CommandIo): Promise<string> {
+  const child = spawn('jq', ['-r', '--', filter], { env: environment, signal, stdio: 'pipe' });
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  // It may refuse the filter without reading.
+  child.stdin.on('error', () => {}).end(json);
+  try {
+    const [output, words, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    if (code === 0) return output;
+    throw new CommandError(`jq refuses the filter: ${words.trim().split('\n')[0]}`);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new CommandError(
+      '--jq needs the program jq, which is not on the PATH. --field NAME gives one field without it.',
+    );
+  }
+}

@@ -1,0 +1,109 @@
+/** `benchtop evaluate`, `train`, `deploy` and `build`: what runs for a while after it was started. */
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { Action } from '../queries/action.ts';
+import { buildImages } from '../queries/benchmarks.ts';
+import { startDeployment } from '../queries/deployments.ts';
+import { startEvaluation } from '../queries/evaluations.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
+import { startTraining } from '../queries/training.ts';
+import { resourceOfKind } from '../resources/catalogue.ts';
+import { slugOf } from '../resources/slug.ts';
+import { type ActFlags, finish, printRequests, start } from './act.ts';
+import { CommandError, type ExitCode } from './exit.ts';
+import { findAmong, findCheckpoint, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import type { Given } from './table/commands.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Sends, waits and prints; or only shows the request. */
+async function begin<Input, Result extends object>(
+  send: Action<Input, Result>,
+  input: Input,
+  thingOf: (result: Result) => ResourceRef,
+  flags: ActFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (flags.dryRun) return printRequests(send, [input], context, flags, io);
+  const result = await start(send, input, context);
+  const thing = thingOf(result);
+  const again = async (): Promise<object> => (await resourceOfKind(thing.kind)?.get?.(thing.id).read(context)) ?? {};
+  return finish(thing, result, again, flags, context, io);
+}
+
+async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<{ id: string; label: string }> {
+  const { id, row } = await findAmong([resourceOrThrow('benchmarks')], word ?? '', context);
+  return { id, label: (row as Benchmark).label ?? id };
+}
+
+/** The last part of a slug: `tutor-base` of `benchtop/tutor-base`. */
+const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
+
+export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
+  if (flags.model === undefined && flags.checkpoint === undefined) {
+    throw new CommandError('Say what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
+  }
+  return withService(flags, io, async context => {
+    const benchmark = await benchmarkOf(word, context);
+    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
+    const model_slug = flags.model ?? checkpoint?.run?.base_model_slug ?? undefined;
+    const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
+    const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
+    const display_name = flags.name ?? `${benchmark.label} ${of}`;
+    const input = { bench_id: benchmark.id, model_slug, display_name, checkpoint_id: checkpoint?.id };
+    const thing = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
+    return begin(startEvaluation, input, ({ eval_run_id }) => thing(eval_run_id), flags, context, io);
+  });
+}
+
+/** `num_steps=20` as a field: numbers, lists and the like are read as JSON. @throws CommandError */
+function optionOf(pair: string): [string, unknown] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new CommandError(`--option takes NAME=VALUE, not ${pair}.`);
+  const text = pair.slice(at + 1);
+  try {
+    return [pair.slice(0, at), JSON.parse(text)];
+  } catch {
+    return [pair.slice(0, at), text];
+  }
+}
+
+export async function train({ args: [word], flags }: Given<'train'>, io: CommandIo): Promise<number> {
+  if (flags.model === undefined && flags.checkpoint === undefined) {
+    throw new CommandError('Say what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
+  }
+  const options = (flags.option ?? []).map(optionOf);
+  return withService(flags, io, async context => {
+    const benchmark = await benchmarkOf(word, context);
+    const parent = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
+    const base_model_slug = flags.model ?? parent?.run?.base_model_slug ?? undefined;
+    const display_name = flags.name ?? `${benchmark.label} ${shortModel(base_model_slug ?? 'training')}`;
+    const input = {
+      bench_id: benchmark.id,
+      base_model_slug,
+      parent_checkpoint_id: parent?.id,
+      display_name,
+      ...(options.length > 0 ? { options: Object.fromEntries(options) } : {}),
+    };
+    const thing = (id: string): ResourceRef => ({ kind: 'training', id, label: display_name });
+    return begin(startTraining, input, ({ training_run_id }) => thing(training_run_id), flags, context, io);
+  });
+}
+
+export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
+  return withService(flags, io, async context => {
+    const checkpoint = await findCheckpoint(word, context);
+    const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
+    if (model_slug === '') throw new CommandError('Say what to call it: --slug SLUG.');
+    const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? 'production' } as const;
+    const thing = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
+    return begin(startDeployment, input, ({ deployment_id }) => thing(deployment_id), flags, context, io);
+  });
+}
+
+export async function build({ args: [word], flags }: Given<'build'>, io: CommandIo): Promise<number> {
+  return withService(flags, io, async context => {
+    const { id, label } = await benchmarkOf(word, context);
+    return begin(buildImages, { bench_id: id }, () => ({ kind: 'benchmark', id, label }), flags, context, io);
+  });
+}

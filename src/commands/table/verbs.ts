@@ -1,0 +1,120 @@
+/** The commands that change something. */
+import { dryRunFlag, recordApart, recordFlags, serviceFlags, waitFlags, yesFlag } from './flags.ts';
+import { type CommandSpec, spec } from './spec.ts';
+
+const nameFlag = { value: 'TEXT', says: 'name of the run (default: made of benchmark and model)' } as const;
+const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
+
+export const verbs = {
+  evaluate: spec({
+    summary: 'start an evaluation of a model or a checkpoint',
+    about: 'Prints the id of the run. With --wait the exit code says whether it completed.',
+    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    flags: {
+      ...serviceFlags,
+      model: { value: 'MODEL', short: 'm', says: 'slug of the model (default: that of the checkpoint)' },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', says: checkpointWords },
+      name: nameFlag,
+      ...waitFlags,
+      ...dryRunFlag,
+      ...recordFlags,
+    },
+    apart: [recordApart, ['dryRun', 'wait']],
+    examples: [
+      'benchtop evaluate t-words --model benchtop/tutor-base --wait',
+      'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
+    ],
+  }),
+  train: spec({
+    summary: 'start a training run',
+    about: 'Prints the id of the run. With --wait the exit code says whether it succeeded.',
+    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    flags: {
+      ...serviceFlags,
+      model: { value: 'MODEL', short: 'm', says: 'slug of the base model (default: that of the checkpoint)' },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', says: `go on from ${checkpointWords}` },
+      name: nameFlag,
+      option: { value: 'NAME=VALUE', short: 'o', many: true, says: 'an option of the training, e.g. num_steps=20' },
+      ...waitFlags,
+      ...dryRunFlag,
+      ...recordFlags,
+    },
+    apart: [recordApart, ['dryRun', 'wait']],
+    examples: ['benchtop train t-words --model benchtop/tutor-base --name first -o num_steps=20 --wait'],
+  }),
+  deploy: spec({
+    summary: 'deploy a checkpoint under a slug',
+    about: 'Prints the id of the deployment. With --wait the exit code says whether it was deployed.',
+    args: [{ name: 'CHECKPOINT', says: checkpointWords, of: 'seen' }],
+    flags: {
+      ...serviceFlags,
+      slug: { value: 'SLUG', short: 's', says: 'name that chat calls it by (default: made of the name of the run)' },
+      role: { value: 'ROLE', choices: ['production', 'test'], says: 'production answers for the slug (default)' },
+      ...waitFlags,
+      ...dryRunFlag,
+      ...recordFlags,
+    },
+    apart: [recordApart, ['dryRun', 'wait']],
+    examples: ['benchtop deploy first@latest --slug tutor --wait'],
+  }),
+  build: spec({
+    summary: 'build the images of a benchmark',
+    about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
+    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    flags: { ...serviceFlags, ...waitFlags, ...dryRunFlag, ...recordFlags },
+    apart: [recordApart, ['dryRun', 'wait']],
+  }),
+  cancel: spec({
+    summary: 'cancel evaluation runs and training runs',
+    args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+  }),
+  delete: spec({
+    summary: 'delete evaluation runs, training runs and secrets',
+    args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+  }),
+  undeploy: spec({
+    summary: 'tear deployments down and delete them',
+    args: [{ name: 'ID|SLUG', many: true, of: 'seen' }],
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+  }),
+  promote: spec({
+    summary: 'make a deployment the one that answers for its slug',
+    args: [{ name: 'ID|SLUG', of: 'seen' }],
+    flags: {
+      ...serviceFlags,
+      undo: { says: 'let it answer for its slug no longer' },
+      ...yesFlag,
+      ...dryRunFlag,
+      ...recordFlags,
+    },
+    apart: [recordApart],
+  }),
+  reward: spec({
+    summary: 'log a reward to a trajectory',
+    args: [{ name: 'TRAJECTORY' }, { name: 'NAME' }, { name: 'VALUE' }],
+    flags: {
+      ...serviceFlags,
+      explanation: { value: 'TEXT', says: 'why it is this value' },
+      weight: { value: 'N', number: 'any', says: 'its weight; 0 keeps it for diagnosis only' },
+      rewardId: { value: 'ID', says: 'the same id again is the same reward (default: a new one)' },
+      tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
+      ...dryRunFlag,
+      json: recordFlags.json,
+    },
+    examples: ['benchtop reward traj_1 helpful 0.5 --explanation "left out a step"'],
+  }),
+  'secret set': spec({
+    summary: 'create a secret; its value is read from standard input',
+    args: [{ name: 'NAME' }],
+    flags: {
+      ...serviceFlags,
+      description: { value: 'TEXT', says: 'what it is for' },
+      ...dryRunFlag,
+      ...recordFlags,
+    },
+    apart: [recordApart],
+    examples: ['benchtop secret set HF_TOKEN < token.txt'],
+  }),
+} as const satisfies Readonly<Record<string, CommandSpec>>;

@@ -1,0 +1,195 @@
+/** The commands that start and change something, on a real local service. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+let benchId: string;
+
+const model = 'benchtop/tutor-base';
+const quick = ['-o', 'num_steps=2', '-o', 'train_batch_size=2', '-o', 'samples_per_instance=2'];
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  benchId = await service.readyBenchmark('t-words');
+  const { code } = await cli('train', ['t-words', '--model', model, '--name', 'first', ...quick, '--wait']);
+  expect(code).toBe(exitCodes.done);
+});
+afterAll(() => service.end());
+
+describe('evaluate', () => {
+  it('starts a run of a benchmark that is named, waits, and prints one field of what came of it', async () => {
+    const { code, out, notes } = await cli('evaluate', ['t-words', '-m', model, '--wait', '--field', 'id']);
+    expect(code).toBe(exitCodes.done);
+    expect(out).toMatch(/^evr_\w+\n$/);
+    expect(notes).toContain('t-words tutor-base: completed, 28 of 28');
+    const { out: mean } = await cli('get', [out.trim(), '--field', 'reward_mean']);
+    expect(Number(mean)).toBeGreaterThanOrEqual(0);
+  });
+
+  it.each(['first@latest', 'first@2', 'first'])('evaluates the checkpoint %s with its own base model', async word => {
+    const { code, out } = await cli('evaluate', ['t-words', '--checkpoint', word, '--json']);
+    expect(code).toBe(exitCodes.done);
+    const started = JSON.parse(out);
+    expect(started.display_name).toBe('t-words first step 2');
+    const run = JSON.parse((await cli('get', [started.eval_run_id, '--json'])).out);
+    expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
+  });
+
+  it('prints the request instead of sending it', async () => {
+    const before = (await cli('list', ['runs', '--ids', '--all'])).out;
+    const dry = await cli('evaluate', ['t-words', '-m', model, '--name', 'x', '--dry-run']);
+    expect(dry).toMatchObject({ code: 0, notes: '' });
+    expect(dry.out).toMatch(new RegExp(`^POST /api/v1/eval/${benchId}/start\n`));
+    expect(JSON.parse(dry.out.slice(dry.out.indexOf('{')))).toEqual({ display_name: 'x', model_slug: model });
+    const asJson = JSON.parse((await cli('evaluate', ['t-words', '-m', model, '-n', '--json', '--read-only'])).out);
+    expect(asJson).toMatchObject([{ method: 'POST', body: { model_slug: model } }]);
+    expect((await cli('list', ['runs', '--ids', '--all'])).out).toBe(before);
+  });
+
+  it.each([
+    [['t-words'], exitCodes.usage, /Say what to evaluate/],
+    [['nothing', '-m', model], exitCodes.notFound, /There is no benchmark nothing\./],
+    [['', '-m', model], exitCodes.usage, /it was empty/],
+    [['evr_1', '-m', model], exitCodes.usage, /evr_1 is a run, not a benchmark/],
+    [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: it has those of steps .*2\./],
+    [['t-words', '-c', 'nothing@latest'], exitCodes.notFound, /no training run nothing/],
+    [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
+    [['t-words', '-m', 'no/model'], exitCodes.failed, /no\/model/],
+    [['t-words', '-m', model, '--field', 'id', '--json'], exitCodes.usage, /--json cannot be used with --field/],
+  ])('says what is wrong with %j', async (args, code, words) => {
+    const outcome = await cli('evaluate', args);
+    expect(outcome).toMatchObject({ code, out: '' });
+    expect(outcome.notes).toMatch(words);
+  });
+});
+
+describe('train', () => {
+  it('passes options on, starts from a checkpoint, and ends with 124 where it takes too long', async () => {
+    const { code, out, notes } = await cli('train', [
+      't-words',
+      '-c',
+      'first@latest',
+      '-o',
+      'num_steps=2000',
+      '-w',
+      '-t',
+      '0.3',
+    ]);
+    expect({ code, notes }).toMatchObject({ code: exitCodes.timeout });
+    expect(notes).toContain('still runs after 0.3 seconds');
+    const id = out.trim();
+    expect(JSON.parse((await cli('get', [id, '--json'])).out).options).toMatchObject({ num_steps: 2_000 });
+    expect((await cli('cancel', [id])).notes).toContain('add --yes');
+    expect(await cli('cancel', [id, '--yes'])).toEqual({ code: 0, out: `${id}\n`, notes: '' });
+    // What was cancelled has ended badly.
+    expect((await cli('watch', [id])).code).toBe(exitCodes.failed);
+  });
+});
+
+describe('deploy, promote and undeploy', () => {
+  it('take names, wait, and ask first', async () => {
+    const { code, out } = await cli('deploy', [
+      'first@latest',
+      '--slug',
+      'tutor',
+      '--role',
+      'test',
+      '--wait',
+      '--field',
+      'status',
+    ]);
+    expect([code, out]).toEqual([exitCodes.done, 'DEPLOYED\n']);
+    const promoted = await cli('promote', ['tutor', '--yes', '--field', 'is_active']);
+    expect([promoted.code, promoted.out]).toEqual([exitCodes.done, 'true\n']);
+    const refused = await cli('undeploy', ['tutor']);
+    expect([refused.code, refused.out]).toEqual([exitCodes.usage, '']);
+    expect(refused.notes).toMatch(/Undeploy deployment tutor \(dep_\w+\)\?.*add --yes/);
+    expect((await cli('undeploy', ['tutor', '-n'])).out).toMatch(/^DELETE \/api\/v1\/deploy\/dep_/);
+    expect((await cli('undeploy', ['tutor', '--yes'])).code).toBe(exitCodes.done);
+    expect((await cli('get', ['deployment', 'tutor'])).code).toBe(exitCodes.notFound);
+  });
+});
+
+describe('delete and cancel', () => {
+  it('refuse a name that several have, and name them', async () => {
+    const twice = ['t-words', '-m', model, '--name', 'twice', '--wait'];
+    const ids = [await cli('evaluate', twice), await cli('evaluate', twice)].map(({ out }) => out.trim());
+    const { code, notes } = await cli('delete', ['twice', '--yes']);
+    expect(code).toBe(exitCodes.usage);
+    for (const id of ids) expect(notes).toContain(`run ${id}`);
+    const gone = await cli('delete', [...ids, '--yes', '--json']);
+    expect(gone.code).toBe(exitCodes.done);
+    expect(
+      gone.out
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toEqual(ids.map(id => ({ id, kind: 'run', done: 'deleted' })));
+    expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
+  });
+
+  it('say which failed, and do the others', async () => {
+    const run = (await cli('evaluate', ['t-words', '-m', model, '--name', 'over', '--wait'])).out.trim();
+    const outcome = await cli('cancel', [run, '--yes']);
+    expect(outcome.code).not.toBe(exitCodes.done);
+    expect(outcome).toMatchObject({ out: '' });
+    expect((await cli('cancel', ['nothing', '--yes'])).notes).toMatch(/There is no run or training run nothing/);
+  });
+});
+
+describe('secret set', () => {
+  it('reads the value from standard input, and never shows it', async () => {
+    const dry = await cli('secret set', ['HF_TOKEN', '--dry-run'], { input: 's3cret' });
+    expect(dry.out).not.toContain('s3cret');
+    const made = await cli('secret set', ['HF_TOKEN', '--json'], { input: 's3cret\n' });
+    expect(made.code).toBe(exitCodes.done);
+    expect(made.out).not.toContain('s3cret');
+    expect(JSON.parse(made.out)).toMatchObject({ name: 'HF_TOKEN', byte_length: 6 });
+    expect((await cli('secret set', ['EMPTY'], { input: '\n' })).code).toBe(exitCodes.usage);
+    expect((await cli('delete', ['HF_TOKEN', '--yes'])).code).toBe(exitCodes.done);
+    expect((await cli('get', ['secret', 'HF_TOKEN'])).code).toBe(exitCodes.notFound);
+  });
+});
+
+describe('reward', () => {
+  it('takes numbers only, and shows its request', async () => {
+    expect((await cli('reward', ['traj_1', 'good', 'much'])).notes).toContain('is a number, not much');
+    const dry = await cli('reward', ['traj_1', 'good', '-0.5', '--weight', '2', '--reward-id', 'r1', '-n']);
+    expect(dry.out).toContain('POST /api/v1/trajectories/traj_1/rewards');
+    expect(JSON.parse(dry.out.slice(dry.out.indexOf('{')))).toMatchObject({ reward_id: 'r1', value: -0.5, weight: 2 });
+    expect((await cli('reward', ['traj_1', 'good', '1', '--token-env', 'NOT_SET'])).code).toBe(exitCodes.forbidden);
+    expect((await cli('reward', ['traj_none', 'good', '1'])).code).toBe(exitCodes.notFound);
+  });
+});
+
+it('get reads a checkpoint by its id, and by its run and step', async () => {
+  const byStep = JSON.parse((await cli('get', ['first@latest', '--json'])).out);
+  const byId = await cli('get', [byStep.checkpoint_id, '--field', 'step_index']);
+  expect(byId.out).toBe(`${byStep.step_index}\n`);
+  expect((await cli('get', ['ckpt_none'])).code).toBe(exitCodes.notFound);
+});
+
+it('jq filters what is printed', async () => {
+  const folder = testFolder();
+  const jq = join(folder, 'jq');
+  writeFileSync(jq, '#!/bin/sh\ncase "$3" in *"["*) echo "jq: error: syntax" >&2; exit 3;; esac; echo "$@"; cat\n', {
+    mode: 0o755,
+  });
+  const environment = { PATH: `${folder}:/usr/bin:/bin` };
+  const { out } = await cli('get', ['t-words', '--jq', '.label'], { environment });
+  expect(out).toMatch(/^-r -- \.label\n\{.*"label":"t-words"/);
+  const wrong = await cli('get', ['t-words', '--jq', '.['], { environment });
+  expect(wrong).toEqual({
+    code: exitCodes.usage,
+    out: '',
+    notes: 'benchtop: jq refuses the filter: jq: error: syntax',
+  });
+  const without = await cli('get', ['t-words', '--jq', '.label'], { environment: { PATH: '/nowhere' } });
+  expect(without.notes).toContain('--jq needs the program jq');
+});
