@@ -127,6 +127,17 @@ describe('the terminal', () => {
     await session.ended;
   });
 
+  it('whose locale is not UTF-8 gets ASCII from the command line as well', async () => {
+    const beyondAscii = async (env: Record<string, string>): Promise<string[]> => {
+      const session = openSession({ ...home.env, ...env }, { columns: 40, args: ['list', 'benchmarks', '--wide'] });
+      await session.ended;
+      await session.waitFor('t-words');
+      return session.sent().match(/[^\u0000-\u007f]/g) ?? [];
+    };
+    expect(await beyondAscii({})).toContain('…');
+    expect(await beyondAscii({ LC_ALL: 'C' })).toEqual([]);
+  });
+
   it('is not written to when there is none', async () => {
     const { code, output } = await run([], home.env);
     expect(code).toBe(2);
