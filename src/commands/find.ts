@@ -1,6 +1,6 @@
 /** Rows of resources by what a user types: an id, or a name. */
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { fruitlessPages, pageSize } from '../queries/list.ts';
+import { fruitlessPages, pageSize } from '../queries/lists/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';

@@ -1,7 +1,7 @@
 /** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type { ListSource } from '../queries/list.ts';
+import type { ListSource } from '../queries/lists/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';

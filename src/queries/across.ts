@@ -4,7 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { unreadableIn } from '../contract/common.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
-import type { ListSource, NotedPage } from './list.ts';
+import type { ListSource, NotedPage } from './lists/list.ts';
 
 /** A page is made of so many benchmarks, at most. */
 const benchmarksAPage = 50;

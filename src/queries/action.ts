@@ -1,8 +1,8 @@
 /** What users do to the service. An action is a function that sends it, and says what it changes. */
-
 import { failsAll, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
+import { unlessAborted } from '../service/supervisor.ts';
 import { asError } from '../text/errors.ts';
 import type { Observation } from './statuses/store.ts';
 
@@ -83,4 +83,26 @@ export async function sendAll<Input>(
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, sendNext));
   return [...left].map(([input, fault]) => ({ input, fault }));
+}
+
+/** The user stopped it before anything was sent. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+
+  constructor() {
+    super('Stopped. Nothing was sent.');
+  }
+}
+
+/**
+ * Waits for something that cannot be stopped itself, such as a connection that others wait for too.
+ *
+ * @throws StoppedError once the signal aborts
+ */
+export async function orStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  try {
+    return await unlessAborted(value, signal);
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? new StoppedError() : error;
+  }
 }

@@ -14,7 +14,7 @@ import { NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { action } from './action.ts';
-import { type ListSource, pageSize, wholePage } from './list.ts';
+import { type ListSource, pageSize, wholePage } from './lists/list.ts';
 import type { LiveQuery } from './use-live.ts';
 
 export const benchmarkKeys = {

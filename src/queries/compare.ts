@@ -4,7 +4,7 @@ import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { counted } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
-import { type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './lists/list.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {

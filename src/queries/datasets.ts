@@ -1,6 +1,6 @@
 /** What the screens ask about datasets. */
 import type { Dataset } from '../contract/datasets.ts';
-import type { ListSource } from './list.ts';
+import type { ListSource } from './lists/list.ts';
 
 export const datasetKeys = { all: ['datasets'], list: ['datasets', 'list'] } as const;
 

@@ -2,7 +2,7 @@
 import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
 import { isRunning } from '../contract/status.ts';
 import { action } from './action.ts';
-import type { ListSource } from './list.ts';
+import type { ListSource } from './lists/list.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';

@@ -13,7 +13,7 @@ import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
-import { type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';

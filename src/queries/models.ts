@@ -1,6 +1,6 @@
 /** What the screens ask about models. */
 import type { SupportedModel } from '../contract/models.ts';
-import { type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './lists/list.ts';
 
 export const modelKeys = { list: ['models'] } as const;
 

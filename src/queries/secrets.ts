@@ -2,7 +2,7 @@
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
-import type { ListSource } from './list.ts';
+import type { ListSource } from './lists/list.ts';
 
 export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
 

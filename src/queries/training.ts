@@ -16,7 +16,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
-import { type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';

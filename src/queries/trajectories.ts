@@ -6,7 +6,7 @@ import { hasEnded, isRunning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, Trajectory } from '../contract/trajectories.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
-import { type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './lists/list.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';

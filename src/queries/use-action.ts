@@ -1,10 +1,9 @@
-/** Actions as the screen starts them: each is sent once, reported once, and never repeated by itself. */
-
+/** Actions as the screen shows and starts them: each is sent once, reported once, and never repeated by itself. */
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
+import type { RequestPreview } from '../service/request.ts';
 import { asError } from '../text/errors.ts';
-import { type Action, sendAll, type Unsent } from './action.ts';
-import { orStopped } from './stopped.ts';
+import { type Action, orStopped, sendAll, type Unsent } from './action.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type WorkState<Result> =
@@ -136,4 +135,38 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
     return unsent.length === 0;
   };
   return { state, done: all.length - left.length + progress, left, start: send, stop };
+}
+
+export type { RequestPreview };
+
+export type Requests =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'known'; readonly requests: readonly RequestPreview[] }
+  | { readonly kind: 'failed'; readonly fault: Error };
+
+const connecting: Requests = { kind: 'connecting' };
+
+/**
+ * The requests of some work: they depend on what the service calls things, so that they are known once there is a
+ * connection. Undefined without work, in which case none is made.
+ */
+export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
+  const workbench = useWorkbench();
+  const [found, setFound] = useState<{ readonly service: Service } | { readonly fault: Error }>();
+  const wanted = work !== undefined;
+  useEffect(() => {
+    if (!wanted) return undefined;
+    let gone = false;
+    workbench.service().then(
+      service => !gone && setFound({ service }),
+      (error: unknown) => !gone && setFound({ fault: asError(error) }),
+    );
+    return () => {
+      gone = true;
+    };
+  }, [wanted, workbench]);
+  if (!work) return undefined;
+  if (!found) return connecting;
+  if ('fault' in found) return { kind: 'failed', fault: found.fault };
+  return { kind: 'known', requests: found.service.describe(work) };
 }

@@ -1,7 +1,8 @@
-/** A list that is read page by page, and again while it is in view. */
-import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
-import type { ListData, ListSource } from './list.ts';
-import type { ListReader, RestOutcome, RowsAge } from './list-reader.ts';
+/** A list that is read page by page, again while it is in view, and in the order that is wanted. */
+import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import type { ListData, ListSource } from './lists/list.ts';
+import { type FieldOrder, inOrder } from './lists/order.ts';
+import type { ListReader, RestOutcome, RowsAge } from './lists/reader.ts';
 import type { Attention } from './polling.ts';
 import { type Live, type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
@@ -114,4 +115,38 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),
     latest: useCallback(() => reader.data, [reader]),
   };
+}
+
+export interface OrderedList<Row> extends LiveList<Row> {
+  /**
+   * Who puts the rows in order: the `service`, whose pages are to be left as they come; or the reader of the list, who has
+   * `all` of them, or only those that were `read`. `asked` while the service has not answered: the rows are as they were.
+   */
+  readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
+}
+
+/**
+ * Keeps a list live, in the order of a field where one is wanted. A list that has been read whole is sorted by its reader;
+ * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to sort.
+ */
+export function useOrderedList<Row>(
+  source: ListSource<Row>,
+  wanted: FieldOrder | undefined,
+  attention: Attention,
+): OrderedList<Row> {
+  const { lists } = useWorkbench();
+  const { field, descending = false } = wanted ?? {};
+  const ordered = useMemo(() => {
+    if (field === undefined || !source.sorts) return undefined;
+    return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
+  }, [source, field, descending, lists]);
+  const plain = lists.of(source).data;
+  // What was read without an order tells whether one needs to be asked for.
+  const partial = plain.rows.length > 0 && !plain.complete;
+  const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
+  const active = asked ? ordered : source;
+  const list = useList(active, attention);
+  if (active === source) return { ...list, sortedAs: list.hasMore ? 'read' : 'all' };
+  if (list.loaded) return { ...list, sortedAs: list.hasMore ? 'service' : 'all' };
+  return { ...list, rows: plain.rows, loaded: true, hasMore: true, sortedAs: 'asked' };
 }

@@ -7,7 +7,7 @@ import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import type { Removed } from './action.ts';
 import type { Kinds } from './kinds.ts';
-import { Lists } from './lists.ts';
+import { Lists } from './lists/lists.ts';
 import { Pins } from './pins.ts';
 import { type PollIntervals, usualIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';

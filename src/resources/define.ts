@@ -2,7 +2,7 @@
 import type { Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import type { ListSource } from '../queries/list.ts';
+import type { ListSource } from '../queries/lists/list.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Place, Scope, ScopeName } from './place.ts';

@@ -5,7 +5,7 @@
 
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Asking } from '../queries/asking.ts';
-import { type ListSource, wholePage } from '../queries/list.ts';
+import { type ListSource, wholePage } from '../queries/lists/list.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
 import type { RememberedStore, ResourceRef } from '../queries/remembered/store.ts';

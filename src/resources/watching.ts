@@ -3,7 +3,7 @@
 import { isRunning } from '../contract/status.ts';
 import type { Asking } from '../queries/asking.ts';
 import type { Kind } from '../queries/kinds.ts';
-import type { ListSource } from '../queries/list.ts';
+import type { ListSource } from '../queries/lists/list.ts';
 import type { Attention } from '../queries/polling.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';

@@ -1,6 +1,6 @@
 /** Lists of services that do not list: what was seen here stands in, and is said to do so. */
 import { describe, expect, it } from 'vitest';
-import type { ListSource } from '../../src/queries/list.ts';
+import type { ListSource } from '../../src/queries/lists/list.ts';
 import { rememberedAt, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';

@@ -1,6 +1,6 @@
 /** Waiting for something that others wait for too, until the user has had enough. */
 import { expect, it } from 'vitest';
-import { orStopped, StoppedError } from '../../src/queries/stopped.ts';
+import { orStopped, StoppedError } from '../../src/queries/action.ts';
 
 it('gives what comes, and fails as it does', async () => {
   const { signal } = new AbortController();

@@ -3,7 +3,7 @@
  * all of it, what was seen here stands in for it, and a note says so.
  */
 import { isNotOffered } from '../../service/errors.ts';
-import { type ListSource, type NotedPage, wholePage } from '../list.ts';
+import { type ListSource, type NotedPage, wholePage } from '../lists/list.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';

@@ -13,7 +13,7 @@ import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
 import { ingest } from './ingest.ts';
 import { Job, type JobState } from './job.ts';
-import { pathsNamedIn } from './named-paths.ts';
+import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
 import { ForgottenUpload, IngestedDifferently, isIngested, isUnknown, mayHaveHappened } from './upload-errors.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
-import { orStopped } from '../stopped.ts';
+import { orStopped } from '../action.ts';
 
 /** Gives the service, connecting first where that is needed. */
 export type Connect = () => Promise<Service>;

@@ -1,7 +1,7 @@
 /** The list of sections at the left. */
 import { Box, Text } from 'ink';
 import type { Dispatch } from 'react';
-import { useListCount } from '../../queries/use-count.ts';
+import { useListCount } from '../../queries/use-workbench.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { listCommands } from '../keys/general.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';

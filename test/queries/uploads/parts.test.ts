@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import type { UploadRecords } from '../../../src/queries/remembered/upload-records.ts';
 import { FileTable } from '../../../src/queries/uploads/file-table.ts';
-import { pathsNamedIn } from '../../../src/queries/uploads/named-paths.ts';
+import { pathsNamedIn } from '../../../src/queries/uploads/local-files.ts';
 import { SentFiles } from '../../../src/queries/uploads/sent-files.ts';
 
 const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, changed: index });

@@ -2,8 +2,8 @@
 
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { useUnfinished } from '../../../src/queries/unfinished.ts';
 import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
+import { useUnfinished } from '../../../src/queries/use-workbench.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';

@@ -17,7 +17,7 @@ import { TableView } from '../../../src/ui/widgets/table/table-view.tsx';
 import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
-import { randomFrom } from '../../queries/list-server.ts';
+import { randomFrom } from '../../queries/lists/list-server.ts';
 
 interface Run {
   id: string;

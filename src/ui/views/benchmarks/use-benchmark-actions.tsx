@@ -2,7 +2,7 @@
 
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
-import { useKnown } from '../../../queries/use-known.ts';
+import { useKnown } from '../../../queries/use-workbench.ts';
 import { benchmarkCommands, images } from '../../../resources/benchmarks.ts';
 import { listPlace, type Resource } from '../../../resources/define.ts';
 import { training } from '../../../resources/training.ts';

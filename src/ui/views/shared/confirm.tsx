@@ -3,8 +3,7 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
-import { useActionForEach } from '../../../queries/use-action.ts';
-import { useRequests } from '../../../queries/use-requests.ts';
+import { useActionForEach, useRequests } from '../../../queries/use-action.ts';
 import { describeError } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';

@@ -2,8 +2,7 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
-import { useAction } from '../../../queries/use-action.ts';
-import { useRequests } from '../../../queries/use-requests.ts';
+import { useAction, useRequests } from '../../../queries/use-action.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';

@@ -1,7 +1,7 @@
 /** What is said of a list besides its rows. Pure. */
 import type { Freshness } from '../../../queries/freshness.ts';
-import type { RowsAge } from '../../../queries/list-reader.ts';
-import type { OrderedList } from '../../../queries/use-ordered-list.ts';
+import type { RowsAge } from '../../../queries/lists/reader.ts';
+import type { OrderedList } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
 
 type Listed = OrderedList<unknown>;

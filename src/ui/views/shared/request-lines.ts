@@ -1,5 +1,5 @@
 /** Requests as lines of a preview. Pure. */
-import type { RequestPreview, Requests } from '../../../queries/use-requests.ts';
+import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 

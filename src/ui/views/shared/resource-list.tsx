@@ -5,10 +5,10 @@ import { type Column, type ColumnChoice, exportColumns } from '../../../present/
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
-import type { ListSource } from '../../../queries/list.ts';
+import type { ListSource } from '../../../queries/lists/list.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { type OrderedList, useOrderedList } from '../../../queries/use-ordered-list.ts';
-import { useSetting } from '../../../queries/use-setting.ts';
+import { type OrderedList, useOrderedList } from '../../../queries/use-list.ts';
+import { useSetting } from '../../../queries/use-workbench.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

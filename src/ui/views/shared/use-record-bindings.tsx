@@ -4,7 +4,7 @@
  */
 
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { usePin } from '../../../queries/use-pin.ts';
+import { usePin } from '../../../queries/use-workbench.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';

@@ -5,7 +5,7 @@ import { action } from '../../../queries/action.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import type { FileState } from '../../../queries/uploads/file-table.ts';
-import { useJob } from '../../../queries/use-job.ts';
+import { useJob } from '../../../queries/use-workbench.ts';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';

@@ -4,7 +4,7 @@ import { agentFields } from '../../../contract/generation.ts';
 import { buildImages } from '../../../queries/benchmarks.ts';
 import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
 import { declarationOf } from '../../../queries/uploads/file-batch.ts';
-import { useRequests } from '../../../queries/use-requests.ts';
+import { useRequests } from '../../../queries/use-action.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { counted } from '../../../text/numbers.ts';
 import { windowRoom } from '../../app/layout.ts';

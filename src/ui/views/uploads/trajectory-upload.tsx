@@ -5,7 +5,7 @@ import type { Column } from '../../../present/column.ts';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
 import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
-import { useJob } from '../../../queries/use-job.ts';
+import { useJob } from '../../../queries/use-workbench.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';

@@ -4,9 +4,9 @@
  * service has.
  */
 import { describe, expect, it } from 'vitest';
-import type { Asking } from '../../src/queries/asking.ts';
-import type { ListData } from '../../src/queries/list.ts';
-import { ListReader, pagesAPoll } from '../../src/queries/list-reader.ts';
+import type { Asking } from '../../../src/queries/asking.ts';
+import type { ListData } from '../../../src/queries/lists/list.ts';
+import { ListReader, pagesAPoll } from '../../../src/queries/lists/reader.ts';
 import { type CursorKind, ListServer, type Row, randomFrom } from './list-server.ts';
 
 const groups = 6;

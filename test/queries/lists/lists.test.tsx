@@ -3,13 +3,13 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListSource } from '../../src/queries/list.ts';
-import { useListCount } from '../../src/queries/use-count.ts';
-import { useList } from '../../src/queries/use-list.ts';
-import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import { kinds } from '../../src/resources/catalogue.ts';
-import { eventually } from '../eventually.ts';
-import { fakeService } from '../service/fake-service.ts';
+import type { ListSource } from '../../../src/queries/lists/list.ts';
+import { useList } from '../../../src/queries/use-list.ts';
+import { useListCount } from '../../../src/queries/use-workbench.ts';
+import { Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
+import { eventually } from '../../eventually.ts';
+import { fakeService } from '../../service/fake-service.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const key = ['rows', 'list'];

@@ -1,10 +1,10 @@
 /** How a list is read: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
-import type { ListQuery } from '../../src/contract/common.ts';
-import type { Asking } from '../../src/queries/asking.ts';
-import type { ListData, NotedPage } from '../../src/queries/list.ts';
-import { ListReader } from '../../src/queries/list-reader.ts';
-import { ServiceError } from '../../src/service/errors.ts';
+import type { ListQuery } from '../../../src/contract/common.ts';
+import type { Asking } from '../../../src/queries/asking.ts';
+import type { ListData, NotedPage } from '../../../src/queries/lists/list.ts';
+import { ListReader } from '../../../src/queries/lists/reader.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const { signal } = new AbortController();

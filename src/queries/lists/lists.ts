@@ -1,9 +1,9 @@
 /** The lists of one connection: a reader for each, and how many rows each was seen to have. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
-import type { Asking } from './asking.ts';
+import type { Asking } from '../asking.ts';
+import type { RememberedStore } from '../remembered/store.ts';
 import { type ListData, type ListSource, wholePage } from './list.ts';
-import { ListReader } from './list-reader.ts';
-import type { RememberedStore } from './remembered/store.ts';
+import { ListReader } from './reader.ts';
 
 /** How many rows of a list have been read. */
 export interface ListCount {

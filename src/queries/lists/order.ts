@@ -1,6 +1,6 @@
 /** A list in an order that the service makes: the only right one while not all of it has been read. */
-import { ServiceError } from '../service/errors.ts';
-import { own } from '../text/own.ts';
+import { ServiceError } from '../../service/errors.ts';
+import { own } from '../../text/own.ts';
 import type { ListSource } from './list.ts';
 
 export interface FieldOrder {

@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ListData, NotedPage, RowId } from './list.ts';
-import { type ListPage, type PageAnswer, type Place, pageOf } from './list-page.ts';
+import { type ListPage, type PageAnswer, type Place, pageOf } from './page.ts';
 
 /** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
 const mostGaps = 2;

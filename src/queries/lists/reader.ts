@@ -5,13 +5,13 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { ServiceError } from '../service/errors.ts';
-import { asError } from '../text/errors.ts';
-import type { Asking } from './asking.ts';
+import { ServiceError } from '../../service/errors.ts';
+import { asError } from '../../text/errors.ts';
+import type { Asking } from '../asking.ts';
+import type { Activity } from '../polling.ts';
 import { fruitlessPages, type ListData, type ListSource, type NotedPage, pageSize } from './list.ts';
-import { cursorOf, type ListPage, type Place } from './list-page.ts';
-import { ListPages } from './list-pages.ts';
-import type { Activity } from './polling.ts';
+import { cursorOf, type ListPage, type Place } from './page.ts';
+import { ListPages } from './pages.ts';
 
 /** What a reader needs of the workbench. */
 export interface ReaderPorts<Row> {

@@ -1,10 +1,10 @@
 /** Orders that are asked of the service: what it gives is believed only where it is so. */
 import { describe, expect, it, vi } from 'vitest';
-import type { ListQuery } from '../../src/contract/common.ts';
-import type { Asking } from '../../src/queries/asking.ts';
-import type { ListSource } from '../../src/queries/list.ts';
-import { inOrder, isOrdered, OrderRefusedError } from '../../src/queries/list-order.ts';
-import { ServiceError } from '../../src/service/errors.ts';
+import type { ListQuery } from '../../../src/contract/common.ts';
+import type { Asking } from '../../../src/queries/asking.ts';
+import type { ListSource } from '../../../src/queries/lists/list.ts';
+import { inOrder, isOrdered, OrderRefusedError } from '../../../src/queries/lists/order.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
 
 const rows = (...values: unknown[]) => values.map(value => ({ value }));
 

@@ -1,6 +1,6 @@
 /** A service with one list, for tests: rows come and go, answers take their time, cursors are of either kind. */
-import type { ListQuery } from '../../src/contract/common.ts';
-import type { NotedPage } from '../../src/queries/list.ts';
+import type { ListQuery } from '../../../src/contract/common.ts';
+import type { NotedPage } from '../../../src/queries/lists/list.ts';
 
 export interface Row {
   readonly id: string;

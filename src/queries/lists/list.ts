@@ -1,9 +1,9 @@
 /** What a list is asked for by, and what is known of it. */
 import type * as z from 'zod/mini';
-import { type ListQuery, type Page, unreadableIn } from '../contract/common.ts';
-import type { Asking } from './asking.ts';
-import type { Activity } from './polling.ts';
-import type { Observation } from './statuses/store.ts';
+import { type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
+import type { Asking } from '../asking.ts';
+import type { Activity } from '../polling.ts';
+import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;

@@ -1,0 +1,79 @@
+/** What views read of the workbench besides the answers to queries: counts, settings, pins, jobs. */
+
+import { hashKey } from '@tanstack/react-query';
+import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { count as shortCount } from '../text/numbers.ts';
+import type { ResourceRef } from './remembered/store.ts';
+import type { Job, JobState } from './uploads/job.ts';
+import type { LiveQuery } from './use-live.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** Gives a function that reads the last answer to a query, at the moment it is called. */
+export function useKnown(): <Data>(query: LiveQuery<Data>) => Data | undefined {
+  const { cache } = useWorkbench();
+  return useCallback(query => cache.getQueryData(query.key), [cache]);
+}
+
+/**
+ * Rows of the list under `key`, with a `+` where the server has more; undefined until it has been read. Asks for it only
+ * where something that the program did may have changed it while nothing shows it.
+ */
+export function useListCount(key: readonly unknown[] | undefined): string | undefined {
+  const { cache, lists } = useWorkbench();
+  useEffect(
+    () =>
+      cache.getQueryCache().subscribe(event => {
+        if (!key || event.type !== 'updated' || event.action.type !== 'invalidate') return;
+        if (event.query.queryHash !== hashKey(key) || event.query.isActive()) return;
+        void cache.refetchQueries({ queryKey: key, exact: true, type: 'inactive' });
+      }),
+    [cache, key],
+  );
+  return useSyncExternalStore(lists.subscribe, () => {
+    const count = key && lists.countOf(key);
+    return count && `${count.rows < 10_000 ? count.rows : shortCount(count.rows)}${count.complete ? '' : '+'}`;
+  });
+}
+
+export function useSetting<Value>(name: string, usual: Value): readonly [Value, (value: Value) => void] {
+  const { remembered } = useWorkbench();
+  const [value, setValue] = useState<Value>(() => (remembered.setting(name) as Value | undefined) ?? usual);
+  const keep = useCallback(
+    (next: Value) => {
+      setValue(next);
+      remembered.setSetting(name, next);
+    },
+    [remembered, name],
+  );
+  return [value, keep];
+}
+
+/** `toggle` gives whether it is pinned now. */
+export function usePin(thing: ResourceRef | undefined): { readonly toggle: () => boolean } {
+  const { pins } = useWorkbench();
+  return { toggle: () => thing !== undefined && pins.toggle(thing) };
+}
+
+/** The job of that id, drawn again when it changes; undefined where there is none, or no longer. */
+export function useJob<Kind extends Job<JobState>>(
+  id: string,
+  kind: abstract new (...parameters: never[]) => Kind,
+): Kind | undefined {
+  const { jobs } = useWorkbench();
+  const found = jobs.get(id);
+  const job = found instanceof kind ? found : undefined;
+  const subscribe = useCallback((listener: () => void) => job?.subscribe(listener) ?? (() => {}), [job]);
+  useSyncExternalStore(subscribe, () => job?.state);
+  return job;
+}
+
+/** Says what would be lost, in words, while the caller is on screen; undefined for nothing. */
+export function useUnfinished(words: string | undefined): void {
+  const { unfinished } = useWorkbench();
+  const id = useId();
+  useEffect(() => {
+    if (words === undefined) return undefined;
+    unfinished.set(id, { words });
+    return () => void unfinished.delete(id);
+  }, [unfinished, id, words]);
+}
