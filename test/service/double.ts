@@ -2,7 +2,7 @@
  * A double of the service: one of everything, some running and some ended, so that every command of every view has
  * something to be used on. It takes every write and says that it has been done; what arrived is read from `requests`.
  */
-import { type Behaviour, type HostileServer, hostileServer, json } from './hostile-server.ts';
+import { type Behaviour, type HostileServer, hostileServer, json, type SeenRequest, stream } from './hostile-server.ts';
 
 const created_at = '2026-03-04T05:06:07Z';
 const bench_id = 'bench_1';
@@ -85,14 +85,28 @@ const done = {
   trajectory_id: 'traj_1',
   secret_id: 'sec_2',
   secret: { secret_id: 'sec_2', name: 'TOKEN' },
-  urls: [],
   images: [],
   trajectories: [],
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
 };
 
+const words = [
+  'data: {"choices":[{"index":0,"delta":{"content":"hi there"}}]}\n\n',
+  'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+  'data: [DONE]\n\n',
+];
+
+/** Addresses for the files of a benchmark, at the server itself. */
+function uploadUrls({ body, headers }: SeenRequest): object {
+  const { files = [] } = JSON.parse(body) as { files?: { path: string }[] };
+  const urls = files.map(({ path }) => ({ path, url: `http://${headers.host}/put/${path}` }));
+  return { bench_id, urls };
+}
+
 const answer: Behaviour = (response, request) => {
   const path = request.url.split('?')[0] ?? '';
+  if (path.endsWith('/chat/completions')) return stream(words)(response, request);
+  if (path.endsWith('/benchmarks/uploads')) return json(uploadUrls(request))(response, request);
   if (request.method !== 'GET') return json(done)(response, request);
   const found = answers.find(([pattern]) => pattern.test(path));
   return json(
@@ -102,16 +116,16 @@ const answer: Behaviour = (response, request) => {
 };
 
 export interface ServiceDouble extends HostileServer {
-  /** What arrived that changes something: method and path. Chat completions change nothing. */
+  /** What arrived that changes something: method and path. */
   readonly writes: () => string[];
+  /** Whether a request changes something; chat completions do not. */
+  readonly isWrite: (request: Pick<SeenRequest, 'method' | 'url'>) => boolean;
 }
 
 /** Closes when the test ends. */
 export async function serviceDouble(): Promise<ServiceDouble> {
   const server = await hostileServer(answer);
-  const writes = () =>
-    server.requests
-      .filter(({ method, url }) => method !== 'GET' && !url.startsWith('/v1/chat/'))
-      .map(({ method, url }) => `${method} ${url.split('?')[0]}`);
-  return { ...server, writes };
+  const isWrite: ServiceDouble['isWrite'] = ({ method, url }) => method !== 'GET' && !url.endsWith('/chat/completions');
+  const writes = () => server.requests.filter(isWrite).map(({ method, url }) => `${method} ${url.split('?')[0]}`);
+  return { ...server, writes, isWrite };
 }

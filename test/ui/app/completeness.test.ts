@@ -1,8 +1,7 @@
-/** Nothing is out of reach: every endpoint has a place on the screen, every command a place in help and in the key map. */
+/** Every command has its place in help and in the key map. That every operation has a place on the screen is tested in ../program. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../../src/contract/endpoints.ts';
 import type { Command } from '../../../src/present/command.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
@@ -24,18 +23,6 @@ function textOf(folder: string): string {
 describe('the screen', () => {
   it('names no path of the service itself: what it previews is made from the call', () => {
     expect(textOf('ui')).not.toContain('/api/v1');
-  });
-
-  it('reaches every endpoint of the service layer', () => {
-    const screen = textOf('queries') + textOf('ui');
-    const reached = [...screen.matchAll(/\.call\(\s*'(\w+)'/g)].map(([, operation]) => operation);
-    // Chat is a class of its own, and streams.
-    if (screen.includes('service.chat.stream(')) reached.push('createChatCompletion');
-    expect([...new Set(reached)].sort()).toEqual(Object.keys(endpoints).sort());
-  });
-
-  it('uploads to signed addresses', () => {
-    expect(textOf('queries')).toContain('service.putUpload(');
   });
 });
 
@@ -72,10 +59,6 @@ describe('every command', () => {
       ...registry.views.map(view => view.commands),
     ];
     expect(overrideFaults(layers, {})).toEqual([]);
-  });
-
-  it('that destroys asks first: nothing destructive has the key of a harmless neighbour', () => {
-    for (const command of all.filter(each => each.destructive)) expect(command.writes, command.id).toBe(true);
   });
 });
 

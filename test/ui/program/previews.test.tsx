@@ -1,25 +1,11 @@
 /** What a window shows before it sends is what then arrives at the service: method, path and body, as the profile names them. */
-
-import { expect, it, onTestFinished } from 'vitest';
-import type { Command } from '../../../src/present/command.ts';
-import { addJob } from '../../../src/queries/uploads/job.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
-import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
-import { kinds } from '../../../src/resources/catalogue.ts';
-import { deploymentCommands } from '../../../src/resources/deployments.ts';
-import { runCommands } from '../../../src/resources/runs.ts';
-import { secretCommands } from '../../../src/resources/secrets.ts';
-import { trainingCommands } from '../../../src/resources/training.ts';
-import { trajectoryCommands } from '../../../src/resources/trajectories.ts';
-import { Program } from '../../../src/ui/app/program.tsx';
+import { expect, it } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
-import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
 import { folderOf, uploadOf } from '../../queries/uploads/world.ts';
-import { openScreen, type Screen } from '../../screen.ts';
-import { serviceDouble } from '../../service/double.ts';
-import { serviceAt } from '../../service/hostile-server.ts';
-import { noTerminal } from '../stage.tsx';
+import type { Screen } from '../../screen.ts';
+import { askFor, openView, sayYes, screenActions } from './actions.tsx';
 
 /** A service that calls everything otherwise. */
 const assumptions = {
@@ -30,95 +16,26 @@ const assumptions = {
   'startTraining.base_model_slug': 'model',
 };
 
-interface Action {
-  readonly view: string;
-  readonly command: Command;
-  /** Keys before it: to the row that it is for. */
-  readonly first?: readonly string[];
-  /** What the form needs, by field; undefined for one that is left as it is. */
-  readonly typed?: readonly (string | undefined)[];
-  /** What the window is known by. */
-  readonly title: RegExp;
-  readonly secret?: string;
+/** The text of the window on a screen, or of all of it, without lines and spaces, as JSON may be broken anywhere. */
+function squashed(screen: Screen): string {
+  const lines = screen.text().split('\n');
+  const top = lines.findIndex((line, row) => row > 0 && line.includes('┌─'));
+  const [from, to] = [lines[top]?.indexOf('┌─') ?? 0, lines[top]?.lastIndexOf('─┐') ?? Number.POSITIVE_INFINITY];
+  const inside = lines.slice(Math.max(0, top)).map(line => line.slice(from, to));
+  return inside.join('').replaceAll(/[\s│]/g, '');
 }
 
-const rowBelow = ['down'];
-const actions: readonly Action[] = [
-  { view: 'benchmarks', command: benchmarkCommands.evaluate, title: /Evaluate on/ },
-  { view: 'benchmarks', command: benchmarkCommands.train, title: /Train on/ },
-  { view: 'benchmarks', command: benchmarkCommands.build, title: /Build its images/ },
-  { view: 'runs', command: runCommands.cancel, title: /Cancel this run/ },
-  { view: 'runs', command: runCommands.delete, title: /Delete this run/ },
-  { view: 'runs', command: runCommands.delete, first: ['space', 'space'], title: /Delete 2 runs/ },
-  { view: 'training', command: trainingCommands.cancel, title: /Cancel this training run/ },
-  { view: 'training', command: trainingCommands.delete, first: rowBelow, title: /Delete this training run/ },
-  { view: 'training', command: trainingCommands.evaluate, title: /Evaluate on/ },
-  { view: 'training', command: trainingCommands.deploy, title: /Deploy first/ },
-  { view: 'training', command: trainingCommands.continue, title: /Train on/ },
-  { view: 'deployments', command: deploymentCommands.deploy, typed: ['words', undefined, 'ckpt_1'], title: /Deploy/ },
-  { view: 'deployments', command: deploymentCommands.promote, first: rowBelow, title: /answer for its slug/ },
-  { view: 'deployments', command: deploymentCommands.unpromote, title: /answer|[Uu]npromote/ },
-  { view: 'deployments', command: deploymentCommands.undeploy, title: /Undeploy/ },
-  {
-    view: 'secrets',
-    command: secretCommands.create,
-    typed: ['KEY', 'hunter2'],
-    title: /Create a secret/,
-    secret: 'hunter2',
-  },
-  { view: 'secrets', command: secretCommands.revoke, title: /Revoke this secret/ },
-  { view: 'trajectories', command: trajectoryCommands.reward, typed: ['quality', '0.5'], title: /Log a reward/ },
-  { view: 'trajectories', command: trajectoryCommands.complete, title: /End the trajectory/ },
-];
-
-async function openView(view: string) {
-  const double = await serviceDouble();
-  const { service } = serviceAt(`${double.url}/prefix`, { assumptions });
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
-  const screen = openScreen(
-    <Program
-      workbench={workbench}
-      theme={createTheme()}
-      registry={registry}
-      terminal={noTerminal}
-      start={{ view: 'list', resource: view }}
-    />,
-    { columns: 140, rows: 80 },
-  );
-  onTestFinished(() => {
-    screen.close();
-    workbench.close();
-  });
-  await eventually(() => {
-    expect(screen.text()).toContain('▸');
-    expect(workbench.cache.isFetching()).toBe(0);
-  });
-  return { double, screen };
-}
-
-/** The text of a screen without its lines and spaces, as JSON may be broken anywhere. */
-const squashed = (screen: Screen): string => screen.text().replaceAll(/[\s│]/g, '');
-
-it.each(actions.map(action => [action.command.id, action] as const))('%s', async (_, action) => {
-  const { view, command, first = [], typed = [], title, secret } = action;
-  const { double, screen } = await openView(view);
-  await screen.press(...first, command.keys[0] ?? '');
-  // The form itself, and not the note that what it needs is asked for.
-  await screen.waitFor(text => title.test(text) && /next field|<y>/.test(text));
-  for (const text of typed) {
-    if (text !== undefined) {
-      await screen.press('ctrl-u');
-      await screen.type(text);
-    }
-    await screen.press('tab');
-  }
+it.each(screenActions.map(action => [action.command.id, action] as const))('%s', async (_, action) => {
+  const { secret } = action;
+  const { double, screen } = await openView(action.place, { assumptions });
+  await askFor(screen, action);
   await screen.press('ctrl-p');
   await screen.waitFor('/prefix/api/');
   const shown = squashed(screen);
   expect(double.writes()).toEqual([]);
-  await screen.press(screen.text().includes('<y>') ? 'y' : 'enter');
+  await sayYes(screen);
   const sent = await eventually(() => {
-    const writes = double.requests.filter(({ method }) => method !== 'GET');
+    const writes = double.requests.filter(request => double.isWrite(request));
     expect(writes.length).toBeGreaterThan(0);
     return writes;
   });
@@ -133,21 +50,25 @@ it.each(actions.map(action => [action.command.id, action] as const))('%s', async
   }
 });
 
+const destroying = screenActions.filter(({ command }) => command.destructive);
+
+it.each(destroying.map(action => [action.command.id, action] as const))('%s asks first', async (_, action) => {
+  const { double, screen } = await openView(action.place);
+  await askFor(screen, action);
+  expect(screen.text()).toMatch(/<esc> keep it +<y>/);
+  // The key that is pressed without thinking leaves it.
+  await screen.press('enter');
+  await screen.waitFor(text => !action.title.test(text));
+  expect(double.writes()).toEqual([]);
+  await askFor(screen, { ...action, first: [] });
+  expect(double.writes()).toEqual([]);
+  await screen.press('y');
+  await eventually(() => expect(double.writes().join(' ')).toMatch(/DELETE/));
+});
+
 it('of an upload name its first request, its files and what comes after', async () => {
-  const double = await serviceDouble();
-  const { service } = serviceAt(`${double.url}/prefix`, { assumptions });
-  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
-  const job = await uploadOf(folderOf(5), workbench.remembered);
-  addJob(workbench.jobs, job);
-  const start = { view: 'benchmark-upload', jobId: job.id } as const;
-  const screen = openScreen(
-    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
-    { columns: 140, rows: 60 },
-  );
-  onTestFinished(() => {
-    screen.close();
-    workbench.close();
-  });
+  const job = await uploadOf(folderOf(5), RememberedStore.inMemory('test'));
+  const { double, screen } = await openView({ view: 'benchmark-upload', jobId: job.id }, { assumptions }, job);
   await screen.waitFor('not sent yet');
   await screen.press('ctrl-p');
   await screen.waitFor('/prefix/api/');
@@ -167,12 +88,12 @@ it('of an upload name its first request, its files and what comes after', async 
 });
 
 it('are checked for every command that writes', () => {
-  // They share the windows of others, or choose a file first; the upload of a benchmark is checked above.
-  const elsewhere = ['secret.replace', 'benchmark.secret', 'chat.save', 'dataset.upload', 'benchmark.upload'];
-  const checked = new Set(actions.map(({ command }) => command.id));
+  const checked = new Set(screenActions.map(({ command }) => command.id));
   const writing = registry.views.flatMap(({ commands }) => commands).filter(({ writes }) => writes);
-  const missing = writing
-    .map(({ id }) => id)
-    .filter(id => !checked.has(id) && !elsewhere.includes(id) && !/^(upload|checkpoint)\./.test(id));
+  // These choose a file first; the requests of an upload are checked above.
+  const ofUploads = /^(upload|dataset|benchmark)\.(upload|start|cancel|start-over)$/;
+  const missing = writing.map(({ id }) => id).filter(id => !checked.has(id) && !ofUploads.test(id));
   expect([...new Set(missing)]).toEqual([]);
+  const destructive = writing.filter(command => command.destructive).map(({ id }) => id);
+  expect(new Set(destroying.map(({ command }) => command.id))).toEqual(new Set(destructive));
 });

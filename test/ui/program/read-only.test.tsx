@@ -176,8 +176,9 @@ describe.each(registry.views.map(view => [view.id, view] as const))('in the view
 
 it('says of a key that it is turned off', { timeout: limitMs }, async () => {
   const walk = await openAt(viewOf('list runs'), await serviceDouble(), true, smallFolder());
+  await walk.waitFor('▸ baseline');
   await walk.press('d');
-  expect(walk.text()).toContain('Read-only: “delete the run” is turned off');
+  await walk.waitFor('Read-only: “delete the run” is turned off');
   walk.close();
 });
 
@@ -196,23 +197,9 @@ describe('what is missing is said', () => {
     expect(blocked.text().includes('1 image pending: b builds them')).toBe(!readOnly);
     blocked.close();
     const nothing = await hostileServer(json({ items: [], has_more: false }));
-    const empty = await at('list benchmarks', { ...nothing, writes: () => [] });
+    const empty = await at('list benchmarks', { ...nothing, writes: () => [], isWrite: () => false });
     await empty.waitFor('No benchmarks yet');
     expect(empty.text().includes('yet: u uploads one')).toBe(!readOnly);
     empty.close();
   });
-});
-
-it('would be written by the same keys where the program may write', { timeout: limitMs }, async () => {
-  const double = await serviceDouble();
-  const folder = smallFolder();
-  for (const view of registry.views) {
-    for (const command of view.commands.filter(({ writes }) => writes)) {
-      const walk = await openAt(view, double, false, folder);
-      await walk.press(command.keys[0] ?? '', ...yes);
-      walk.close();
-    }
-  }
-  const kinds = new Set(double.writes().map(request => request.replace(/_\w+/g, '')));
-  expect(kinds.size, [...kinds].join('\n')).toBeGreaterThan(10);
 });

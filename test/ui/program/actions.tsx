@@ -1,0 +1,159 @@
+/** Everything that the screen can be asked to write, each with the way there, on the double of the service. */
+import { expect, onTestFinished } from 'vitest';
+import type { Command } from '../../../src/present/command.ts';
+import type { Job, JobState } from '../../../src/queries/uploads/job.ts';
+import { addJob } from '../../../src/queries/uploads/job.ts';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
+import { deploymentCommands } from '../../../src/resources/deployments.ts';
+import type { Place } from '../../../src/resources/place.ts';
+import { runCommands } from '../../../src/resources/runs.ts';
+import { secretCommands } from '../../../src/resources/secrets.ts';
+import { checkpointCommands, trainingCommands } from '../../../src/resources/training.ts';
+import { trajectoryCommands } from '../../../src/resources/trajectories.ts';
+import type { ServiceOptions } from '../../../src/service/options.ts';
+import { Program } from '../../../src/ui/app/program.tsx';
+import { chatCommands } from '../../../src/ui/views/commands.ts';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { eventually } from '../../eventually.ts';
+import { openScreen, type Screen } from '../../screen.ts';
+import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
+import { serviceAt } from '../../service/hostile-server.ts';
+import { noTerminal } from '../stage.tsx';
+
+export interface ScreenAction {
+  readonly place: Place;
+  readonly command: Command;
+  /** Keys before it: to the row that it is for. */
+  readonly first?: readonly string[];
+  /** What must have happened before it; otherwise there must be a row. */
+  readonly prepare?: (screen: Screen) => Promise<void>;
+  /** What the form needs, by field; undefined for one that is left as it is. */
+  readonly typed?: readonly (string | undefined)[];
+  /** What the window is known by. */
+  readonly title: RegExp;
+  readonly secret?: string;
+}
+
+const listOf = (resource: string): Place => ({ view: 'list', resource });
+const [benchmarks, runs, training] = [listOf('benchmarks'), listOf('runs'), listOf('training')];
+const [deployments, secrets, trajectories] = [listOf('deployments'), listOf('secrets'), listOf('trajectories')];
+
+const below = ['down'];
+
+async function chatFirst(screen: Screen): Promise<void> {
+  await screen.type('hello');
+  await screen.press('enter');
+  await screen.waitFor('hi there');
+  await screen.waitFor('<enter> send');
+  await screen.press('esc');
+}
+
+export const screenActions: readonly ScreenAction[] = [
+  { place: benchmarks, command: benchmarkCommands.evaluate, title: /Evaluate on/ },
+  { place: benchmarks, command: benchmarkCommands.train, title: /Train on/ },
+  { place: benchmarks, command: benchmarkCommands.build, title: /Build its images/ },
+  {
+    place: { view: 'record', resource: 'benchmarks', id: 'bench_1', label: 't-words' },
+    prepare: screen => screen.waitFor('secret TOKEN is missing'),
+    command: benchmarkCommands.secret,
+    typed: ['hunter2'],
+    title: /Secret TOKEN/,
+    secret: 'hunter2',
+  },
+  { place: runs, command: runCommands.cancel, title: /Cancel this run/ },
+  { place: runs, command: runCommands.delete, title: /Delete this run/ },
+  { place: runs, command: runCommands.delete, first: ['space', 'space'], title: /Delete 2 runs/ },
+  { place: training, command: trainingCommands.cancel, title: /Cancel this training run/ },
+  { place: training, command: trainingCommands.delete, first: below, title: /Delete this training run/ },
+  { place: training, command: trainingCommands.evaluate, title: /Evaluate on/ },
+  { place: training, command: trainingCommands.deploy, title: /Deploy first/ },
+  { place: training, command: trainingCommands.continue, title: /Train on/ },
+  ...[checkpointCommands.evaluate, checkpointCommands.deploy, checkpointCommands.continue].map(command => ({
+    place: { view: 'record', resource: 'training', id: 'trn_2', label: 'first', parent: 'bench_1' } as const,
+    command,
+    title: /Evaluate on|Deploy|Train on/,
+  })),
+  { place: deployments, command: deploymentCommands.deploy, typed: ['words', undefined, 'ckpt_1'], title: /Deploy/ },
+  { place: deployments, command: deploymentCommands.promote, first: below, title: /answer for its slug/ },
+  { place: deployments, command: deploymentCommands.unpromote, title: /answer|[Uu]npromote/ },
+  { place: deployments, command: deploymentCommands.undeploy, title: /Undeploy/ },
+  {
+    place: secrets,
+    command: secretCommands.create,
+    typed: ['KEY', 'hunter2'],
+    title: /Create a secret/,
+    secret: 'hunter2',
+  },
+  {
+    place: secrets,
+    command: secretCommands.replace,
+    typed: ['hunter2'],
+    title: /Secret TOKEN/,
+    secret: 'hunter2',
+  },
+  { place: secrets, command: secretCommands.revoke, title: /Revoke this secret/ },
+  { place: trajectories, command: trajectoryCommands.reward, typed: ['quality', '0.5'], title: /Log a reward/ },
+  { place: trajectories, command: trajectoryCommands.complete, title: /End the trajectory/ },
+  {
+    place: { view: 'chat', model: 'acme/small' },
+    command: chatCommands.save,
+    prepare: chatFirst,
+    title: /Save the conversation/,
+  },
+];
+
+export interface OpenedView {
+  readonly double: ServiceDouble;
+  readonly screen: Screen;
+  readonly workbench: Workbench;
+}
+
+/** Opens a view on a double of the service, with all that it asks for on screen; closes with the test. */
+export async function openView(
+  place: Place,
+  options: Partial<ServiceOptions> = {},
+  job?: Job<JobState>,
+): Promise<OpenedView> {
+  const double = await serviceDouble();
+  const { service } = serviceAt(`${double.url}/prefix`, options);
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  if (job) addJob(workbench.jobs, job);
+  const screen = openScreen(
+    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={place} />,
+    { columns: 140, rows: 80 },
+  );
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+  });
+  const seen = (): void => {
+    expect(screen.text()).toMatch(/<\S+> \w/);
+    expect(workbench.cache.isFetching()).toBe(0);
+  };
+  await eventually(seen);
+  await screen.type('');
+  await eventually(seen);
+  return { double, screen, workbench };
+}
+
+/** Presses the way to the window of an action, which is then filled in. */
+export async function askFor(screen: Screen, action: ScreenAction): Promise<void> {
+  const { command, first = [], prepare = each => each.waitFor('▸'), typed = [], title } = action;
+  await prepare(screen);
+  await screen.press(...first, command.keys[0] ?? '');
+  // The form itself, and not the note that what it needs is asked for.
+  await screen.waitFor(text => title.test(text) && /next field|<y>/.test(text));
+  for (const text of typed) {
+    if (text !== undefined) {
+      await screen.press('ctrl-u');
+      await screen.type(text);
+    }
+    await screen.press('tab');
+  }
+}
+
+/** Says yes to the window of an action. */
+export const sayYes = (screen: Screen): Promise<void> => screen.press(screen.text().includes('<y>') ? 'y' : 'enter');
