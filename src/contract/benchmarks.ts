@@ -12,6 +12,7 @@ import {
   page,
   renamed,
   rows,
+  sentences,
   text,
   writtenText,
 } from './common.ts';
@@ -68,6 +69,8 @@ export const readiness = z.looseObject({
   ready: z.boolean(),
   missing_secret_names: z.nullish(z.array(z.string())),
   unready_task_image_counts: z.nullish(z.record(z.string(), z.number())),
+  /** What keeps nothing from being launched, e.g. tasks that the service cannot grade. */
+  warnings: sentences,
 });
 export type Readiness = z.output<typeof readiness>;
 

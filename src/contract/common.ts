@@ -38,6 +38,14 @@ export function written(value: unknown): string | null | undefined {
   return typeof value === 'string' || value == null ? value : JSON.stringify(value);
 }
 
+/** Reads what a service says in sentences: a list of them, or one. */
+export const sentences = field(
+  z.pipe(
+    z.unknown(),
+    z.transform((value: unknown) => [value].flat().flatMap(each => written(each) ?? [])),
+  ) as unknown as z.ZodMiniType<string[], unknown>,
+);
+
 /** Reads what was said as one text. */
 export const spokenText = field(
   z.pipe(z.unknown(), z.transform(spokenContent)) as unknown as z.ZodMiniType<string, unknown>,

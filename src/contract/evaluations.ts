@@ -1,6 +1,18 @@
 /** Evaluation runs: start, progress, rollout statistics, rewards, delete. */
 import * as z from 'zod/mini';
-import { endpoint, freeForm, listedAs, number, openEnum, renamed, rows, runFailure, settled, text } from './common.ts';
+import {
+  endpoint,
+  freeForm,
+  listedAs,
+  number,
+  openEnum,
+  renamed,
+  rows,
+  runFailure,
+  sentences,
+  settled,
+  text,
+} from './common.ts';
 
 export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const displayNameLength = { minimum: 1, maximum: 256 } as const;
@@ -43,6 +55,9 @@ export const evalRun = settled(
       agent_id: text,
       updated_at: text,
       completed_at: text,
+      // Of the local service: what it did not do as it was asked, and what is to be known of the tasks.
+      ignored_options: sentences,
+      warnings: sentences,
     }),
   ),
 );

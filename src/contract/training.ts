@@ -10,6 +10,7 @@ import {
   renamed,
   rows,
   runFailure,
+  sentences,
   settled,
   text,
 } from './common.ts';
@@ -55,6 +56,9 @@ export const trainingRun = settled(
       agent_id: text,
       updated_at: text,
       completed_at: text,
+      // Of the local service: what it did not do as it was asked, and what is to be known of the tasks.
+      ignored_options: sentences,
+      warnings: sentences,
     }),
   ),
 );

@@ -12,6 +12,19 @@ export function given(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
+interface Remarks {
+  readonly warnings?: readonly string[] | null | undefined;
+  readonly ignored_options?: readonly string[] | null | undefined;
+}
+
+/** What a run says of its tasks, and which options it did not heed. */
+export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
+  return [
+    ...(warnings ?? []).map(value => ({ label: 'warning', value })),
+    { label: 'ignored options', value: ignored?.join(', ') },
+  ];
+}
+
 /** A failure in full: its context is often the only part that helps. */
 export function failureFacts(failure: RunFailure | null | undefined): readonly Fact[] {
   if (!failure) return [];

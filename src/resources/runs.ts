@@ -3,7 +3,7 @@ import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, remarkFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -92,6 +92,7 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
     { label: 'benchmark', value: run.bench_id },
     { label: 'started', value: ageOf(run.created_at) },
     { label: 'seen', value: agoOf(rememberedAt(run)) },
+    ...remarkFacts(run),
     ...failureFacts(run.failure),
   ];
 }

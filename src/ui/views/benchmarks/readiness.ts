@@ -1,4 +1,4 @@
-/** What keeps a benchmark from being launched, in words. Pure. */
+/** What keeps a benchmark from being launched, and what its tasks cannot do, in words. Pure. */
 import type { Readiness } from '../../../contract/benchmarks.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -8,7 +8,8 @@ import type { Advise } from '../shared/advice.ts';
 /** A line for the verdict and one for each blocker, with what lifts it. */
 export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {
   if (!readiness) return [styles.muted('readiness not known yet')];
-  if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`)];
+  const warnings = (readiness.warnings ?? []).map(words => styles.warning(`${glyphs.warning} ${sanitiseLine(words)}`));
+  if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`), ...warnings];
   const secrets = (readiness.missing_secret_names ?? []).map(name =>
     styles.warning(
       `${glyphs.warning} secret ${sanitiseLine(name)} is missing${advise({ command: benchmarkCommands.secret, words: 'creates it' })}`,
@@ -21,5 +22,5 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   );
   const blockers = [...secrets, ...images];
   const reason = blockers.length > 0 ? blockers : [styles.muted('the service names no blocker')];
-  return [styles.warning(`${glyphs.cross} not ready`), ...reason];
+  return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }

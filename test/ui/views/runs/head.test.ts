@@ -1,7 +1,12 @@
 /** The head of a run: every number says what it is of, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { EvalProgress, EvalRun, TrajectoryReward } from '../../../../src/contract/evaluations.ts';
+import {
+  type EvalProgress,
+  type EvalRun,
+  evalRun,
+  type TrajectoryReward,
+} from '../../../../src/contract/evaluations.ts';
 import { summariseRewards } from '../../../../src/resources/reward-summary.ts';
 import { outcomeOf, runFacts } from '../../../../src/resources/runs.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
@@ -85,4 +90,14 @@ describe('the distribution', () => {
     expect(distributionLines(values, 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 0\.9$/);
     expect(distributionLines([], 20, 60, theme)).toEqual([]);
   });
+});
+
+it('a run says which options it did not heed, and what its tasks lack', () => {
+  const read = evalRun.parse({ ...run, warnings: 'one task has no grader', ignored_options: ['algorithm', 'seed'] });
+  expect(runFacts(read)).toEqual(
+    expect.arrayContaining([
+      { label: 'warning', value: 'one task has no grader' },
+      { label: 'ignored options', value: 'algorithm, seed' },
+    ]),
+  );
 });
