@@ -1,14 +1,16 @@
 /**
- * `npm run bench`: the screen of the built program. `npm run bench -- training`: what training learns, and how fast.
- * `npm run bench -- service`: the local service with many clients. Each prints a table, and fails where a goal is missed.
+ * `npm run bench`: the screen of the built program. `npm run bench -- patches`: what each file of `patches/` saves.
+ * `npm run bench -- training`: what training learns, and how fast. `npm run bench -- service`: the local service with many
+ * clients. Each prints a table; those with goals fail where one is missed.
  */
 import './build.ts';
 
 const [what = 'screen', ...rest] = process.argv.slice(2);
-if (what === 'screen') await import('./bench/screen.ts');
+if (what === 'screen') process.exitCode = await (await import('./bench/screen.ts')).benchScreen(rest);
+else if (what === 'patches') await (await import('./bench/patches.ts')).benchPatches(rest);
 else if (what === 'training') process.exitCode = await (await import('./bench/training.ts')).benchTraining(rest);
 else if (what === 'service') process.exitCode = await (await import('./bench/service.ts')).benchService(rest);
 else {
-  process.stderr.write(`There is no bench ${what}; there are screen, training and service.\n`);
+  process.stderr.write(`There is no bench ${what}; there are screen, patches, training and service.\n`);
   process.exitCode = 2;
 }

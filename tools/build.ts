@@ -1,119 +1,13 @@
-/**
- * Bundles the program into `dist/`: ESM, production React, split so that what the first frame does not need (the local
- * service, the HTTP client, Markdown, chat) is read from disk only when it is used.
- */
-import { rm, writeFile } from 'node:fs/promises';
+/** Builds `dist/`: the program, the licences of what is in it, and the form of its settings. */
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown';
 import { settingsSchema } from '../src/config/json-schema.ts';
+import { bundle } from './bundle.ts';
 import { thirdPartyLicenses } from './licenses.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 
-/** The command that opens the workbench. */
-const screen = `${root}src/commands/tui.tsx`;
-const main = `${root}src/main.ts`;
-/** What loads the other commands. */
-const dispatch = `${root}src/commands/run.ts`;
-
-/** Ink imports its devtools only where the environment asks for them; a bundle has none. */
-const withoutDevtools: Plugin = {
-  name: 'without-devtools',
-  resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },
-  load: { filter: { id: /no-devtools$/ }, handler: () => 'export default {}' },
-};
-
-/**
- * Importing a module of Node's reads all that it exports, `process.stdin` and the like too, which takes 3 ms each.
- * Commander needs the files and programs only for commands that are programs of their own: there are none.
- */
-const builtinsOfCommander = new Map([
-  ['node:child_process', 'export default {}'],
-  ['node:fs', 'export default {}'],
-  ['node:process', 'export default globalThis.process'],
-  ['node:util', "export const { stripVTControlCharacters } = process.getBuiltinModule('node:util')"],
-]);
-const quickCommander: Plugin = {
-  name: 'quick-commander',
-  resolveId: {
-    filter: { id: /^node:/ },
-    handler: (id, importer) =>
-      importer?.includes('/commander/') && builtinsOfCommander.has(id) ? `\0commander:${id}` : null,
-  },
-  load: {
-    filter: { id: /^\0commander:/ },
-    handler: id => builtinsOfCommander.get(id.replace('\0commander:', '')) ?? null,
-  },
-};
-
-type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
-
-/** The modules that `entries` import, directly or not, other than by `import()`. */
-function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string> {
-  const found = new Set<string>();
-  const waiting = [...entries];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (found.has(id)) continue;
-    found.add(id);
-    waiting.push(...(graph.getModuleInfo(id)?.importedIds ?? []));
-  }
-  return found;
-}
-
-/**
- * One file for what only the first frame needs and one for what it shares with other commands. Split further, Node takes
- * 25 ms to find, read and link seventy files. What `main` needs itself stays with it: Node compiles it before the cache
- * of compiled code is switched on, and anew with every start.
- */
-function startChunks(): CodeSplittingNameFunction {
-  let chunks: Record<'main' | 'line' | 'screen' | 'shared', Set<string>> | undefined;
-  return (id, graph) => {
-    if (!chunks) {
-      const late = (id: string) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? [];
-      const commands = late(dispatch).filter(command => command !== screen);
-      chunks = {
-        main: importedBy([main], graph),
-        line: importedBy([dispatch], graph),
-        screen: importedBy([screen], graph),
-        shared: importedBy(commands, graph),
-      };
-    }
-    if (chunks.main.has(id)) return id === main ? null : 'base';
-    // What reads a command line also says what is wrong with it: without all that the other commands share.
-    if (chunks.line.has(id) && (chunks.screen.has(id) || chunks.shared.has(id))) return 'line';
-    if (!chunks.screen.has(id)) return null;
-    return chunks.shared.has(id) ? 'shared' : 'screen';
-  };
-}
-
-const bundle = await rolldown({
-  cwd: root,
-  // Programs that Node starts by path: the command line, and the workers of the local service.
-  input: { main, worker: `${root}src/local/engine/worker.ts` },
-  platform: 'node',
-  transform: { define: { 'process.env.NODE_ENV': '"production"' }, target: 'node22' },
-  moduleTypes: { '.txt': 'text' },
-  plugins: [withoutDevtools, quickCommander],
-  preserveEntrySignatures: false,
-  // "use client" says something to servers only.
-  onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
-});
-await rm(`${root}dist`, { recursive: true, force: true });
-const { output } = await bundle.write({
-  dir: `${root}dist`,
-  format: 'esm',
-  minify: true,
-  comments: { legal: true, annotation: false, jsdoc: false },
-  chunkFileNames: 'chunks/[name]-[hash].js',
-  codeSplitting: { groups: [{ name: startChunks(), debugName: 'start', includeDependenciesRecursively: false }] },
-});
-const chunks = output.filter(file => file.type === 'chunk');
-await writeFile(
-  `${root}dist/THIRD_PARTY_LICENSES`,
-  thirdPartyLicenses(chunks.flatMap(chunk => Object.keys(chunk.modules))),
-);
-await writeFile(`${root}dist/config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
-if (process.argv.includes('--meta')) {
-  const sizes = chunks.map(({ fileName, imports, modules }) => ({ fileName, imports, modules: Object.keys(modules) }));
-  await writeFile(`${root}dist/meta.json`, JSON.stringify(sizes, undefined, 2));
-}
+const files = await bundle(dist);
+await writeFile(`${dist}THIRD_PARTY_LICENSES`, thirdPartyLicenses(files.flatMap(({ modules }) => modules)));
+await writeFile(`${dist}config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
+if (process.argv.includes('--meta')) await writeFile(`${dist}meta.json`, JSON.stringify(files, undefined, 2));

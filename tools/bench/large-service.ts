@@ -1,8 +1,6 @@
-/** A service with much in it, for the bench: 10,000 benchmarks, a trajectory of 5 MB, a long chat answer. */
+/** A service with much in it, for the bench: many benchmarks, a long trajectory, a long chat answer. */
 import { createServer, type ServerResponse } from 'node:http';
 
-const benchmarkCount = 10_000;
-const messageCount = 2_000;
 const messageSize = 2_600;
 const made = Date.parse('2026-01-01T00:00:00Z');
 
@@ -27,16 +25,16 @@ const trajectory = {
   num_steps: 1,
 };
 const sentence = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all. ';
-const steps = [
-  {
-    step_index: 0,
-    reward: 0.5,
-    messages: Array.from({ length: messageCount }, (_, index) => ({
-      role: index % 2 === 0 ? 'user' : 'assistant',
-      content: sentence.repeat(Math.ceil(messageSize / sentence.length)).slice(0, messageSize),
-    })),
-  },
-];
+const text = sentence.repeat(Math.ceil(messageSize / sentence.length)).slice(0, messageSize);
+
+/** The body of a trajectory of so many bytes, or a little more. */
+function trajectoryOf(bytes: number): string {
+  const messages = Array.from({ length: Math.ceil(bytes / messageSize) }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: text,
+  }));
+  return JSON.stringify({ ...trajectory, steps: [{ step_index: 0, reward: 0.5, messages }] });
+}
 
 function send(response: ServerResponse, body: unknown, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' });
@@ -70,25 +68,37 @@ export interface LargeService {
   readonly close: () => void;
 }
 
+export interface LargeServiceOptions {
+  readonly benchmarks?: number;
+  /** Size of the trajectory. */
+  readonly trajectoryBytes?: number;
+}
+
 /** Starts it on any free port of this machine. */
-export function startLargeService(): Promise<LargeService> {
+export function startLargeService({
+  benchmarks = 10_000,
+  trajectoryBytes = 5_200_000,
+}: LargeServiceOptions = {}): Promise<LargeService> {
   let firstRuns = 0;
+  const large = trajectoryOf(trajectoryBytes);
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const limit = Number(url.searchParams.get('limit') ?? 25);
     const from = Number(url.searchParams.get('cursor') ?? 0);
     if (url.pathname === '/api/v1/benchmarks') {
-      const items = Array.from({ length: Math.min(limit, benchmarkCount - from) }, (_, index) =>
+      const items = Array.from({ length: Math.min(limit, benchmarks - from) }, (_, index) =>
         from + index === 0 ? { ...benchmark(0), eval_run_count: firstRuns } : benchmark(from + index),
       );
-      const has_more = from + limit < benchmarkCount;
+      const has_more = from + limit < benchmarks;
       send(response, { items, has_more, next_cursor: has_more ? String(from + limit) : null });
     } else if (url.pathname.endsWith('/readiness'))
       send(response, { ready: true, missing_secret_names: [], unready_task_image_counts: {} });
     else if (url.pathname === '/api/v1/trajectories')
       send(response, { items: [trajectory], has_more: false, next_cursor: null });
-    else if (url.pathname === '/api/v1/trajectories/traj_large') send(response, { ...trajectory, steps });
-    else if (url.pathname.endsWith('/supported-training-models'))
+    else if (url.pathname === '/api/v1/trajectories/traj_large') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(large);
+    } else if (url.pathname.endsWith('/supported-training-models'))
       send(response, { items: [{ model_slug: 'bench/model' }] });
     else if (url.pathname === '/v1/chat/completions') void chat(response);
     else

@@ -14,15 +14,18 @@ export interface Answer {
 }
 
 export interface TimedTerminal {
+  readonly pid: number;
+  /** Resolves when the program has ended. */
+  readonly ended: Promise<void>;
   readonly text: () => string;
   /** Milliseconds since the start at which the screen first satisfied this. */
-  readonly reach: (wanted: string) => Promise<number>;
-  /** Sends a key and waits until its answer is complete. */
-  readonly key: (bytes: string) => Promise<Answer>;
+  readonly reach: (wanted: string | RegExp) => Promise<number>;
+  /** Sends a key and waits until its answer is complete: until nothing has followed for so many milliseconds. */
+  readonly key: (bytes: string, quietMs?: number) => Promise<Answer>;
   /** Bytes that have come so far. */
   readonly received: () => number;
   /** Sends a key; the answer is a screen that shows this. */
-  readonly keyUntil: (bytes: string, wanted: string) => Promise<Answer>;
+  readonly keyUntil: (bytes: string, wanted: string | RegExp) => Promise<Answer>;
   /** What comes in a stretch of time without a key. */
   readonly watch: (ms: number) => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
   /** From now on the terminal is at the end of a line of so many characters a second. */
@@ -31,7 +34,8 @@ export interface TimedTerminal {
   readonly keys: (bytes: string, count: number, ms: number) => Promise<number>;
   /** Resident memory, in bytes. */
   readonly memory: () => number;
-  readonly close: () => Promise<void>;
+  /** Ends the program by SIGTERM. Gives the milliseconds until it has ended. */
+  readonly close: () => Promise<number>;
 }
 
 export interface TerminalOptions {
@@ -39,6 +43,7 @@ export interface TerminalOptions {
   readonly rows: number;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
 }
 
 /** What lies between a program and its terminal: a line that takes in everything at once and delivers it slowly. */
@@ -77,24 +82,25 @@ class Line {
 
 const tickMs = 10;
 
-const limitMs = 30_000;
+const limitMs = 90_000;
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 /** CPU time of a process with all its threads (Linux), in milliseconds. */
-function cpuOf(pid: number): number {
+export function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-export function openTerminal({ columns, rows, args, env }: TerminalOptions): TimedTerminal {
+export function openTerminal({ columns, rows, args, env, cwd }: TerminalOptions): TimedTerminal {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
   const started = performance.now();
   const child = pty.spawn(process.execPath, [...args], {
     cols: columns,
     rows,
     env: { ...env },
+    ...(cwd !== undefined && { cwd }),
     name: 'xterm-256color',
   });
   let bytes = 0;
@@ -112,19 +118,23 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
       '\n',
     );
 
-  const quiet = async (since: number): Promise<void> => {
-    while (!line.isEmpty || performance.now() - Math.max(lastByte, since) < quietMs) await pause(5);
+  const quiet = async (since: number, ms = quietMs): Promise<void> => {
+    while (!line.isEmpty || performance.now() - Math.max(lastByte, since) < ms) await pause(5);
   };
-  const reach = async (wanted: string): Promise<number> => {
+  const isOn = (wanted: string | RegExp): boolean =>
+    typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text());
+  const reach = async (wanted: string | RegExp): Promise<number> => {
     const began = performance.now();
     for (;;) {
       await new Promise<void>(resolve => terminal.write('', resolve));
-      if (text().includes(wanted)) return lastByte - started;
+      if (isOn(wanted)) return lastByte - started;
       if (performance.now() - began > limitMs) throw new Error(`waited in vain for ${wanted}:\n${text()}`);
       await pause(1);
     }
   };
   return {
+    pid: child.pid,
+    ended,
     text,
     reach,
     received: () => bytes,
@@ -135,11 +145,11 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
       await reach(wanted);
       return { ms: performance.now() - at, bytes: bytes - before };
     },
-    key: async sent => {
+    key: async (sent, ms) => {
       const before = bytes;
       const at = performance.now();
       child.write(sent);
-      await quiet(at);
+      await quiet(at, ms);
       return { ms: bytes === before ? 0 : lastByte - at, bytes: bytes - before };
     },
     slowDown: charactersPerSecond => line.slowDown(charactersPerSecond),
@@ -162,9 +172,12 @@ export function openTerminal({ columns, rows, args, env }: TerminalOptions): Tim
     memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
     close: async () => {
       line.close();
+      const at = performance.now();
       child.kill('SIGTERM');
       await ended;
+      const taken = performance.now() - at;
       terminal.dispose();
+      return taken;
     },
   };
 }

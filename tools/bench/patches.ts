@@ -1,0 +1,134 @@
+/**
+ * What each patch saves: the program is built with all of them and without each, and both are started in alternation. CPU
+ * time of the main thread, which a busy machine changes less than the time of the clock.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Plugin } from 'rolldown';
+import { bundle } from '../bundle.ts';
+import { printTable } from './built-service.ts';
+import { startLargeService } from './large-service.ts';
+import { cpuOf, openTerminal, quantile } from './pty.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const hook = fileURLToPath(new URL('./first-frame.cjs', import.meta.url));
+
+const usualRuns = 20;
+/** Starts that fill the cache of compiled code. */
+const warmRuns = 2;
+const keys = 120;
+const keyRounds = 3;
+
+/** The files of packages as they were before a patch, by path. A file that has to export something new keeps its exports. */
+function withoutPatch(patch: string, folder: string): Map<string, string> {
+  const text = readFileSync(join(root, 'patches', patch), 'utf8');
+  const files = [...text.matchAll(/^diff --git a\/(\S+) /gm)].map(([, path = '']) => path);
+  for (const path of files) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  execFileSync('git', ['apply', '--reverse', join(root, 'patches', patch)], { cwd: folder });
+  const code = files.filter(path => path.endsWith('.js') && path !== 'node_modules/ink/build/index.js');
+  return new Map(code.map(path => [join(root, path), readFileSync(join(folder, path), 'utf8')]));
+}
+
+const instead = (files: ReadonlyMap<string, string>): Plugin => ({
+  name: 'without-a-patch',
+  load: id => files.get(id) ?? null,
+});
+
+interface Variant {
+  readonly name: string;
+  readonly program: string;
+  readonly home: string;
+  readonly first: number[];
+  readonly data: number[];
+  readonly key: number[];
+}
+
+const environment = (home: string): Record<string, string> => {
+  return { PATH: process.env['PATH'] ?? '', HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+};
+
+/** CPU milliseconds of the main thread until the terminal is sent this. */
+async function cpuUntil({ program, home }: Variant, text: string, args: readonly string[]): Promise<number> {
+  const file = join(home, 'cpu');
+  const env = { ...environment(home), FIRST_FRAME_TEXT: text, FIRST_FRAME_FILE: file };
+  const terminal = openTerminal({ columns: 120, rows: 40, args: ['--require', hook, program, ...args], env });
+  await terminal.ended;
+  return Number(readFileSync(file, 'utf8'));
+}
+
+/** CPU milliseconds of the process for each of many moves of the cursor through a long list. */
+async function cpuOfKey({ program, home }: Variant, args: readonly string[]): Promise<number> {
+  const terminal = openTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
+  await terminal.reach('▸ benchmark 0');
+  for (let index = 0; index < 30; index += 1) await terminal.key('j', 15);
+  const before = cpuOf(terminal.pid);
+  for (let index = 0; index < keys; index += 1) await terminal.key(index % 20 < 10 ? 'k' : 'j', 15);
+  const taken = cpuOf(terminal.pid) - before;
+  await terminal.close();
+  return taken / keys;
+}
+
+const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** `[--runs N] [NAME…]`: prints the table; with names, of these patches only. */
+export async function benchPatches(args: readonly string[]): Promise<void> {
+  const { values, positionals: names } = parseArgs({
+    args: [...args],
+    options: { runs: { type: 'string', default: String(usualRuns) } },
+    allowPositionals: true,
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
+  const patches = readdirSync(join(root, 'patches')).filter(name => name.endsWith('.patch'));
+  const wanted = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
+  const large = await startLargeService();
+  const variants: Variant[] = [];
+  for (const name of ['', ...wanted]) {
+    const home = join(folder, name.replaceAll(/\W/g, '-') || 'all');
+    mkdirSync(home);
+    const files = name === '' ? new Map<string, string>() : withoutPatch(name, join(home, 'before'));
+    await bundle(join(home, 'dist'), [instead(files)]);
+    variants.push({ name, home, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
+  }
+  const address = ['--base-url', large.baseUrl];
+  for (let run = -warmRuns; run < Number(values.runs); run += 1) {
+    for (const variant of variants) {
+      // Nothing is remembered: the second text comes with the first answer.
+      rmSync(join(variant.home, '.local'), { recursive: true, force: true });
+      const first = await cpuUntil(variant, 'benchtop', address);
+      const data = await cpuUntil(variant, 'benchmark 0', address);
+      if (run < 0) continue;
+      variant.first.push(first);
+      variant.data.push(data);
+    }
+  }
+  for (let round = 0; round < keyRounds; round += 1) {
+    for (const variant of variants) variant.key.push(await cpuOfKey(variant, address));
+  }
+  large.close();
+  rmSync(folder, { recursive: true, force: true });
+  const [all, ...without] = variants;
+  if (!all) return;
+  const row = (of: (variant: Variant) => readonly number[], variant: Variant): string => {
+    const [known, other] = [median(of(all)), median(of(variant))];
+    return variant === all
+      ? known.toFixed(1)
+      : `${(other - known).toFixed(1)} (${Math.round((other / known - 1) * 100)} %)`;
+  };
+  printTable([
+    ['CPU in ms', 'first frame', 'first answer', 'cursor move'],
+    ['with all patches', row(v => v.first, all), row(v => v.data, all), row(v => v.key, all)],
+    ...without.map(variant => [
+      `saved by ${variant.name.replace(/\.patch$/, '')}`,
+      row(v => v.first, variant),
+      row(v => v.data, variant),
+      row(v => v.key, variant),
+    ]),
+  ]);
+}
