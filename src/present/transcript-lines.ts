@@ -37,20 +37,51 @@ interface Laid {
 const foldedLines = 6;
 const indent = '  ';
 
+/** A stretch of the text of a block. Cut out when it is asked for: a long trajectory has half a million lines. */
+class Stretch implements TranscriptLine {
+  readonly #block: Block;
+  readonly #from: number;
+  readonly #length: number;
+
+  constructor(block: Block, from: number, length: number) {
+    this.#block = block;
+    this.#from = from;
+    this.#length = length;
+  }
+
+  get kind(): LineKind {
+    return this.#block.kind;
+  }
+
+  get text(): string {
+    return indent + this.#block.text.slice(this.#from, this.#from + this.#length);
+  }
+
+  get place(): number {
+    return this.#block.place + this.#from;
+  }
+
+  get step(): number {
+    return this.#block.step;
+  }
+}
+
 function linesOf(block: Block, width: number): TranscriptLine[] {
   const { kind, text, step, indented } = block;
   if (!indented) return [{ kind, text, step, place: block.place }];
   const lines: TranscriptLine[] = [];
-  let place = block.place;
+  let start = 0;
   for (const line of text.split('\n')) {
     let from = 0;
     for (const part of wrap(line, Math.max(8, width - indent.length))) {
-      // Breaks swallow spaces: where a part really begins is looked up.
-      from = Math.max(from, line.indexOf(part, from));
-      lines.push({ kind, text: indent + part, step, place: place + from });
+      // Breaks swallow spaces: where a part really begins is looked up. Tabs are not in the text as they are shown.
+      const found = line.indexOf(part, from);
+      from = Math.max(from, found);
+      if (found === -1) lines.push({ kind, text: indent + part, step, place: block.place + start + from });
+      else lines.push(new Stretch(block, start + from, part.length));
       from += part.length;
     }
-    place += line.length + 1;
+    start += line.length + 1;
   }
   return lines;
 }

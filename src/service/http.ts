@@ -3,6 +3,7 @@
  * `WireFailure`s of a few plain facts, because got's own errors hold the request with its credentials.
  */
 import type { ClientRequest } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
@@ -251,15 +252,17 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
     close();
     throw new BodyTooLarge();
   }
-  const parts: Uint8Array[] = [];
+  // Decoded as it comes: bytes that are kept until the end are memory that the process does not give back.
+  const decoder = new StringDecoder('utf8');
+  let text = '';
   let size = 0;
   for await (const part of chunks()) {
     size += part.byteLength;
     // Counted after decompression: a small body may unpack to a huge one.
     if (size > maxBytes) throw new BodyTooLarge();
-    parts.push(part);
+    text += decoder.write(part);
   }
-  return new TextDecoder().decode(Buffer.concat(parts, size));
+  return (text + decoder.end()).replace(/^\uFEFF/, '');
 }
 
 /**
