@@ -1,0 +1,93 @@
+/** A start of the built program on a service that it has seen before, and that answers late, never, or not at all. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshHome, openSession, type Session } from './session.ts';
+
+const listed = {
+  items: [{ bench_id: 'bench_1', label: 't-words', family: 'style', eval_run_count: 3 }],
+  has_more: false,
+  next_cursor: null,
+};
+
+/** Answers held back until they are let go. */
+let held: ServerResponse[];
+let holds: boolean;
+let server: Server;
+let home: ReturnType<typeof freshHome>;
+const sessions: Session[] = [];
+
+const answer = (response: ServerResponse): void => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(listed));
+};
+
+const listener: RequestListener = (request, response) => {
+  if (request.url?.split('?')[0] !== '/api/v1/benchmarks') {
+    response.writeHead(404).end();
+  } else if (holds) held.push(response);
+  else answer(response);
+};
+
+function start(): Session {
+  const session = openSession(home.env);
+  sessions.push(session);
+  return session;
+}
+
+async function end(session: Session): Promise<void> {
+  session.signal('SIGTERM');
+  await session.ended;
+}
+
+beforeEach(async () => {
+  held = [];
+  holds = false;
+  server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  home = freshHome();
+  Object.assign(home.env, { BENCHTOP_BASE_URL: `http://127.0.0.1:${port}`, BENCHTOP_API_KEY: 'sk-test-0123456789' });
+  const session = start();
+  await session.waitFor('▸ t-words');
+  await session.waitFor('live');
+  session.press('q');
+  await session.ended;
+});
+afterEach(async () => {
+  for (const session of sessions.splice(0)) await end(session);
+  server.closeAllConnections();
+  server.close();
+  await home.remove();
+});
+
+/** What the terminal was sent first: one frame. */
+const firstFrame = (session: Session): string => session.sent().split('\u001b[?2026l')[0] ?? '';
+
+describe('the first frame', () => {
+  it('has the rows with their age while the answer is on its way, which then replaces them in place', async () => {
+    holds = true;
+    const session = start();
+    await session.waitFor('▸ t-words');
+    expect(firstFrame(session)).toMatch(/stale, read \d+s ago/);
+    expect(firstFrame(session)).toContain('t-words');
+    await expect.poll(() => held.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    const before = session.sent().length;
+    holds = false;
+    for (const response of held.splice(0)) answer(response);
+    await session.waitFor('live');
+    expect(session.sent().slice(before)).not.toContain('t-words');
+    expect(session.text()).toContain('▸ t-words');
+  });
+
+  it('has the rows with their age where nobody answers, and says what is wrong', async () => {
+    server.closeAllConnections();
+    server.close();
+    const session = start();
+    await session.waitFor('▸ t-words');
+    expect(firstFrame(session)).toMatch(/stale, read \d+s ago/);
+    await session.waitFor(/failing, read \d+s ago/);
+    expect(session.text()).toContain('▸ t-words');
+  });
+});
