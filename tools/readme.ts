@@ -3,6 +3,10 @@
  * `<!-- end NAME -->`; a test fails where they are not what this writes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { commands } from '../src/commands/table/commands.ts';
+import { serviceFlags } from '../src/commands/table/flags.ts';
+import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
+import { exitCodeWords } from '../src/commands/table/words.ts';
 import { profileReference, settingsReference, variables } from '../src/config/reference.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -27,8 +31,29 @@ function variableTable(): string {
   );
 }
 
+function commandTable(): string {
+  const shown = Object.entries<CommandSpec>(commands).filter(([, { hidden }]) => !hidden);
+  const rows = shown.map(([name, { args = [], summary }]) => [
+    `\`${['benchtop', name, ...args.map(argumentTerm)].join(' ')}\``,
+    summary,
+  ]);
+  return table(['command', 'what it does'], rows);
+}
+
+function flagTable(flags: Readonly<Record<string, FlagSpec>>): string {
+  const rows = Object.entries(flags).map(([key, flag]) => [`\`${flagTerm(key, flag)}\``, flag.says]);
+  return table(['flag', 'meaning'], rows);
+}
+
 /** What each block holds. */
 const blocks: Readonly<Record<string, () => string>> = {
+  commands: commandTable,
+  'flags of all commands': () => flagTable(serviceFlags),
+  'exit codes': () =>
+    table(
+      ['exit code', 'meaning'],
+      exitCodeWords.map(([code, words]) => [`${code}`, words]),
+    ),
   settings: () => settingsTable(settingsReference),
   'settings of a profile': () => settingsTable(profileReference),
   variables: variableTable,

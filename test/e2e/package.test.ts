@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { examples } from '../readme.ts';
 import { selfSigned } from '../service/certificate.ts';
 import { nodeRelease, nodeReleases, type Packed, pack, pathWith } from './packed.ts';
 import { freshHome, openSession, program } from './session.ts';
@@ -117,12 +118,30 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);
     await session.waitFor('step 6 of 6');
     await session.waitFor('✓ succeeded');
-    await goWay(session, ['D', { see: 'Slug it serves under' }, 'enter', { see: '✓ DEPLOYED' }, 't']);
+    await goWay(session, [
+      { see: '▸ step 6' },
+      { see: 'final' },
+      'D',
+      { see: 'Slug it serves under' },
+      'enter',
+      { see: '✓ DEPLOYED' },
+      't',
+    ]);
     await session.waitFor('t-words-training');
     await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: /finished +(stop|length)/ }]);
     await goWay(session, ['esc', { see: '<i> write' }, 'q']);
     expect((await session.ended).exitCode).toBe(0);
     expect(session.leftOn()).toEqual([]);
+  });
+
+  it('does the same as a script', async () => {
+    const script = examples.find(({ language, text }) => language === 'sh' && text.includes('benchtop train'))?.text;
+    const PATH = `${join(folder, 'node_modules/.bin')}:${home.env['PATH']}`;
+    const { stdout } = await execute('bash', ['-euc', script ?? 'false'], { cwd: folder, env: { ...home.env, PATH } });
+    const [before, training, after, deployment, answer] = stdout.split('\n');
+    expect(Number(after)).toBeGreaterThan(Number(before));
+    expect([training, deployment]).toEqual([expect.stringMatching(/^trn_/), expect.stringMatching(/^dep_/)]);
+    expect(answer).toMatch(/\w/);
   });
 
   it('reaches a service through a proxy, and trusts who the system trusts', async () => {
