@@ -34,5 +34,5 @@ const words: ReadonlyMap<string, string> = new Map([
 
 /** What the operation does, after "does not": `list checkpoints`. */
 export function capabilityWords(operation: string): string {
-  return words.get(operation) ?? `offer ${operation}`;
+  return words.get(operation) ?? operation.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
 }

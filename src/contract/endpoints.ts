@@ -1,26 +1,13 @@
 /** Every endpoint of the service, by operation, and the types of its calls. */
 import type * as z from 'zod/mini';
-import { benchmarkEndpoints } from './benchmarks.ts';
-import { datasetEndpoints } from './datasets.ts';
-import { deploymentEndpoints } from './deployments.ts';
-import { evaluationEndpoints } from './evaluations.ts';
-import { inferenceEndpoints } from './inference.ts';
-import { modelEndpoints } from './models.ts';
-import { secretEndpoints } from './secrets.ts';
-import { trainingEndpoints } from './training.ts';
-import { trajectoryEndpoints } from './trajectories.ts';
+import * as areas from './areas.ts';
 
-export const endpoints = {
-  ...benchmarkEndpoints,
-  ...evaluationEndpoints,
-  ...trajectoryEndpoints,
-  ...datasetEndpoints,
-  ...trainingEndpoints,
-  ...modelEndpoints,
-  ...deploymentEndpoints,
-  ...secretEndpoints,
-  ...inferenceEndpoints,
-} as const;
+type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+type Areas = AllOf<(typeof areas)[keyof typeof areas]>;
+
+export const endpoints = Object.assign({}, ...Object.values(areas)) as { [Name in keyof Areas]: Areas[Name] };
 export type Operation = keyof typeof endpoints;
 
 /** The names of a path's placeholders. */

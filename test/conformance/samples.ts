@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createService, type Service } from '../../src/service/index.ts';
 import { startService, type TestService, until } from '../local/server/running.ts';
+import { storeSamples } from './records.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -83,6 +84,7 @@ function describedIn(value: unknown): [of: string, raw: Body][] {
 
 export async function makeWorld(): Promise<World> {
   const local = await startService();
+  storeSamples(local);
   const key = async () => local.apiKey;
   const service = createService({ baseUrl: local.baseUrl, apiKey: key, inferenceToken: key, userAgent: 'conformance' });
   const samples = new Map<string, Sample[]>();

@@ -16,18 +16,12 @@ import { parseJson, readText } from './body.ts';
 import { chatModel, chatModels } from './chat-models.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
-import { type Handler, type Handlers, otherEndpoints, type Route } from './handlers.ts';
+import { type Area, type Handler, type Handlers, otherEndpoints, type Route } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { readBody } from './requests.ts';
-import { benchmarkRoutes } from './routes/benchmarks.ts';
-import { deploymentRoutes, playgroundPath } from './routes/deployments.ts';
-import { evaluationRoutes } from './routes/evaluations.ts';
-import { modelRoutes } from './routes/models.ts';
-import { secretRoutes } from './routes/secrets.ts';
-import { trainingRoutes } from './routes/training.ts';
-import { trajectoryRoutes } from './routes/trajectories.ts';
-import { uploadRoutes } from './routes/uploads.ts';
+import { playgroundPath } from './routes/deployments.ts';
+import * as areas from './routes/index.ts';
 import { storagePath } from './signed-uploads.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 import { readQuery } from './validate.ts';
@@ -83,16 +77,13 @@ const inference = { auth: 'inferenceToken', path: '/v1/' } as const;
 const local = { auth: 'apiKey', path: '/local/' } as const;
 
 export function createApp({ service, rateLimit, control }: AppOptions): Hono {
-  const handlers: Handlers = {
-    ...benchmarkRoutes(service),
-    ...uploadRoutes(service),
-    ...evaluationRoutes(service),
-    ...trajectoryRoutes(service),
-    ...trainingRoutes(service),
-    ...deploymentRoutes(service),
-    ...secretRoutes(service),
-    ...modelRoutes(),
-  };
+  const handlers: Handlers = Object.assign(
+    {},
+    ...Object.values<Area>(areas).map(({ name, routes, migrations = [] }) => {
+      service.database.migrateArea(name, migrations);
+      return routes(service);
+    }),
+  );
   const limiter = new RateLimiter(rateLimit);
   // Apart, so that made-up keys push no real one out; together, so that they cannot be tried without end.
   const unknownKeys = new RateLimiter(rateLimit);

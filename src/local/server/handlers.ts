@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { Endpoint } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
-import type { Call } from './context.ts';
+import type { Call, ServiceContext } from './context.ts';
 
 export type Handler = (call: Call) => unknown;
 
@@ -28,3 +28,12 @@ export const otherEndpoints = [
 
 /** Handlers by operation, of an area of the contract. */
 export type Handlers = Partial<Readonly<Record<Operation | (typeof otherEndpoints)[number]['operation'], Handler>>>;
+
+/** An area of the contract: what answers its operations, and the tables that are its own. */
+export interface Area {
+  /** Stable: the forms of its tables are counted under it. */
+  readonly name: string;
+  readonly routes: (service: ServiceContext) => Handlers;
+  /** The forms of its tables, each a step from the one before. A step that has been released is never changed. */
+  readonly migrations?: readonly string[];
+}

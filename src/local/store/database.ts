@@ -22,14 +22,29 @@ export class Database {
 
   #migrate(): void {
     const { user_version: done } = this.#sqlite.prepare('pragma user_version').get() as { user_version: number };
-    if (done > migrations.length) {
-      throw new Error(
-        `The data is of a newer benchtop (form ${done}, this one knows ${migrations.length}). Use the newer program, or another data folder.`,
-      );
-    }
+    requireKnown(done, migrations.length);
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;
       this.transaction(() => this.#sqlite.exec(`${migration}; pragma user_version = ${index + 1};`));
+    }
+  }
+
+  /**
+   * Brings the tables of an area to their newest form; each area counts its own.
+   *
+   * @throws Error where the data is of a newer program
+   */
+  migrateArea(area: string, steps: readonly string[]): void {
+    if (steps.length === 0) return;
+    this.#sqlite.exec('create table if not exists area_forms (area text primary key, form integer not null) strict');
+    const done = this.get<{ form: number }>('select form from area_forms where area = ?', area)?.form ?? 0;
+    requireKnown(done, steps.length);
+    for (const [index, step] of steps.entries()) {
+      if (index < done) continue;
+      this.transaction(() => {
+        this.#sqlite.exec(step);
+        this.put('area_forms', { area, form: index + 1 });
+      });
     }
   }
 
@@ -87,4 +102,12 @@ export class Database {
     this.#statements.clear();
     this.#sqlite.close();
   }
+}
+
+/** @throws Error where more steps were done than this program has */
+function requireKnown(done: number, known: number): void {
+  if (done <= known) return;
+  throw new Error(
+    `The data is of a newer benchtop (form ${done}, this one knows ${known}). Use the newer program, or another data folder.`,
+  );
 }

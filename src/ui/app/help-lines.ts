@@ -100,3 +100,14 @@ export function helpLines(
   }
   return lines;
 }
+
+/** The names by which the palette goes to each section. */
+export function sectionLines({ sections }: Registry): HelpLine[] {
+  return [
+    { kind: 'text', text: '' },
+    { kind: 'heading', text: 'Sections, by their names in the palette' },
+    ...sections.map(({ title, names }): HelpLine => {
+      return { kind: 'command', text: `    ${padEnd(title, keyColumn)}${names.map(name => `:${name}`).join('  ')}` };
+    }),
+  ];
+}

@@ -6,7 +6,7 @@ import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.
 import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
-import { helpLines, helpSections } from './help-lines.ts';
+import { helpLines, helpSections, sectionLines } from './help-lines.ts';
 import { windowRoom } from './layout.ts';
 import type { Registry } from './registry.ts';
 import { useShell } from './shell-context.tsx';
@@ -24,7 +24,10 @@ export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose
   const width = Math.min(room.width, widest);
   const inner = width - windowMargin.columns;
   const lines = useMemo(
-    () => helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command), inner),
+    () => [
+      ...helpLines(helpSections(registry, here, router.allows), command => router.keysOf(command), inner),
+      ...sectionLines(registry),
+    ],
     [here, registry, router, inner],
   );
   const { height } = room;

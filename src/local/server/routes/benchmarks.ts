@@ -1,7 +1,7 @@
 /** Benchmarks: lists, readiness, images. */
 import type { ListQuery } from '../../../contract/common.ts';
 import type { Call, ServiceContext } from '../context.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 import { findBenchmark } from './launch.ts';
 
 export function benchmarkRoutes(service: ServiceContext): Handlers {
@@ -36,3 +36,5 @@ export function benchmarkRoutes(service: ServiceContext): Handlers {
     },
   };
 }
+
+export const benchmarkArea: Area = { name: 'benchmarks', routes: benchmarkRoutes };

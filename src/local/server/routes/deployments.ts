@@ -3,7 +3,7 @@ import type { DeploymentListQuery } from '../../../contract/deployments.ts';
 import type { DeploymentRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 import type { StartDeployment } from '../requests.ts';
 
 /** Where a deployment answers by its own address; `:model` is its id. */
@@ -75,3 +75,5 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
     },
   };
 }
+
+export const deploymentArea: Area = { name: 'deployments', routes: deploymentRoutes };

@@ -8,7 +8,7 @@ import { once } from '../../store/idempotency.ts';
 import type { EvalRunRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Handlers, OptionsQuery } from '../handlers.ts';
+import type { Area, Handlers, OptionsQuery } from '../handlers.ts';
 import type { StartEval } from '../requests.ts';
 import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
@@ -171,3 +171,5 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     },
   };
 }
+
+export const evaluationArea: Area = { name: 'evaluations', routes: evaluationRoutes };

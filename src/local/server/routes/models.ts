@@ -1,6 +1,6 @@
 /** The models that can be trained and evaluated. */
 import { baseModels } from '../../model/base-models.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 
 export function modelRoutes(): Handlers {
   return {
@@ -14,3 +14,5 @@ export function modelRoutes(): Handlers {
     }),
   };
 }
+
+export const modelArea: Area = { name: 'models', routes: modelRoutes };

@@ -2,7 +2,7 @@
 import type { ListQuery } from '../../../contract/common.ts';
 import type { ServiceContext } from '../context.ts';
 import { notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 import type { CreateSecret } from '../requests.ts';
 import { type Issue, invalid } from '../validate.ts';
 
@@ -40,3 +40,5 @@ export function secretRoutes({ secrets }: ServiceContext): Handlers {
     },
   };
 }
+
+export const secretArea: Area = { name: 'secrets', routes: secretRoutes };

@@ -11,7 +11,7 @@ import { once } from '../../store/idempotency.ts';
 import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Handlers, OptionsQuery } from '../handlers.ts';
+import type { Area, Handlers, OptionsQuery } from '../handlers.ts';
 import type { StartTraining } from '../requests.ts';
 import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
@@ -189,3 +189,5 @@ export function trainingRoutes(service: ServiceContext): Handlers {
     },
   };
 }
+
+export const trainingArea: Area = { name: 'training', routes: trainingRoutes };

@@ -10,7 +10,7 @@ import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 import type { CompleteTrajectory, LogReward, UploadTrajectories } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
@@ -160,3 +160,5 @@ function summaryOf(outcomes: readonly UploadOutcome[]) {
 function isStorageError(error: unknown): error is Error {
   return sqliteCode(error) !== undefined;
 }
+
+export const trajectoryArea: Area = { name: 'trajectories', routes: trajectoryRoutes };

@@ -5,7 +5,7 @@ import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
 import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import { pathFault } from '../file-paths.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Area, Handlers } from '../handlers.ts';
 import type { CreateUpload } from '../requests.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
@@ -120,3 +120,5 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
     return first === undefined ? missing : [twice, ...missing];
   });
 }
+
+export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };
