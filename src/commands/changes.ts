@@ -60,7 +60,7 @@ async function changeAll(
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
     const left = await sendAll(context.service, send, found, { signal: context.signal });
-    const failed = new Map(left.map(({ input, fault }) => [input, fault]));
+    const failed = new Map(left.map(({ input, error }) => [input, error]));
     for (const each of found) {
       const { resource, id } = each;
       if (failed.has(each)) continue;

@@ -117,7 +117,7 @@ function memoryFinding({ problem }: RememberedStore): Finding {
     : { about: 'memory', state: 'warn', words: problem };
 }
 
-function faultOf(about: string, error: unknown): Finding {
+function errorOf(about: string, error: unknown): Finding {
   return { about, state: 'fail', words: messageOf(error) };
 }
 
@@ -158,7 +158,7 @@ async function* serviceFindings(
       words: `${connection.address()} answers, and takes the key; the first answer took ${took} ms`,
     };
   } catch (error) {
-    yield faultOf(about, error);
+    yield errorOf(about, error);
     return;
   }
   const failed: Finding[] = [];
@@ -168,7 +168,7 @@ async function* serviceFindings(
         await read(service, patience(), benchId);
       } catch (error) {
         // What it lacks is told by its capabilities.
-        if (service.capabilities.has(operation as Operation)) failed.push(faultOf(operation, error));
+        if (service.capabilities.has(operation as Operation)) failed.push(errorOf(operation, error));
       }
     }),
   );
@@ -188,7 +188,7 @@ async function* serviceFindings(
     await ask(service, request, () => {}, patience());
     yield { about: 'inference', state: 'ok', words: `${model} answers` };
   } catch (error) {
-    yield faultOf('inference', error);
+    yield errorOf('inference', error);
   }
 }
 
@@ -205,7 +205,7 @@ async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncG
     config = loadConfig(configFlags(flags), io.environment);
     checkKeys(config);
   } catch (error) {
-    yield faultOf('settings', error);
+    yield errorOf('settings', error);
     return;
   }
   const { settingsPath, paths, warnings, profile } = config;

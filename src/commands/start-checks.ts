@@ -2,7 +2,7 @@
 import type { Config } from '../config/load.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
-import { overrideFaults } from '../ui/keys/command.ts';
+import { overrideErrors } from '../ui/keys/command.ts';
 import { generalLayers } from '../ui/keys/general.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
@@ -10,8 +10,8 @@ import { CommandError } from './exit.ts';
 /** @throws Error naming every override of a key that cannot be followed */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
   const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
-  const faults = overrideFaults(layers, preferences.keys);
-  if (faults.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${faults.join('\n  ')}`);
+  const errors = overrideErrors(layers, preferences.keys);
+  if (errors.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
 /** @throws CommandError where the terminal cannot move its cursor, which a full screen needs */

@@ -45,16 +45,16 @@ async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, wo
 }
 
 /** Says why it ended early. */
-function noteEnd(phase: string, fault: Error | undefined, io: CommandIo): ExitCode {
+function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCode {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. The same command continues from here.');
     return exitCodes.interrupted;
   }
-  io.note(`benchtop: ${fault ? describeError(fault) : 'it failed'}`);
-  if (!(fault instanceof ServiceError)) return exitCodes.failed;
-  for (const [name, value] of Object.entries(fault.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
-  return exitCodeOfKind(fault.kind);
+  io.note(`benchtop: ${error ? describeError(error) : 'it failed'}`);
+  if (!(error instanceof ServiceError)) return exitCodes.failed;
+  for (const [name, value] of Object.entries(error.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
+  return exitCodeOfKind(error.kind);
 }
 
 async function uploadBenchmark(
@@ -77,10 +77,10 @@ async function uploadBenchmark(
       );
     },
   );
-  const { phase, benchId, plan, notes, failedTasks, fault } = job.state;
+  const { phase, benchId, plan, notes, failedTasks, error } = job.state;
   for (const note of [...plan.notes, ...notes]) io.note(note);
-  for (const { file, fault: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
-  const code = noteEnd(phase, fault, io);
+  for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
+  const code = noteEnd(phase, error, io);
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   if (code === exitCodes.done || json) {
@@ -115,7 +115,7 @@ async function uploadTrajectories(
       return `${counted(job.outcomes.length, 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
     },
   );
-  const { phase, counts, fault } = job.state;
+  const { phase, counts, error } = job.state;
   if (json) await io.print(recordText(job.outcomes));
   else {
     for (const { line, status, failed, message } of job.outcomes) {
@@ -126,7 +126,7 @@ async function uploadTrajectories(
   if (failures !== undefined && job.failures > 0) {
     io.note(`The lines that were not taken are in ${await job.saveFailures(failures)}`);
   }
-  const code = noteEnd(phase, fault, io);
+  const code = noteEnd(phase, error, io);
   return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
 }
 

@@ -28,7 +28,7 @@ export function settingsPath(paths: Paths): string {
 
 /**
  * Reads `config.json`; a missing one is empty. Synchronous, because it is small and nothing can start without it.
- * @throws ConfigError naming every fault by its place, when the file cannot be used or may be read by others while it
+ * @throws ConfigError naming every error by its place, when the file cannot be used or may be read by others while it
  * holds secrets.
  */
 export function readSettings(path: string): SettingsFile {
@@ -51,7 +51,7 @@ export function readSettings(path: string): SettingsFile {
 /**
  * Changes `config.json`: reads it again, lets `change` alter the settings, checks them and replaces the file (0600).
  * Keys that benchtop does not know are kept.
- * @throws ConfigError when the result is faulty, FileError when it cannot be written; the file is then as before.
+ * @throws ConfigError when the result is failing, FileError when it cannot be written; the file is then as before.
  */
 export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
   const file = readText(path);

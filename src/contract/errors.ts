@@ -28,7 +28,7 @@ export const errorCodes = {
   trajectory_already_terminal: 'conflict_error',
 } as const satisfies Record<string, ErrorType>;
 
-/** One fault inside a batch: which item, what is wrong with it. */
+/** One error inside a batch: which item, what is wrong with it. */
 export const failure = z.looseObject({
   code: text,
   message: text,

@@ -37,10 +37,10 @@ export function action<Input, Result>(
   return Object.assign(send.bind(undefined), effects);
 }
 
-/** An input that has not succeeded. `fault` is missing where it was not sent, because all would have failed like one before. */
+/** An input that has not succeeded. `error` is missing where it was not sent, because all would have failed like one before. */
 export interface Unsent<Input> {
   readonly input: Input;
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 export interface SendAllOptions<Input> {
@@ -66,9 +66,8 @@ export async function sendAll<Input>(
       await send(service, input, { signal });
       return true;
     } catch (error) {
-      const fault = asError(error);
-      if (send.removes && isGone(fault)) return true;
-      left.set(input, fault);
+      if (send.removes && isGone(error)) return true;
+      left.set(input, asError(error));
       stopped ||= failsAll(error);
       return false;
     }
@@ -82,7 +81,7 @@ export async function sendAll<Input>(
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, sendNext));
-  return [...left].map(([input, fault]) => ({ input, fault }));
+  return [...left].map(([input, error]) => ({ input, error }));
 }
 
 /** The user stopped it before anything was sent. */

@@ -19,7 +19,7 @@ export interface Turn {
   readonly reasoning: string;
   readonly stats?: AnswerStats | undefined;
   /** Why the answer is not whole. Plain data: conversations are kept on disk. */
-  readonly fault?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
+  readonly error?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
   readonly cancelled?: boolean | undefined;
 }
 
@@ -42,7 +42,7 @@ export type ConversationAction =
       readonly firstMs: number | undefined;
     }
   | { readonly kind: 'end'; readonly stats: AnswerStats }
-  | { readonly kind: 'fail'; readonly fault: Error }
+  | { readonly kind: 'fail'; readonly error: Error }
   | { readonly kind: 'cancel' }
   /** Takes the last question and its answer away, to be edited. */
   | { readonly kind: 'take-back' }
@@ -90,7 +90,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
     case 'end':
       return changeLast(conversation, turn => ({ ...turn, stats: { ...turn.stats, ...action.stats } }), false);
     case 'fail':
-      return changeLast(conversation, turn => ({ ...turn, fault: plainError(action.fault) }), false);
+      return changeLast(conversation, turn => ({ ...turn, error: plainError(action.error) }), false);
     case 'cancel':
       return conversation.answering
         ? changeLast(conversation, turn => ({ ...turn, cancelled: true }), false)
@@ -123,6 +123,6 @@ export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerSt
   return (completionTokens * 1000) / (totalMs - firstMs);
 }
 
-function plainError(error: Error): Turn['fault'] {
+function plainError(error: Error): Turn['error'] {
   return { message: error.message, requestId: error instanceof ServiceError ? error.requestId : undefined };
 }

@@ -146,7 +146,7 @@ export interface RunResults {
   readonly unreadable: number;
   readonly snapshots: readonly RolloutSnapshot[];
   /** Why there are no snapshots, where they could not be read. */
-  readonly statisticsFault: string | undefined;
+  readonly statisticsError: string | undefined;
 }
 
 /**
@@ -168,7 +168,7 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
         rewards: rewards.value.trajectory_rewards,
         unreadable: unreadableIn(rewards.value.trajectory_rewards),
         snapshots: read ? statistics.value.snapshots : [],
-        statisticsFault: read ? undefined : errorMessage(statistics.reason),
+        statisticsError: read ? undefined : errorMessage(statistics.reason),
       };
     },
   };

@@ -164,7 +164,7 @@ export class Talk {
     } catch (error) {
       if (signal.aborted) return;
       flush();
-      this.#dispatch({ kind: 'fail', fault: asError(error) });
+      this.#dispatch({ kind: 'fail', error: asError(error) });
     } finally {
       clearInterval(timer);
       if (this.#running === controller) this.#running = undefined;

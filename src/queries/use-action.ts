@@ -10,7 +10,7 @@ export type WorkState<Result> =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly stopping: boolean }
   | { readonly kind: 'done'; readonly result: Result }
-  | { readonly kind: 'failed'; readonly fault: Error };
+  | { readonly kind: 'failed'; readonly error: Error };
 
 interface Work<Result> {
   readonly state: WorkState<Result>;
@@ -19,7 +19,7 @@ interface Work<Result> {
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
   ) => Promise<Result | undefined>;
-  /** Aborts what is running. It ends as failed, and the fault says whether it may have happened. */
+  /** Aborts what is running. It ends as failed, and the error says whether it may have happened. */
   readonly stop: () => void;
 }
 
@@ -41,7 +41,7 @@ function useWork<Result>(): Work<Result> {
         setState({ kind: 'done', result });
         return result;
       } catch (error) {
-        setState({ kind: 'failed', fault: asError(error) });
+        setState({ kind: 'failed', error: asError(error) });
         return undefined;
       } finally {
         running.current = undefined;
@@ -142,7 +142,7 @@ export type { RequestPreview };
 export type Requests =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'known'; readonly requests: readonly RequestPreview[] }
-  | { readonly kind: 'failed'; readonly fault: Error };
+  | { readonly kind: 'failed'; readonly error: Error };
 
 const connecting: Requests = { kind: 'connecting' };
 
@@ -152,14 +152,14 @@ const connecting: Requests = { kind: 'connecting' };
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();
-  const [found, setFound] = useState<{ readonly service: Service } | { readonly fault: Error }>();
+  const [found, setFound] = useState<{ readonly service: Service } | { readonly error: Error }>();
   const wanted = work !== undefined;
   useEffect(() => {
     if (!wanted) return undefined;
     let gone = false;
     workbench.service().then(
       service => !gone && setFound({ service }),
-      (error: unknown) => !gone && setFound({ fault: asError(error) }),
+      (error: unknown) => !gone && setFound({ error: asError(error) }),
     );
     return () => {
       gone = true;
@@ -167,6 +167,6 @@ export function useRequests(work: ((service: Service) => unknown) | undefined): 
   }, [wanted, workbench]);
   if (!work) return undefined;
   if (!found) return connecting;
-  if ('fault' in found) return { kind: 'failed', fault: found.fault };
+  if ('error' in found) return { kind: 'failed', error: found.error };
   return { kind: 'known', requests: found.service.describe(work) };
 }

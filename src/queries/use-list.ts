@@ -20,7 +20,7 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   /** Why the list may hold less than there is. */
   readonly notes: readonly string[];
   /** Why the last page could not be read, if it could not. */
-  readonly pageFault: Error | undefined;
+  readonly pageError: Error | undefined;
   /** Rows read so far, while all the rest is being read. */
   readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */
@@ -72,7 +72,7 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
   const workbench = useWorkbench();
   const reader = workbench.lists.of(source);
   const { data, ...live } = useLive<ListData<Row>>(listQuery(workbench, source), attention);
-  const { reading, fault } = useSyncExternalStore(reader.subscribe, reader.state);
+  const { reading, error } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);
   const see = useCallback(
@@ -103,7 +103,7 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     repeated: data?.repeated ?? 0,
     gapAfter: data?.gapAfter,
     notes: data?.notes ?? noRows,
-    pageFault: fault,
+    pageError: error,
     reading,
     loadMore: useCallback(() => void reader.readOn(), [reader]),
     readRest: useCallback(

@@ -29,7 +29,7 @@ export interface LiveQuery<Data> {
 export interface Live<Data> {
   readonly data: Data | undefined;
   readonly freshness: Freshness;
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
   /** Asks now. */
   readonly refresh: () => void;
 }
@@ -123,5 +123,5 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     workbench.connection.retry();
     void workbench.forgetMissing().then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
-  return { data, freshness, fault: error ?? undefined, refresh };
+  return { data, freshness, error: error ?? undefined, refresh };
 }

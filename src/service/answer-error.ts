@@ -197,7 +197,7 @@ function firstFailure(failures: readonly Failure[]): string {
   const [first] = failures;
   if (!first) return '';
   const which = first.item_index == null ? '' : `item ${first.item_index}: `;
-  const count = failures.length === 1 ? 'The fault' : `The first of ${failures.length} faults`;
+  const count = failures.length === 1 ? 'The error' : `The first of ${failures.length} errors`;
   return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;
 }
 

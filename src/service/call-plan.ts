@@ -253,7 +253,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };
     const noSuchPath = saysNoSuchPath(refused);
     const details = { ...facts.details, noSuchPath };
-    // A path that the profile has set is at fault itself, and not the service.
+    // A path that the profile has set is what is wrong then, and not the service.
     const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
     return missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);

@@ -88,7 +88,7 @@ export class Chat {
       }
     } catch (error) {
       if (error instanceof WireFailure) throw open.failed(error, facts());
-      if (error instanceof EventStreamFault) throw notUnderstood(open, facts());
+      if (error instanceof EventStreamError) throw notUnderstood(open, facts());
       throw error;
     } finally {
       open.end();
@@ -130,7 +130,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
     const chunk = chatChunk.safeParse(body);
     if (!chunk.success) {
-      // Half an event is what a cut leaves behind; a whole one of another form is a fault of the service.
+      // Half an event is what a cut leaves behind; a whole one of another form is an error of the service.
       if (body === undefined) throw cutOff(open, facts());
       throw misunderstood({ ...answer, text, body }, facts(), chunk.error.issues);
     }
@@ -239,13 +239,13 @@ export interface ServerEvent {
 const longestEvent = 8 * 1024 * 1024;
 
 /** The stream is not what a server of events sends. */
-export class EventStreamFault extends Error {}
+export class EventStreamError extends Error {}
 
 /**
  * Reads events as they come. Comments, which keep a connection alive, are passed over. The field `error`, which is in
  * no standard but which some servers send, is read as an event of that name.
  *
- * @throws EventStreamFault, and whatever `chunks` throws
+ * @throws EventStreamError, and whatever `chunks` throws
  */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   const { createParser } = await import('eventsource-parser');
@@ -257,7 +257,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
       if (error.type === 'unknown-field' && error.field === 'error') {
         ready.push({ event: 'error', data: (error.value ?? '').trim() });
       }
-      if (error.type === 'max-buffer-size-exceeded') throw new EventStreamFault();
+      if (error.type === 'max-buffer-size-exceeded') throw new EventStreamError();
     },
   });
   const decoder = new TextDecoder();
@@ -266,7 +266,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   for await (const chunk of chunks) {
     const text = decoder.decode(chunk, { stream: true });
     const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-    if (rest.length + text.length > longestEvent) throw new EventStreamFault();
+    if (rest.length + text.length > longestEvent) throw new EventStreamError();
     if (end === 0) {
       rest += text;
       continue;

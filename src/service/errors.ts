@@ -57,7 +57,7 @@ export interface ErrorDetails {
   readonly param?: string | undefined;
   /** Free-form detail that the service sent along. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** Faults of the items of a batch. */
+  /** Errors of the items of a batch. */
   readonly failures?: readonly Failure[] | undefined;
   /** HTTP status of the last answer. */
   readonly status?: number | undefined;
@@ -209,7 +209,7 @@ export class ReadOnlyError extends ServiceError {
   }
 }
 
-/** This service does not offer the endpoint. Not a fault: work without it. */
+/** This service does not offer the endpoint. Not an error: work without it. */
 export class CapabilityMissingError extends ServiceError {
   /** @param advice a sentence about what may be done, if anything */
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {

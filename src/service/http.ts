@@ -37,13 +37,13 @@ export interface WireAnswer {
   readonly close: () => void;
 }
 
-export type WireFault = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
+export type WireFailureReason = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
 
 /** Reason of a signal that stops a request because its time is over, and not because the caller wants it no more. */
 export const deadlineReached = Symbol('deadline');
 
 export class WireFailure extends Error {
-  readonly fault: WireFault;
+  readonly reason: WireFailureReason;
   /** Code of the operating system, of TLS or of Node. */
   readonly code: string | undefined;
   /** False where the connection was never made, so that the service cannot have seen the request. */
@@ -51,9 +51,9 @@ export class WireFailure extends Error {
   /** The proxy in between, and the status by which it refused. */
   readonly proxy: { readonly used: NamedProxy; readonly status: number | undefined } | undefined;
 
-  constructor(fault: WireFault, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
-    super(code ?? fault);
-    this.fault = fault;
+  constructor(reason: WireFailureReason, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
+    super(code ?? reason);
+    this.reason = reason;
     this.code = code;
     this.sent = sent;
     this.proxy = proxy;
@@ -65,7 +65,7 @@ export function stopped(signal: AbortSignal): WireFailure {
   return new WireFailure(stopReason(signal), undefined, false);
 }
 
-function stopReason(signal: AbortSignal): WireFault {
+function stopReason(signal: AbortSignal): WireFailureReason {
   return signal.reason === deadlineReached ? 'deadline' : 'aborted';
 }
 
@@ -121,15 +121,15 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     retry: { limit: 0 },
   });
 
-  let fault: WireFault | undefined;
+  let ended: WireFailureReason | undefined;
   let sent = false;
-  const stop = (reason: WireFault) => {
-    fault ??= reason;
+  const stop = (reason: WireFailureReason) => {
+    ended ??= reason;
     stream.destroy(new Error(reason));
   };
   const failure = (error: unknown) => {
     const proxy = agent.proxy && { used: agent.proxy, status: tunnelStatus(error) };
-    return new WireFailure(fault ?? 'network', fault ? undefined : errorCode(error), sent, proxy);
+    return new WireFailure(ended ?? 'network', ended ? undefined : errorCode(error), sent, proxy);
   };
 
   let quiet = () => {};
@@ -274,7 +274,7 @@ export async function readErrorBody(answer: WireAnswer): Promise<string> {
   try {
     return await readBody(answer, maxErrorBytes);
   } catch (error) {
-    if (error instanceof WireFailure && (error.fault === 'aborted' || error.fault === 'deadline')) throw error;
+    if (error instanceof WireFailure && (error.reason === 'aborted' || error.reason === 'deadline')) throw error;
     return '';
   }
 }

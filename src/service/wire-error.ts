@@ -29,9 +29,9 @@ const unreached: Readonly<Record<string, string>> = {
 };
 
 /** The outcome of an attempt whose connection failed; undefined where the caller stopped it. */
-export function outcomeOfFailure({ fault, code, sent, proxy }: WireFailure): Outcome | undefined {
-  if (fault === 'aborted' || fault === 'deadline') return undefined;
-  if (fault !== 'network') return { kind: 'timeout', sent };
+export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
+  if (reason === 'aborted' || reason === 'deadline') return undefined;
+  if (reason !== 'network') return { kind: 'timeout', sent };
   // A proxy that refuses with such a status does so again; one that found nobody behind it may find somebody.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
   return { kind: 'network', sent, final: isRefused || isFinal(code) };
@@ -56,8 +56,8 @@ export function errorOfFailure(
   limits: Timeouts,
   answered?: { readonly status: number; readonly requestId: string | undefined },
 ): ServiceError {
-  const { fault, sent } = failure;
-  const code = failure.code ?? (fault === 'network' ? 'CONNECTION_LOST' : fault);
+  const { reason, sent } = failure;
+  const code = failure.code ?? (reason === 'network' ? 'CONNECTION_LOST' : reason);
   const outcomeUnknown = (facts.isWrite && sent) || facts.mayHaveHappened;
   const details: ErrorDetails = { ...facts.details, ...answered, code, outcomeUnknown };
   const after = outcomeUnknown
@@ -68,7 +68,7 @@ export function errorOfFailure(
   const { host } = facts;
   const proxy = proxyWords(failure);
   const via = proxy ? ` through ${proxy.name}` : '';
-  switch (fault) {
+  switch (reason) {
     case 'aborted':
       return new CancelledError(`Cancelled. ${after}`, details);
     case 'connect_timeout':

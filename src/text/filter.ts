@@ -20,7 +20,7 @@ export interface Filter {
   readonly matches: (haystack: string) => readonly Range[] | undefined;
 }
 
-export interface FilterFault {
+export interface FilterError {
   readonly ok: false;
   /** One sentence for the user; safe for a terminal as far as the input was. */
   readonly error: string;
@@ -41,7 +41,7 @@ const textBudget = 10;
 const nothing: readonly Range[] = [];
 
 /** Reads what the user has typed so far. */
-export function parseFilter(input: string): Filter | FilterFault {
+export function parseFilter(input: string): Filter | FilterError {
   if (input === '' || input === '!' || input === '~' || input === '/') {
     return { ok: true, kind: 'all', accepts: () => true, matches: () => nothing };
   }
@@ -122,7 +122,7 @@ function searchFor(source: string, flags: 'u' | 'iu'): Pick<Filter, 'accepts' | 
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
-function parseExpression(input: string): Filter | FilterFault {
+function parseExpression(input: string): Filter | FilterError {
   const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
   const source = closed?.[1] ?? input.slice(1);
   // Smart case here as well; classes such as \D and \P{Lu} are not capitals.

@@ -305,11 +305,11 @@ describe('upload', () => {
     expect((await cli('list', ['images', '--benchmark', id, '--columns', 'task,status'])).out).toMatch(/one +ready/);
   });
 
-  it('names every fault of a manifest', async () => {
+  it('names every error of a manifest', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'b.txt'), 'hello');
     const write = (tasks: object[]): void =>
-      writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'faulty', tasks }));
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'failing', tasks }));
     write([{ name: 'one' }, { split: 'dev', run_command: 'x' }]);
     const early = await cli('upload', [folder]);
     expect(early.code).toBe(exitCodes.failed);

@@ -14,14 +14,14 @@ async function save(settings: unknown, mode: number = 0o600): Promise<void> {
   await writeFile(path, typeof settings === 'string' ? settings : JSON.stringify(settings), { mode });
 }
 
-function faultOf(): string {
+function errorOf(): string {
   try {
     readSettings(path);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
   }
-  throw new Error('no fault was found');
+  throw new Error('no error was found');
 }
 
 describe('readSettings', () => {
@@ -54,40 +54,40 @@ describe('readSettings', () => {
     ]);
   });
 
-  it('names every fault by its place, without the value', async () => {
+  it('names every error by its place, without the value', async () => {
     await save({
       theme: 'purple',
       poll: { focusedSeconds: 0 },
       profiles: { p: { baseUrl: 5, apiKeyCommand: 'sk-secret', apiKey: ['sk-secret'], apiKeyFile: '' } },
       keys: { quit: 'q' },
     });
-    const fault = faultOf();
-    expect(fault).toContain('theme must be one of terminal, dark, light, high-contrast, plain');
-    expect(fault).toContain('poll.focusedSeconds must be at least 1');
-    expect(fault).toContain('profiles.p.baseUrl must be a text');
-    expect(fault).toContain('profiles.p.apiKeyCommand must be a list of a program');
-    expect(fault).toContain('profiles.p.apiKeyFile must not be empty');
-    expect(fault).toContain('keys.quit must be a list');
-    expect(fault).not.toContain('sk-secret');
+    const error = errorOf();
+    expect(error).toContain('theme must be one of terminal, dark, light, high-contrast, plain');
+    expect(error).toContain('poll.focusedSeconds must be at least 1');
+    expect(error).toContain('profiles.p.baseUrl must be a text');
+    expect(error).toContain('profiles.p.apiKeyCommand must be a list of a program');
+    expect(error).toContain('profiles.p.apiKeyFile must not be empty');
+    expect(error).toContain('keys.quit must be a list');
+    expect(error).not.toContain('sk-secret');
   });
 
   it('names the place of broken JSON without quoting it', async () => {
     await save('{\n  "profiles": {"p": {"apiKey": "sk-secret" "x"}}\n}');
-    expect(faultOf()).toMatch(/not valid JSON at line 2, column \d+/);
-    expect(faultOf()).not.toContain('sk-secret');
+    expect(errorOf()).toMatch(/not valid JSON at line 2, column \d+/);
+    expect(errorOf()).not.toContain('sk-secret');
     await save('sk-secret');
-    expect(faultOf()).not.toContain('sk-secret');
+    expect(errorOf()).not.toContain('sk-secret');
     await save('[]');
-    expect(faultOf()).toContain('the whole file must be an object');
+    expect(errorOf()).toContain('the whole file must be an object');
   });
 
   it('refuses a file with secrets that others may read, and says how to mend it', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o620]) {
       await save({ profiles: { p: { apiKey: 'sk-secret' } } }, 0o600);
       await chmod(path, mode);
-      expect(faultOf()).toContain(`mode 0${mode.toString(8)}`);
-      expect(faultOf()).toContain('profiles.p.apiKey in it is secret');
-      expect(faultOf()).toContain(`chmod 600 ${path}`);
+      expect(errorOf()).toContain(`mode 0${mode.toString(8)}`);
+      expect(errorOf()).toContain('profiles.p.apiKey in it is secret');
+      expect(errorOf()).toContain(`chmod 600 ${path}`);
     }
   });
 
@@ -97,9 +97,9 @@ describe('readSettings', () => {
     expect(readSettings(path).settings).toEqual(settings);
     for (const mode of [0o664, 0o646]) {
       await chmod(path, mode);
-      expect(faultOf()).toContain(`can be changed by other users (mode 0${mode.toString(8)})`);
-      expect(faultOf()).toContain('profiles.lab.apiKeyCommand in it is run');
-      expect(faultOf()).toContain(`chmod go-w ${path}`);
+      expect(errorOf()).toContain(`can be changed by other users (mode 0${mode.toString(8)})`);
+      expect(errorOf()).toContain('profiles.lab.apiKeyCommand in it is run');
+      expect(errorOf()).toContain(`chmod go-w ${path}`);
     }
   });
 
@@ -118,17 +118,17 @@ describe('changeSettings', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps what it does not know, and the file when the result is faulty', async () => {
+  it('keeps what it does not know, and the file when the result is failing', async () => {
     await save({ later: 1, theme: 'dark' });
     await changeSettings(path, settings => {
       settings.mouse = true;
     });
     const kept = JSON.parse(await readFile(path, 'utf8'));
     expect(kept).toEqual({ later: 1, theme: 'dark', mouse: true });
-    const faulty = changeSettings(path, settings => {
+    const failing = changeSettings(path, settings => {
       settings.defaultProfile = '';
     });
-    await expect(faulty).rejects.toThrow('defaultProfile must not be empty');
+    await expect(failing).rejects.toThrow('defaultProfile must not be empty');
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
   });
 });

@@ -40,7 +40,7 @@ describe('an action for several inputs', () => {
       },
     });
     expect(done).toBe(5);
-    expect(left).toMatchObject([{ input: writes[1], fault: { message: 'It is running.', requestId: 'req_1' } }]);
+    expect(left).toMatchObject([{ input: writes[1], error: { message: 'It is running.', requestId: 'req_1' } }]);
   });
 
   it('takes what is gone for deleted, and for nothing else', async () => {
@@ -66,7 +66,7 @@ describe('an action for several inputs', () => {
     }));
     const left = await sendAll(service, write, writes, { signal });
     expect(left).toHaveLength(50);
-    expect(left.filter(({ fault }) => fault)).toHaveLength(sent);
+    expect(left.filter(({ error }) => error)).toHaveLength(sent);
     expect(sent).toBeLessThan(6);
   });
 
@@ -97,7 +97,7 @@ describe('an action for several inputs', () => {
       },
     }));
     const left = await sendAll(service, write, writes, { signal: controller.signal });
-    expect(left[0]).toMatchObject({ input: { label: '1' }, fault: { outcomeUnknown: true } });
-    expect(left.at(-1)).toMatchObject({ input: { label: '19' }, fault: undefined });
+    expect(left[0]).toMatchObject({ input: { label: '1' }, error: { outcomeUnknown: true } });
+    expect(left.at(-1)).toMatchObject({ input: { label: '19' }, error: undefined });
   });
 });

@@ -33,7 +33,7 @@ it('keeps the rewards where there are no statistics, and says why', async () => 
   };
   const results = await runResultsQuery('evr_1', false).read(asking(answers));
   expect(results.rewards).toHaveLength(3);
-  expect(results).toMatchObject({ snapshots: [], statisticsFault: 'no statistics today' });
+  expect(results).toMatchObject({ snapshots: [], statisticsError: 'no statistics today' });
 });
 
 it('fails where there are no rewards', async () => {

@@ -74,11 +74,11 @@ describe('an answer', () => {
     says('a le');
     await eventually(() => expect(answer()?.content).toBe('a le'));
     breaksOff();
-    await eventually(() => expect(answer()?.fault?.message).toContain('broke off'));
+    await eventually(() => expect(answer()?.error?.message).toContain('broke off'));
     expect(answer()?.content).toBe('a le');
     expect(kept()[0]?.turns.at(-1)).toMatchObject({
       content: 'a le',
-      fault: { message: expect.stringContaining('broke') },
+      error: { message: expect.stringContaining('broke') },
     });
   });
 

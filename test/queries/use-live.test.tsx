@@ -19,14 +19,14 @@ function query(key: string, read: () => Promise<string>): LiveQuery<string> {
 }
 
 function Shown({ of }: { of: LiveQuery<string> }) {
-  const { data, freshness, fault } = useLive(of, 'focused');
-  return <Text>{`${data ?? '-'} ${freshness.kind} ${fault?.message ?? ''}`}</Text>;
+  const { data, freshness, error } = useLive(of, 'focused');
+  return <Text>{`${data ?? '-'} ${freshness.kind} ${error?.message ?? ''}`}</Text>;
 }
 
 function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (refresh: () => void) => void }) {
-  const { data, fault, refresh } = useLive(of, 'focused');
+  const { data, error, refresh } = useLive(of, 'focused');
   onRefresh(refresh);
-  return <Text>{`${data ?? '-'} ${isNotOffered(fault)}`}</Text>;
+  return <Text>{`${data ?? '-'} ${isNotOffered(error)}`}</Text>;
 }
 
 describe('useLive', () => {

@@ -109,7 +109,7 @@ it('gives every field of the envelope, the failures and the headers', () => {
     attempts: 1,
     context: { failures, more: 1 },
     message:
-      'Two of five are wrong. The first of 2 faults is item 4: step 3 has no messages. Fix trajectories and try again.',
+      'Two of five are wrong. The first of 2 errors is item 4: step 3 has no messages. Fix trajectories and try again.',
   });
   expect(error.failures).toEqual([failures[0], failures[2]]);
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ kind: 'validation', requestId: 'req_1', status: 422 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EventStreamFault, readEvents, type ServerEvent } from '../../src/service/chat.ts';
+import { EventStreamError, readEvents, type ServerEvent } from '../../src/service/chat.ts';
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -50,7 +50,7 @@ it('bears a long event, and refuses one without end', async () => {
   const long = 'x'.repeat(1024 * 1024);
   expect(await eventsOf(`data: ${long}\n\n`, 16_384)).toEqual(data(long));
   const oneLine = `data: ${'x'.repeat(9 * 1024 * 1024)}`;
-  await expect(eventsOf(oneLine, 65_536)).rejects.toBeInstanceOf(EventStreamFault);
+  await expect(eventsOf(oneLine, 65_536)).rejects.toBeInstanceOf(EventStreamError);
   const manyLines = 'data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n'.repeat(200_000);
-  await expect(eventsOf(manyLines, 65_536)).rejects.toBeInstanceOf(EventStreamFault);
+  await expect(eventsOf(manyLines, 65_536)).rejects.toBeInstanceOf(EventStreamError);
 });

@@ -25,7 +25,7 @@ export interface ReaderState {
   /** Rows read so far, while all the rest is being read. */
   readonly reading: number | undefined;
   /** Why the last page that was wanted could not be read. */
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 /** How old some rows are. */
@@ -66,7 +66,7 @@ export class ListReader<Row> {
   #round = 0;
   #asked = 0;
   #polledAt = 0;
-  #state: ReaderState = { reading: undefined, fault: undefined };
+  #state: ReaderState = { reading: undefined, error: undefined };
   #readingOn = false;
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
 
@@ -181,9 +181,9 @@ export class ListReader<Row> {
         const place = this.#following();
         if (!place || (await this.#read(place, asking, this.#round))) break;
       }
-      this.#say({ ...this.#state, fault: undefined });
+      this.#say({ ...this.#state, error: undefined });
     } catch (error) {
-      this.#say({ ...this.#state, fault: asError(error) });
+      this.#say({ ...this.#state, error: asError(error) });
     } finally {
       this.#readingOn = false;
       this.#publish();
@@ -198,7 +198,7 @@ export class ListReader<Row> {
     if (this.#rest) return this.#rest.outcome.then(got => (got === 'complete' ? this.readRest(notBefore) : got));
     if (!this.#following(notBefore)) return Promise.resolve('complete');
     const stop = new AbortController();
-    this.#say({ reading: this.#pages.size, fault: undefined });
+    this.#say({ reading: this.#pages.size, error: undefined });
     const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
       this.#rest = undefined;
       this.#publish();
@@ -234,7 +234,7 @@ export class ListReader<Row> {
       return 'complete';
     } catch (error) {
       if (signal.aborted) return 'stopped';
-      this.#say({ ...this.#state, fault: asError(error) });
+      this.#say({ ...this.#state, error: asError(error) });
       return 'failed';
     } finally {
       clearInterval(progress);
@@ -322,7 +322,7 @@ export class ListReader<Row> {
   }
 
   #say(state: ReaderState): void {
-    if (state.reading === this.#state.reading && state.fault === this.#state.fault) return;
+    if (state.reading === this.#state.reading && state.error === this.#state.error) return;
     this.#state = state;
     for (const listener of this.#listeners) listener();
   }

@@ -6,7 +6,7 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { isRunning } from '../../contract/status.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
-import { asError } from '../../text/errors.ts';
+import { errorMessage } from '../../text/errors.ts';
 import { rememberedAt } from '../remembered/seen.ts';
 import type { Observation, ReadTimes, StatusStore } from './store.ts';
 
@@ -83,9 +83,10 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
   const failed = (query: Query): void => {
     const { about } = query.meta ?? {};
     if (!about) return;
-    const fault = asError(query.state.error);
-    if (isGone(fault)) missed(about);
-    else if (!isNotOffered(fault) && statuses.get(about)) statuses.failed({ ...about, label: about.id }, fault.message);
+    const { error } = query.state;
+    if (isGone(error)) missed(about);
+    else if (!isNotOffered(error) && statuses.get(about))
+      statuses.failed({ ...about, label: about.id }, errorMessage(error));
   };
 
   return cache.subscribe(event => {

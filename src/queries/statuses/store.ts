@@ -42,7 +42,7 @@ export interface Known {
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
   /** Why the last attempt to read it failed; undefined once it is read again. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
 }
@@ -99,7 +99,7 @@ function merged(old: Known, said: Observation): Known {
     mean: said.mean ?? old.mean,
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
-    fault: undefined,
+    error: undefined,
     gone: false,
   };
 }
@@ -121,7 +121,7 @@ export function unknown({ kind, id }: Named, label: string): Known {
     curve: [],
     startedAt: undefined,
     endedAt: undefined,
-    fault: undefined,
+    error: undefined,
     gone: false,
   };
 }
@@ -242,8 +242,8 @@ export class StatusStore {
   }
 
   /** Notes that it could not be read. Its status stays as it was last read. */
-  failed(thing: ResourceRef, fault: string): void {
-    this.#change(thing, known => ({ ...known, fault }));
+  failed(thing: ResourceRef, error: string): void {
+    this.#change(thing, known => ({ ...known, error }));
   }
 
   /** Notes that the service no longer has it. That is news where it was seen to run, or is watched for another reason. */
@@ -252,7 +252,7 @@ export class StatusStore {
     if (!entry || entry.known.gone) return;
     const { status } = entry.known;
     const isNews = isWatched || (entry.seen && isRunning(status));
-    entry.known = { ...entry.known, gone: true, fault: undefined, ...(isNews ? { endedAt: at } : {}) };
+    entry.known = { ...entry.known, gone: true, error: undefined, ...(isNews ? { endedAt: at } : {}) };
     this.#announce(true, isNews ? [{ thing: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 

@@ -11,8 +11,8 @@ import { errorMessage } from '../../text/errors.ts';
 export const manifestName = 'manifest.json';
 
 /** A folder that cannot be uploaded as it is: which file, and why. Nothing was sent. */
-export class FolderFault extends Error {
-  override readonly name = 'FolderFault';
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
 }
 
 export interface LocalFile {
@@ -47,18 +47,18 @@ export const markOf = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): 
 /**
  * Reads a folder: its manifest, which is checked, and the list of its files.
  *
- * @throws FolderFault
+ * @throws FolderError
  */
 export async function planUpload(path: string): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
-    throw new FolderFault(`The folder cannot be read: ${errorMessage(error)}`);
+    throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`);
   });
   const { manifest, mark } = await readManifest(join(folder, manifestName));
   const hidden: string[] = [];
   const files: LocalFile[] = [];
   await walk(folder, folder, files, hidden);
   if (files.length === 0) {
-    throw new FolderFault(
+    throw new FolderError(
       `The folder has no files besides ${manifestName}, and a service gives a benchmark its id with its first file. Add one, for example a README.md.`,
     );
   }
@@ -79,20 +79,20 @@ export async function planUpload(path: string): Promise<UploadPlan> {
 async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {
   const facts = await stat(path).catch(() => undefined);
   if (!facts?.isFile()) {
-    throw new FolderFault(`The folder has no ${manifestName}, which names the benchmark and lists its tasks.`);
+    throw new FolderError(`The folder has no ${manifestName}, which names the benchmark and lists its tasks.`);
   }
-  if (facts.size > largestManifest) throw new FolderFault(`${manifestName} is too large: ${facts.size} bytes.`);
+  if (facts.size > largestManifest) throw new FolderError(`${manifestName} is too large: ${facts.size} bytes.`);
   let json: unknown;
   try {
     json = JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new FolderFault(`${manifestName} is not JSON: ${errorMessage(error)}`);
+    throw new FolderError(`${manifestName} is not JSON: ${errorMessage(error)}`);
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new FolderFault(`${manifestName} must hold an object.`);
+    throw new FolderError(`${manifestName} must hold an object.`);
   }
   const read = manifestSchema.safeParse(json);
-  if (!read.success) throw new FolderFault(`${manifestName} cannot be sent: ${describeIssues(read.error.issues)}.`);
+  if (!read.success) throw new FolderError(`${manifestName} cannot be sent: ${describeIssues(read.error.issues)}.`);
   return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };
 }
 
@@ -108,28 +108,28 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
     if (shown === manifestName) continue;
     await checkLink(root, path, shown, entry);
     if (/[\u0000-\u001f\u007f\\]/.test(shown)) {
-      throw new FolderFault(`${JSON.stringify(shown)} has a character in its name that cannot be uploaded. Rename it.`);
+      throw new FolderError(`${JSON.stringify(shown)} has a character in its name that cannot be uploaded. Rename it.`);
     }
     const facts = await stat(path);
     if (facts.isDirectory()) {
       if (entry.isSymbolicLink()) {
-        throw new FolderFault(`${shown} is a link to a folder, which would be uploaded twice.`);
+        throw new FolderError(`${shown} is a link to a folder, which would be uploaded twice.`);
       }
       await walk(root, path, files, hidden);
     } else if (facts.isFile()) {
       files.push({ path: shown, absolute: path, size: facts.size, changed: facts.mtimeMs });
-      if (files.length > mostFiles) throw new FolderFault(`The folder has more than ${mostFiles} files.`);
+      if (files.length > mostFiles) throw new FolderError(`The folder has more than ${mostFiles} files.`);
     }
   }
 }
 
-/** @throws FolderFault where it is a link that leads out of the folder, or nowhere */
+/** @throws FolderError where it is a link that leads out of the folder, or nowhere */
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {
-    throw new FolderFault(`${shown} is a link that leads nowhere: ${errorMessage(error)}`);
+    throw new FolderError(`${shown} is a link that leads nowhere: ${errorMessage(error)}`);
   });
   if (real !== root && !real.startsWith(root + sep)) {
-    throw new FolderFault(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);
+    throw new FolderError(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);
   }
 }

@@ -43,7 +43,7 @@ export interface UploadState extends JobState {
   readonly agent: string | undefined;
   /** The tasks that the service did not take in. */
   readonly failedTasks: readonly FailedTask[];
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 /** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
@@ -69,7 +69,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       notes: [],
       failedTasks: [],
       agent: undefined,
-      fault: undefined,
+      error: undefined,
     });
     this.#files = new FileTable(plan.files);
     this.#sent = new SentFiles(memory.uploads, plan.folder);
@@ -99,7 +99,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#sent.forget();
     this.#isTaken = false;
     this.#showFolder(this.state.plan);
-    this.set({ phase: 'waiting', benchId: undefined, notes: [], fault: undefined });
+    this.set({ phase: 'waiting', benchId: undefined, notes: [], error: undefined });
   }
 
   readonly setAgent = (agent: string | undefined): void => this.set({ agent });
@@ -111,12 +111,12 @@ export class BenchmarkUpload extends Job<UploadState> {
 
   protected override begin(): Partial<UploadState> {
     this.#isTaken = false;
-    return { phase: 'reading', fault: undefined, notes: [], failedTasks: [], began: undefined };
+    return { phase: 'reading', error: undefined, notes: [], failedTasks: [], began: undefined };
   }
 
-  protected override end(cancelled: boolean, fault: Error): Partial<UploadState> {
-    if (!cancelled) return { phase: 'failed', fault };
-    return { phase: 'cancelled', fault: fault instanceof ServiceError && fault.outcomeUnknown ? fault : undefined };
+  protected override end(cancelled: boolean, error: Error): Partial<UploadState> {
+    if (!cancelled) return { phase: 'failed', error };
+    return { phase: 'cancelled', error: error instanceof ServiceError && error.outcomeUnknown ? error : undefined };
   }
 
   protected override async work(service: Service): Promise<void> {
@@ -262,7 +262,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#show(file, mark === undefined ? { state: 'waiting', sent: 0 } : { state: 'sent', sent: file.size });
       return true;
     } catch (error) {
-      this.#show(file, { state: 'failed', sent: 0, fault: errorMessage(error) });
+      this.#show(file, { state: 'failed', sent: 0, error: errorMessage(error) });
       if (this.signal.aborted) throw error;
       // It has gone since the folder was read, which is read again.
       if (errorCode(error) === 'ENOENT') return true;

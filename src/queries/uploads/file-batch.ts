@@ -41,7 +41,7 @@ export async function allocate(
 }
 
 /** Whether another address may help: this one has had its time, or nobody answers there any more. */
-function isAddressFault(error: unknown): boolean {
+function isAddressError(error: unknown): boolean {
   if (error instanceof UploadUrlError) return true;
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
@@ -99,7 +99,7 @@ export class FileBatch {
         await this.#service.putUpload(target, source, { expiresAt, onProgress, signal: this.#signal });
         return;
       } catch (error) {
-        if (attempt >= addressTries || this.#signal.aborted || !isAddressFault(error)) throw error;
+        if (attempt >= addressTries || this.#signal.aborted || !isAddressError(error)) throw error;
         // One request for all that are left: what has happened to this address has happened to theirs.
         if (used === this.#allocation) this.#allocation = this.#renew((await used).benchId);
       }

@@ -6,7 +6,7 @@ export interface FileState {
   /** Bytes. */
   readonly sent: number;
   readonly state: 'waiting' | 'sending' | 'sent' | 'failed';
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
 export class FileTable {

@@ -10,7 +10,7 @@ export type Connect = () => Promise<Service>;
 /** What the state of every job has. */
 export interface JobState {
   readonly phase: string;
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 /** Listeners are called at most this often: a file is sent in thousands of pieces. */
@@ -60,7 +60,7 @@ export abstract class Job<State extends JobState> {
   protected abstract work(service: Service): Promise<void>;
 
   /** The state after a run that ended early; `cancelled` where the user stopped it. */
-  protected abstract end(cancelled: boolean, fault: Error): Partial<State>;
+  protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
   /** Works until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */
   async run(connect: Connect): Promise<void> {

@@ -16,7 +16,7 @@ export interface Listing {
   readonly folder: string;
   readonly entries: readonly Entry[];
   /** Why the folder cannot be read, where it cannot. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
 }
 
 /** `~` is the home of the user. */
@@ -37,9 +37,9 @@ export function listFolder(path: string, wanted: (name: string) => boolean): Lis
     });
     const rank = (entry: Entry): string => `${entry.kind === 'folder' ? 0 : 1} ${entry.name.toLowerCase()}`;
     const entries = found.sort((left, right) => (rank(left) < rank(right) ? -1 : 1));
-    return { folder, entries, fault: undefined };
+    return { folder, entries, error: undefined };
   } catch (error) {
-    return { folder, entries: [], fault: errorMessage(error) };
+    return { folder, entries: [], error: errorMessage(error) };
   }
 }
 

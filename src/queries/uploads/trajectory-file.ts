@@ -15,7 +15,7 @@ export interface Item {
   readonly end: number;
   readonly value: Record<string, unknown> | undefined;
   /** Why it cannot be sent. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
 }
 
 /** Gives the bytes of a file from a place on; fewer at its end, none after it. */
@@ -50,7 +50,7 @@ export function bytesOf(file: FileHandle): ReadBytes {
   };
 }
 
-/** The trajectories of a file in their order. One that cannot be read is an item with a fault, not the end. */
+/** The trajectories of a file in their order. One that cannot be read is an item with an error, not the end. */
 export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   const { form, start } = await formOf(read);
   const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
@@ -139,21 +139,21 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
 }
 
 async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {
-  const fault = (words: string): Item => ({ line, ...range, value: undefined, fault: words });
-  if (range.end - range.start > largestItem) return fault(`It is larger than ${largestItem} bytes.`);
+  const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words });
+  if (range.end - range.start > largestItem) return unusable(`It is larger than ${largestItem} bytes.`);
   let text: string;
   try {
     text = textOf(await bytesAt(read, range));
   } catch {
-    return fault('It is not UTF-8.');
+    return unusable('It is not UTF-8.');
   }
   if (text.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault('It is not an object.');
-    return { line, ...range, value: value as Record<string, unknown>, fault: undefined };
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
+    return { line, ...range, value: value as Record<string, unknown>, error: undefined };
   } catch (error) {
-    return fault(`It is not JSON: ${errorMessage(error)}`);
+    return unusable(`It is not JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -41,7 +41,7 @@ export interface TrajectoryUploadState extends JobState {
   readonly size: number;
   readonly handled: number;
   readonly counts: UploadCounts;
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 const batchItems = 100;
@@ -87,7 +87,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       size: 0,
       handled: 0,
       counts: noCounts,
-      fault: undefined,
+      error: undefined,
     });
     this.path = path;
     this.#agent = agent;
@@ -108,11 +108,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#outcomes = [];
     this.#shown = undefined;
     this.#failed = [];
-    return { phase: 'uploading', handled: 0, counts: noCounts, fault: undefined };
+    return { phase: 'uploading', handled: 0, counts: noCounts, error: undefined };
   }
 
-  protected override end(cancelled: boolean, fault: Error): Partial<TrajectoryUploadState> {
-    return { phase: cancelled ? 'cancelled' : 'failed', fault: cancelled ? undefined : fault };
+  protected override end(cancelled: boolean, error: Error): Partial<TrajectoryUploadState> {
+    return { phase: cancelled ? 'cancelled' : 'failed', error: cancelled ? undefined : error };
   }
 
   protected override async work(service: Service): Promise<void> {
@@ -125,7 +125,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
         const answered = new Map((await this.#send(service, readable)).map(each => [each.line, each]));
-        this.#add(batch, item => answered.get(item.line) ?? failedOutcome(item.line, item.fault ?? 'not sent'));
+        this.#add(batch, item => answered.get(item.line) ?? failedOutcome(item.line, item.error ?? 'not sent'));
       }
       this.set({ phase: 'done', handled: size });
     } finally {

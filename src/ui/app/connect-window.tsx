@@ -26,7 +26,7 @@ function isSource(value: string): value is KeySource {
   return (keySources as readonly string[]).includes(value);
 }
 
-function addressFault(value: string): string | undefined {
+function addressError(value: string): string | undefined {
   if (!URL.canParse(value.trim())) return 'Type an address such as https://service.example';
   return /^https?:$/.test(new URL(value.trim()).protocol) ? undefined : 'The address must begin with https://';
 }
@@ -48,7 +48,7 @@ function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec
       label: 'Address of the service',
       initial: baseUrl ?? '',
       placeholder: 'https://service.example',
-      check: addressFault,
+      check: addressError,
     },
     {
       kind: 'choice',
@@ -77,18 +77,18 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const { styles } = useTheme();
   const [fields] = useState(() => fieldsOf(connection));
   const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string>();
+  const [error, setError] = useState<string>();
   const room = windowRoom(layout);
   const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
-  const faultLines = fault === undefined ? [] : wrap(sanitiseLine(fault), inner).slice(0, 4);
+  const errorLines = error === undefined ? [] : wrap(sanitiseLine(error), inner).slice(0, 4);
   const formLines = formHeight(fields);
   const said = [...connection.origins, connection.generation()].filter(words => words !== undefined);
   const origins = said.flatMap(words => wrap(sanitiseLine(words), inner));
   // Where the settings come from is left out where the fields have no room besides.
-  const free = room.height - windowMargin.lines - faultLines.length - (busy ? 1 : 0) - leastFormLines;
+  const free = room.height - windowMargin.lines - errorLines.length - (busy ? 1 : 0) - leastFormLines;
   const notes = origins.length + 1 <= free ? [...origins, ' '] : [];
-  const otherLines = notes.length + faultLines.length + (busy ? 1 : 0) + windowMargin.lines;
+  const otherLines = notes.length + errorLines.length + (busy ? 1 : 0) + windowMargin.lines;
   const height = Math.min(room.height, formLines + otherLines);
 
   const submit = async (values: Readonly<Record<string, string>>): Promise<void> => {
@@ -97,7 +97,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
     const controller = new AbortController();
     test.current = controller;
     setBusy(true);
-    setFault(undefined);
+    setError(undefined);
     try {
       const profile = { name: name.trim(), baseUrl: baseUrl.trim(), keySource, key: key.trim() };
       await connection.setUp(profile, controller.signal);
@@ -105,7 +105,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
       showProfile(profile.name);
     } catch (error) {
       const message = errorMessage(error);
-      setFault(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : message);
+      setError(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : message);
       setBusy(false);
     }
   };
@@ -129,7 +129,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
           onSubmit={values => void submit(values)}
           onCancel={cancel}
         />
-        {faultLines.map((line, index) => (
+        {errorLines.map((line, index) => (
           <Text key={index} wrap="truncate">
             {styles.danger(line)}
           </Text>

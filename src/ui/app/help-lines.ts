@@ -6,8 +6,8 @@ import { wrap } from '../../text/wrap.ts';
 import {
   columnCommands,
   confirmCommands,
+  errorCommands,
   failureCommands,
-  faultCommands,
   formCommands,
   globalCommands,
   listCommands,
@@ -34,7 +34,7 @@ export interface HelpSection {
 
 const everywhere: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
-  { title: 'Anything that is shown', commands: [...Object.values(thingCommands), ...Object.values(faultCommands)] },
+  { title: 'Anything that is shown', commands: [...Object.values(thingCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
 ];

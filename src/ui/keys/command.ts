@@ -7,12 +7,12 @@ import { isKeyName } from './key.ts';
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
 /** Says what is wrong with the overrides: unknown commands, unknown keys, and two commands of one layer on one key. */
-export function overrideFaults(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
-  const faults: string[] = [];
+export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
+  const errors: string[] = [];
   const known = new Map(layers.flat().map(command => [command.id, command]));
   for (const [id, keys] of Object.entries(overrides)) {
-    if (!known.has(id)) faults.push(`keys.${id}: there is no such command`);
-    for (const key of keys) if (!isKeyName(key)) faults.push(`keys.${id}: “${key}” is not a key`);
+    if (!known.has(id)) errors.push(`keys.${id}: there is no such command`);
+    for (const key of keys) if (!isKeyName(key)) errors.push(`keys.${id}: “${key}” is not a key`);
   }
   for (const layer of layers) {
     const owners = new Map<string, string>();
@@ -20,11 +20,11 @@ export function overrideFaults(layers: readonly (readonly Command[])[], override
       for (const key of own(overrides, command.id) ?? command.keys) {
         const owner = owners.get(key);
         if (owner !== undefined && owner !== command.id && (own(overrides, command.id) || own(overrides, owner))) {
-          faults.push(`keys.${command.id}: “${key}” already means ${owner}`);
+          errors.push(`keys.${command.id}: “${key}” already means ${owner}`);
         }
         owners.set(key, owner ?? command.id);
       }
     }
   }
-  return faults;
+  return errors;
 }

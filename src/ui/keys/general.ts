@@ -163,9 +163,9 @@ export const confirmCommands = {
   },
 } as const satisfies CommandTable;
 
-export const faultCommands = {
+export const errorCommands = {
   copyRequest: {
-    id: 'fault.copy-request',
+    id: 'error.copy-request',
     title: 'copy the id of the request that failed',
     keys: ['ctrl-y'],
     group: 'This',
@@ -222,5 +222,5 @@ export const generalLayers: readonly CommandTable[] = [
   menuCommands,
   pickerCommands,
   failureCommands,
-  faultCommands,
+  errorCommands,
 ];

@@ -66,7 +66,7 @@ export function WatchView() {
         { label: 'pace', value: row.pace },
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: whyWatched(row) },
-        { label: 'unreachable', value: row.fault },
+        { label: 'unreachable', value: row.error },
       ]}
       pin={({ kind, id, label }) => ({ kind, id, label })}
       actions={targets => {
@@ -86,9 +86,9 @@ export function WatchView() {
 }
 
 /** The status as it was last read. */
-export function statusWords({ status, gone, fault }: WatchedResource): string {
+export function statusWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'gone';
-  return status ?? (fault === undefined ? '' : 'unreachable');
+  return status ?? (error === undefined ? '' : 'unreachable');
 }
 
 /** The columns, what matters most first; `spark` draws a curve in `sparkWidth` cells. */

@@ -257,7 +257,7 @@ describe('a cursor that the service does not know any more', () => {
     );
     await reader.poll(asking);
     expect(await reader.readRest()).toBe('failed');
-    expect(reader.state().fault?.message).toContain('expired');
+    expect(reader.state().error?.message).toContain('expired');
   });
 });
 
@@ -331,7 +331,7 @@ describe('the end', () => {
     });
     await reader.poll(asking);
     expect(await reader.readRest()).toBe('failed');
-    expect(reader.state().fault?.message).toContain('brought no new row');
+    expect(reader.state().error?.message).toContain('brought no new row');
     expect(asked).toBeLessThan(10);
   });
 });

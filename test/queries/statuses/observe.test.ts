@@ -95,6 +95,6 @@ describe('a 404', () => {
     await fetch('record', { observes, about }, () => {
       throw new Error('The service answered 404 Not Found');
     });
-    expect([gone, statuses.get(about)?.fault]).toEqual([[], 'The service answered 404 Not Found']);
+    expect([gone, statuses.get(about)?.error]).toEqual([[], 'The service answered 404 Not Found']);
   });
 });

@@ -85,11 +85,11 @@ describe('a transition', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running')], times(1));
     statuses.failed({ kind: 'run', id: 'evr_1', label: '' }, 'the cable is out');
-    expect(statuses.get(run('x'))).toMatchObject({ status: 'running', fault: 'the cable is out' });
+    expect(statuses.get(run('x'))).toMatchObject({ status: 'running', error: 'the cable is out' });
     statuses.report([run(undefined, { mean: 1 })], times(2));
     statuses.report([run('failed')], times(3));
     expect(transitions.map(({ to }) => to)).toEqual(['failed']);
-    expect(statuses.get(run('x'))?.fault).toBeUndefined();
+    expect(statuses.get(run('x'))?.error).toBeUndefined();
   });
 
   it('is news for what this program started, even where the first answer says that it is over', () => {

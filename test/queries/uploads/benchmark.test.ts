@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { FolderFault, planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
+import { FolderError, planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { UploadUrlError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
@@ -70,7 +70,7 @@ describe('a folder', () => {
   ])('%s is refused before anything is sent', async (_, make, words) => {
     make();
     await expect(planUpload(folder)).rejects.toThrow(words);
-    await expect(planUpload(folder)).rejects.toBeInstanceOf(FolderFault);
+    await expect(planUpload(folder)).rejects.toBeInstanceOf(FolderError);
   });
 });
 
@@ -94,7 +94,7 @@ describe('an upload', () => {
     for (let index = 0; index < 250; index += 1) put(`many/${index}.txt`, String(index));
     const upload = await uploadOf();
     await upload.run(async () => service);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(upload.state.sent).toBe(upload.state.plan.bytes);
     expect((await service.call('getBenchmark', { params: { bench_id: upload.state.benchId ?? '' } })).label).toBe(
       'mine',
@@ -139,9 +139,9 @@ describe('an upload', () => {
     await expect(upload.run(() => Promise.reject(new Error('The local service did not start.')))).resolves.toBe(
       undefined,
     );
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'The local service did not start.' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'The local service did not start.' } });
     await upload.run(async () => service);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
   });
 
   it('asks for a new address where one has had its time', async () => {
@@ -178,7 +178,7 @@ describe('an upload', () => {
     const first = await uploadOf(memory);
     await first.run(async () => failing('data/b.txt'));
     expect(first.state.phase).toBe('failed');
-    expect(first.state.fault?.message).toContain('Not sent: data/b.txt');
+    expect(first.state.error?.message).toContain('Not sent: data/b.txt');
     expect(first.files.map(({ state }) => state)).toEqual(['sent', 'failed']);
     const second = await uploadOf(memory);
     await second.run(async () => failing(undefined));
@@ -194,7 +194,7 @@ describe('an upload', () => {
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
     await upload.run(async () => service);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.pattern' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { param: 'tasks[0].grader.pattern' } });
     expect(upload.files[0]?.state).toBe('sent');
   });
 });

@@ -17,7 +17,7 @@ describe('the table of files', () => {
     table.change('d/3.txt', { state: 'sending', sent: 4 });
     expect([table.bytes, table.sent]).toEqual([4, 0]);
     table.change('d/3.txt', { state: 'sent', sent: 10 });
-    table.change('d/4.txt', { state: 'failed', sent: 0, fault: 'no' });
+    table.change('d/4.txt', { state: 'failed', sent: 0, error: 'no' });
     table.change('not there', { state: 'sent', sent: 10 });
     expect([table.bytes, table.sent]).toEqual([10, 1]);
     expect(table.rows).not.toBe(before);

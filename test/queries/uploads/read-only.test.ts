@@ -27,7 +27,7 @@ it('are refused as a whole', async () => {
   const { service } = serviceAt(double.url, { readOnly: true });
   for (const job of await jobs()) {
     await job.run(async () => service);
-    expect(job.state).toMatchObject({ phase: 'failed', fault: { kind: 'read_only' } });
+    expect(job.state).toMatchObject({ phase: 'failed', error: { kind: 'read_only' } });
     expect(job.busy).toBe(false);
   }
   expect(double.requests).toEqual([]);

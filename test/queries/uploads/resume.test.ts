@@ -75,7 +75,7 @@ describe('an upload whose id the service does not know', () => {
     const third = watched(service);
     const whole = await uploadOf(folder, memory());
     await run(whole, third.service);
-    expect(whole.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(whole.state).toMatchObject({ phase: 'done', error: undefined });
     expect(made(folder)).toEqual([{ id: whole.state.benchId, files: [nameOf(0), nameOf(1), nameOf(2)] }]);
     expect([...second.asked, ...third.asked]).toContain(`put ${nameOf(1)}`);
   });
@@ -108,7 +108,7 @@ describe('an upload whose id the service does not know', () => {
     );
     const upload = await uploadOf(folder, remembered()());
     await run(upload, refusing);
-    expect(upload.state.fault?.message).toMatch(/^There is no bench_/);
+    expect(upload.state.error?.message).toMatch(/^There is no bench_/);
     expect(made(folder)).toHaveLength(1);
   });
 
@@ -122,7 +122,7 @@ describe('an upload whose id the service does not know', () => {
     const { service: spy, asked } = watched(failing('ingest', unknown, { times: 9 }));
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'There is no runtime rt_1.' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'There is no runtime rt_1.' } });
     expect(asked.filter(each => each.startsWith('put'))).toHaveLength(2);
   });
 });
@@ -151,7 +151,7 @@ describe('an upload whose files the service has lost', () => {
     const next = clientOf(again);
     const upload = await uploadOf(folder, memory());
     await run(upload, next);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(benchmarksOf(first.folder, folder.label)).toEqual([
       { id: upload.state.benchId, files: [nameOf(0), nameOf(1), nameOf(2)] },
     ]);
@@ -173,7 +173,7 @@ describe('an upload whose files the service has lost', () => {
     const { service: spy, asked } = watched(service);
     const upload = await uploadOf(folder, memory());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(made(folder)).toEqual([{ id: upload.state.benchId, files: [nameOf(0), nameOf(1), nameOf(2)] }]);
     expect(asked.filter(each => each === 'ingest')).toHaveLength(2);
   });
@@ -191,7 +191,7 @@ describe('an upload whose files the service has lost', () => {
     const second = watched(failing('ingest', refusal, { times: 99 }));
     const upload = await uploadOf(folder, memory());
     await run(upload, second.service);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: refusal.message } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: refusal.message } });
     expect(second.asked.filter(each => each.startsWith('put')).sort()).toEqual([
       `put ${nameOf(0)}`,
       `put ${nameOf(1)}`,
@@ -207,10 +207,10 @@ describe('a folder that is edited between two tries', () => {
     const { service: spy, asked } = watched(service);
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { param: 'tasks[0].grader.pattern' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { param: 'tasks[0].grader.pattern' } });
     folder.putManifest();
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     // Nothing was left to be sent, and the id is known all the same.
     expect(upload.state.benchId).toBe(made(folder)[0]?.id);
     expect(asked.filter(each => each.startsWith('put'))).toHaveLength(3);
@@ -273,7 +273,7 @@ describe('a folder that is edited between two tries', () => {
     const { service: spy, asked } = watched(changing);
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(asked.filter(each => each === `put ${nameOf(1)}`)).toHaveLength(2);
     expect(made(folder)[0]?.files).toContain('new.txt');
     expect(upload.state.sent).toBe(upload.state.plan.bytes);
@@ -291,7 +291,7 @@ describe('a folder that is edited between two tries', () => {
     const upload = await uploadOf(folder, remembered()());
     await run(upload, restless);
     expect(upload.state.phase).toBe('failed');
-    expect(upload.state.fault?.message).toContain(`${nameOf(0)} changes while it is sent`);
+    expect(upload.state.error?.message).toContain(`${nameOf(0)} changes while it is sent`);
     expect(made(folder)).toEqual([]);
   });
 });
@@ -334,7 +334,7 @@ describe('an ingest whose answer is lost', () => {
       for (let attempt = 0; attempt < 2; attempt += 1) {
         await run(upload);
         expect(upload.state.phase).toBe('failed');
-        expect(upload.state.fault?.message).toContain('was ingested already, from something else');
+        expect(upload.state.error?.message).toContain('was ingested already, from something else');
         expect(upload.isTaken).toBe(true);
         expect(made(folder)).toHaveLength(1);
       }
@@ -370,7 +370,7 @@ describe('a build that cannot be started', () => {
     const first = watched(failing('build', limited, { times: 2 }));
     const upload = await uploadOf(folder, memory());
     await run(upload, first.service);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'Slow down.' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'Slow down.' } });
     await run(upload, first.service);
     expect(first.asked.slice(-2)).toEqual(['build', 'build']);
     const second = watched(service);
@@ -432,7 +432,7 @@ describe('a service that takes few files in a request', () => {
     });
     const upload = await uploadOf(folder, remembered()());
     await run(upload, none);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'No files today.' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'No files today.' } });
     expect(asked).toBeLessThan(6);
   });
 });
@@ -484,7 +484,7 @@ describe('addresses that are no good any more', () => {
     });
     const upload = await uploadOf(folder, remembered()());
     await run(upload, restarting);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(benchmarksOf(data.folder, folder.label)[0]?.files).toHaveLength(10);
     await moving.close();
     await now.end();
@@ -495,7 +495,7 @@ describe('addresses that are no good any more', () => {
     const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
     const upload = await uploadOf(folder, remembered()());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'failed', fault: { message: 'The line is cut.' } });
+    expect(upload.state).toMatchObject({ phase: 'failed', error: { message: 'The line is cut.' } });
     expect(asked.length).toBeLessThan(40);
   });
 });
@@ -535,7 +535,7 @@ describe('a program that is killed', () => {
     const { service: spy, asked } = watched(service);
     const upload = await uploadOf(folder, memory());
     await run(upload, spy);
-    expect(upload.state).toMatchObject({ phase: 'done', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(made(folder)).toEqual([{ id: upload.state.benchId, files: [nameOf(0), nameOf(1), nameOf(2)] }]);
     // What was done whole is not done again, but for the last few files, whose marks may be lost with the program.
     if (at === calls) expect(asked).toEqual(['build']);
@@ -553,7 +553,7 @@ describe('what is wrong with a folder', () => {
     const { service: spy, asked } = watched(service);
     await run(upload, spy);
     expect(upload.state.phase).toBe('failed');
-    expect(upload.state.fault?.message).toMatch(/manifest\.json.*tasks\[0\]\.split.*tasks\[0\]\.run_command/);
+    expect(upload.state.error?.message).toMatch(/manifest\.json.*tasks\[0\]\.split.*tasks\[0\]\.run_command/);
     expect(asked).toEqual([]);
   });
 
@@ -577,7 +577,7 @@ describe('an upload that is stopped', () => {
       return result;
     });
     await run(upload, stopping);
-    expect(upload.state).toMatchObject({ phase: 'cancelled', fault: undefined });
+    expect(upload.state).toMatchObject({ phase: 'cancelled', error: undefined });
     expect(upload.busy).toBe(false);
     const { service: spy, asked } = watched(service);
     await run(upload, spy);

@@ -48,14 +48,14 @@ async function itemsOf(text: string | Uint8Array, piece = 7): Promise<Item[]> {
 describe('a file', () => {
   it('is a trajectory a line, or a list of them; what cannot be read keeps its line', async () => {
     const items = await itemsOf(`\uFEFF${line('a')}\n\nnonsense\n[1]\n${line('b')}`);
-    expect(items.map(({ line: place, fault }) => [place, fault === undefined])).toEqual([
+    expect(items.map(({ line: place, error }) => [place, error === undefined])).toEqual([
       [1, true],
       [3, false],
       [4, false],
       [5, true],
     ]);
     const list = await itemsOf(`[${line('a')}, ${line('b')}, 3]`);
-    expect(list.map(({ fault }) => fault === undefined)).toEqual([true, true, false]);
+    expect(list.map(({ error }) => error === undefined)).toEqual([true, true, false]);
   });
 
   const tricky = [
@@ -87,7 +87,7 @@ describe('a file', () => {
     ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
   ])('%s has failures, and nothing of it is passed over in silence', async (_, text, place) => {
     const items = await itemsOf(text, 16);
-    expect(items.find(({ fault }) => fault !== undefined)?.line).toBeLessThanOrEqual(place);
+    expect(items.find(({ error }) => error !== undefined)?.line).toBeLessThanOrEqual(place);
     const covered = items.reduce((sum, { start, end }) => sum + end - start, 0);
     expect(covered).toBeGreaterThan(Buffer.from(text).length - 8);
   });
@@ -124,7 +124,7 @@ describe('a file', () => {
     const upload = new TrajectoryUpload('job', join(folder, 'nowhere'), 'x');
     await upload.run(async () => service);
     expect(upload.state.phase).toBe('failed');
-    expect(upload.state.fault?.message).toContain('ENOENT');
+    expect(upload.state.error?.message).toContain('ENOENT');
   });
 });
 

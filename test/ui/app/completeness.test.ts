@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
-import { overrideFaults } from '../../../src/ui/keys/command.ts';
+import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers } from '../../../src/ui/keys/general.ts';
 import { isKeyName } from '../../../src/ui/keys/key.ts';
 import { Router } from '../../../src/ui/keys/key-router.ts';
@@ -58,7 +58,7 @@ describe('every command', () => {
       ...generalLayers.map(table => Object.values<Command>(table)),
       ...registry.views.map(view => view.commands),
     ];
-    expect(overrideFaults(layers, {})).toEqual([]);
+    expect(overrideErrors(layers, {})).toEqual([]);
   });
 });
 

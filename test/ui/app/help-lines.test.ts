@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
-import { overrideFaults } from '../../../src/ui/keys/command.ts';
+import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
@@ -23,6 +23,6 @@ describe('help', () => {
     );
     expect(line?.text).toMatch(/^ {4}↓ {2}j +move down +list\.down$/);
     const layers = generalLayers.map(table => Object.values(table));
-    expect(overrideFaults(layers, { 'list.down': ['ctrl-n'] })).toEqual([]);
+    expect(overrideErrors(layers, { 'list.down': ['ctrl-n'] })).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Key } from 'ink';
 import { describe, expect, it } from 'vitest';
-import { overrideFaults } from '../../../src/ui/keys/command.ts';
+import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { isKeyName, keyLabel, keyPresses } from '../../../src/ui/keys/key.ts';
 
@@ -70,18 +70,18 @@ it('labels arrows with arrows', () => {
   expect([keyLabel('up'), keyLabel('pagedown'), keyLabel('ctrl-d')]).toEqual(['↑', 'PgDn', 'ctrl-d']);
 });
 
-describe('overrideFaults', () => {
+describe('overrideErrors', () => {
   const layers = generalLayers.map(table => Object.values(table));
 
-  it('finds no fault with the keys as they are, nor with a free key', () => {
-    expect(overrideFaults(layers, {})).toEqual([]);
-    expect(overrideFaults(layers, { 'list.down': ['j', 'ctrl-n'] })).toEqual([]);
+  it('finds no error with the keys as they are, nor with a free key', () => {
+    expect(overrideErrors(layers, {})).toEqual([]);
+    expect(overrideErrors(layers, { 'list.down': ['j', 'ctrl-n'] })).toEqual([]);
   });
 
   it('names commands, keys and conflicts that cannot be', () => {
-    expect(overrideFaults(layers, { 'list.dwon': ['j'] })).toEqual(['keys.list.dwon: there is no such command']);
-    expect(overrideFaults(layers, { 'list.down': ['jj'] })).toEqual(['keys.list.down: “jj” is not a key']);
-    expect(overrideFaults(layers, { 'list.down': ['k'] }).join()).toContain(listCommands.up.id);
+    expect(overrideErrors(layers, { 'list.dwon': ['j'] })).toEqual(['keys.list.dwon: there is no such command']);
+    expect(overrideErrors(layers, { 'list.down': ['jj'] })).toEqual(['keys.list.down: “jj” is not a key']);
+    expect(overrideErrors(layers, { 'list.down': ['k'] }).join()).toContain(listCommands.up.id);
   });
 
   it('knows only keys that it can read itself', () => {

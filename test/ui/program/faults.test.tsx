@@ -52,7 +52,7 @@ describe.each([
   [120, 36],
   [120, 40],
   [80, 24],
-])('a fault at %i×%i', (columns, rows) => {
+])('an error at %i×%i', (columns, rows) => {
   it.each(['record training', 'record runs', 'record benchmarks'])('leaves the head of %s as it was', async view => {
     const { screen, before } = await refusedIn(view, columns, rows);
     const after = screen.text().split('\n');

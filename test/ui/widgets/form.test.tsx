@@ -5,7 +5,7 @@ import { Form } from '../../../src/ui/widgets/form/form.tsx';
 import {
   type FieldSpec,
   type FormAction,
-  formFaults,
+  formErrors,
   formReducer,
   formValues,
   initialFormState,
@@ -46,9 +46,9 @@ describe('formReducer', () => {
   });
 
   it('names what is wrong and goes there', () => {
-    const state = play({ kind: 'focus-fault' });
+    const state = play({ kind: 'focus-error' });
     expect(state.focus).toBe(1);
-    expect([...formFaults(state, fields)]).toEqual([['display_name', 'Give it a name']]);
+    expect([...formErrors(state, fields)]).toEqual([['display_name', 'Give it a name']]);
   });
 });
 

@@ -34,7 +34,7 @@ function checkCheckpoint(value: string): string | undefined {
 export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
   const shell = useShell();
   const models = useList(modelList, 'visible');
-  if (!models.loaded && !models.fault && !checkpoint?.model) {
+  if (!models.loaded && !models.error && !checkpoint?.model) {
     return <NoticeWindow title="Evaluate" onClose={onClose} />;
   }
   const label = benchmark.label ?? benchmark.bench_id;

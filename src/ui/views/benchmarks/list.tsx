@@ -9,7 +9,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { Pane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../shared/advice.ts';
-import { FaultNote } from '../shared/fault-note.tsx';
+import { ErrorNote } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceListView } from '../shared/resource-views.tsx';
 import { readinessLines } from './readiness.ts';
@@ -28,8 +28,8 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const lines = readinessLines(readiness.data, theme, advise);
   return (
     <Box marginTop={1}>
-      {readiness.fault && !readiness.data ? (
-        <FaultNote fault={readiness.fault} width={pane.width} height={height} />
+      {readiness.error && !readiness.data ? (
+        <ErrorNote error={readiness.error} width={pane.width} height={height} />
       ) : (
         <Lines lines={lines} width={pane.width} height={Math.min(lines.length, height)} />
       )}

@@ -112,7 +112,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
 
   const inputLines = pane.height >= 16 ? 4 : 2;
   const talkHeight = Math.max(3, pane.height - inputLines - 1);
-  const { loaded, fault } = models;
+  const { loaded, error } = models;
 
   const send = (): void => {
     const text = textOf(draft.typed).trim();
@@ -251,7 +251,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
                   words={
                     sides.length > 1 && side === read ? `${glyphs.marker} ${side.settings.model}` : side.settings.model
                   }
-                  opening={room => openingLines({ model: side.settings.model, loaded, fault }, room)}
+                  opening={room => openingLines({ model: side.settings.model, loaded, error }, room)}
                 />
               </Box>
             ))}

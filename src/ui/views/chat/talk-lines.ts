@@ -9,7 +9,7 @@ import { wrap } from '../../../text/wrap.ts';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-export type TalkLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'fault';
+export type TalkLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'error';
 
 export interface TalkLine {
   readonly kind: TalkLineKind;
@@ -47,13 +47,13 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
     const said = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
     for (const line of said) lines.push(line);
   }
-  if (turn.content === '' && !answering && !turn.fault) lines.push({ kind: 'note', text: `${indent}(no text)` });
+  if (turn.content === '' && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
   if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is not whole` });
-  else if (turn.fault && turn.content !== '')
+  else if (turn.error && turn.content !== '')
     lines.push({ kind: 'note', text: `${indent}interrupted: the answer is not whole` });
-  if (turn.fault) {
-    lines.push(...paragraph('fault', describeError(turn.fault), width));
+  if (turn.error) {
+    lines.push(...paragraph('error', describeError(turn.error), width));
   }
   if (turn.stats?.completionTokens !== undefined) lines.push(...paragraph('note', answerNote(turn.stats), width));
   lines.push({ kind: 'text', text: '' });
@@ -77,11 +77,11 @@ function answerNote(stats: AnswerStats): string {
 export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 /** What stands where nothing has been said yet. */
-export function openingLines({ model, loaded, fault }: Answerer, width: number): TalkLine[] {
+export function openingLines({ model, loaded, error }: Answerer, width: number): TalkLine[] {
   const note = (text: string): TalkLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
     return [
@@ -91,7 +91,7 @@ export function openingLines({ model, loaded, fault }: Answerer, width: number):
     ];
   }
   const slug = 'ctrl-o takes the slug of a deployed model.';
-  if (fault) return [...paragraph('fault', `The models cannot be listed: ${fault.message}`, width), ...note(slug)];
+  if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }
 

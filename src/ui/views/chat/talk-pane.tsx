@@ -24,7 +24,7 @@ const looks: Partial<Record<TalkLineKind, StyleName>> = {
   assistant: 'assistant',
   reasoning: 'muted',
   note: 'muted',
-  fault: 'danger',
+  error: 'danger',
 };
 
 export function TalkPane({ conversation, width, height, focused, follows, words, opening }: TalkPaneProps) {

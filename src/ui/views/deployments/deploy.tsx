@@ -35,7 +35,7 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
   const found = useCheckpoint(checkpoint);
   const id = given ?? (found.kind === 'known' ? found.id : undefined);
   if (id === undefined) {
-    return <NoticeWindow title="Deploy" fault={found.kind === 'failed' ? found.fault : undefined} onClose={onClose} />;
+    return <NoticeWindow title="Deploy" error={found.kind === 'failed' ? found.error : undefined} onClose={onClose} />;
   }
   return <DeployForm name={name} checkpointId={id} onClose={onClose} />;
 }

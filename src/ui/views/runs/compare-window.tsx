@@ -19,7 +19,7 @@ export function CompareWindow({ run, benchId, onChoose, onClose }: CompareWindow
   return (
     <ChoiceWindow
       title="Compare it with"
-      waiting={!runs.loaded && !runs.fault}
+      waiting={!runs.loaded && !runs.error}
       choices={others.map(each => ({
         key: each.eval_run_id,
         label: `${each.display_name ?? each.eval_run_id}  ${reward(each.reward_mean)}  ${agoOf(instant(each.created_at))}`,

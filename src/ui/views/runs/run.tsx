@@ -19,7 +19,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines } from '../shared/fault-note.tsx';
+import { errorLines } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
@@ -55,10 +55,10 @@ export function RunView({ place }: ViewProps<'record'>) {
   const summary =
     results.data && summariseRewards(results.data.rewards, progress.data?.total_rollouts, results.data.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
-  const { snapshots = [], statisticsFault } = results.data ?? {};
+  const { snapshots = [], statisticsError } = results.data ?? {};
   const room = pane.width - 2;
-  const fault = [run.fault, progress.fault].find(each => each && !isNotOffered(each));
-  const unread = !run.data && !progress.data && !fault;
+  const error = [run.error, progress.error].find(each => each && !isNotOffered(each));
+  const unread = !run.data && !progress.data && !error;
   const lines = [
     ...(unread
       ? [
@@ -69,7 +69,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
-    ...(fault ? faultLines(fault, room, theme, 3) : []),
+    ...(error ? errorLines(error, room, theme, 3) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),
     '',
   ].map(line => ` ${line}`);
@@ -83,7 +83,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       sort={worstFirst}
       join={join}
       joined={rewarded}
-      headerFault={fault}
+      headerError={error}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       bindings={runActions([shown])}
       whole={{
@@ -95,7 +95,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       details={(_row, box) => {
         const about = [
           '',
-          ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsFault) : []),
+          ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsError) : []),
           '',
           theme.styles.header('RUN'),
           ...(unread ? [] : factLines(runFacts(shown, outcome), inspector.width - 2, theme)),

@@ -39,17 +39,17 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 const numberWidth = 8;
 
 /**
- * A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. A fault
+ * A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. An error
  * says why there are none.
  */
 export function statisticsLines(
   statistics: readonly KnobStatistics[],
   width: number,
   { styles }: Theme,
-  fault?: string,
+  error?: string,
 ): string[] {
-  if (fault !== undefined) {
-    const words = wrap(sanitiseLine(`no statistics: ${fault}`), width);
+  if (error !== undefined) {
+    const words = wrap(sanitiseLine(`no statistics: ${error}`), width);
     return words.map(line => styles.muted(line));
   }
   if (statistics.length === 0) return [styles.muted('no statistics yet')];

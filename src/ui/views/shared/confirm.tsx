@@ -14,7 +14,7 @@ import { confirmCommands, formCommands, overlayCommands } from '../../keys/gener
 import { KeyScope } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { FaultNote } from './fault-note.tsx';
+import { ErrorNote } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { listOf } from './names.ts';
 import { requestLines } from './request-lines.ts';
@@ -39,14 +39,14 @@ export interface ConfirmProps<Row> {
 const buttonLines = 2;
 /** Requests that a confirmation shows by their own lines. */
 const shownRequests = 6;
-const mostFaultLines = 6;
+const mostErrorLines = 6;
 /** With fewer lines what went wrong cannot be told: the question gives way then. */
-const leastFaultLines = 4;
+const leastErrorLines = 4;
 
 export interface ReportedFailure {
   readonly label: string;
   /** Undefined where it was not sent. */
-  readonly fault: Error | undefined;
+  readonly error: Error | undefined;
 }
 
 /** The outcome of several requests: how many succeeded, and why each of the others did not. Pure. */
@@ -57,7 +57,7 @@ export function reportLines(
   width: number,
   { styles, glyphs }: Theme,
 ): string[] {
-  const unsent = failures.filter(({ fault }) => fault === undefined).length;
+  const unsent = failures.filter(({ error }) => error === undefined).length;
   const counts = [
     `${done} ${past}`,
     `${failures.length - unsent} failed`,
@@ -65,9 +65,9 @@ export function reportLines(
   ];
   return [
     styles.warning(counts.join(', ')),
-    ...failures.flatMap(({ label, fault }) => {
-      if (!fault) return [];
-      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${describeError(fault)}`), width - 2);
+    ...failures.flatMap(({ label, error }) => {
+      if (!error) return [];
+      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${describeError(error)}`), width - 2);
       return [styles.danger(`${glyphs.cross} ${first}`), ...rest.map(line => styles.danger(`  ${line}`))];
     }),
   ];
@@ -87,29 +87,29 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { state, done, left } = sending;
   const busy = state.kind === 'running';
   const failures = state.kind === 'done' ? state.result : [];
-  // A single request says all that is known of its fault.
-  const fault = state.kind === 'failed' ? state.fault : given.length === 1 ? failures[0]?.fault : undefined;
+  // A single request says all that is known of its error.
+  const error = state.kind === 'failed' ? state.error : given.length === 1 ? failures[0]?.error : undefined;
   const report =
-    fault || failures.length === 0
+    error || failures.length === 0
       ? []
       : reportLines(
           done,
-          failures.map(({ input, fault: why }) => ({ label: labelOf(input), fault: why })),
+          failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why })),
           past,
           inner,
           theme,
         );
   const free = most.height - windowMargin.lines - buttonLines;
-  const needed = fault ? leastFaultLines : Math.min(report.length, leastFaultLines);
+  const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
   const asked = wrap(sanitiseLine(question), inner).slice(0, Math.max(1, free - needed));
-  const faultHeight = fault ? Math.min(mostFaultLines, free - asked.length) : 0;
+  const errorHeight = error ? Math.min(mostErrorLines, free - asked.length) : 0;
   const requests = useRequests(
     preview ? service => Promise.all(left.slice(0, shownRequests).map(row => action(service, row))) : undefined,
   );
   const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
   const previewed = [...requestLines(requests, inner), ...more];
   // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
-  const room = free - asked.length - faultHeight;
+  const room = free - asked.length - errorHeight;
   const told = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - told.length));
   const listRoom = room - told.length - sent.length;
@@ -139,7 +139,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       <Window
         title={title}
         width={width}
-        height={lines.length + buttonLines + told.length + sent.length + faultHeight + windowMargin.lines}
+        height={lines.length + buttonLines + told.length + sent.length + errorHeight + windowMargin.lines}
         danger
       >
         <Lines lines={lines} width={inner} height={lines.length} />
@@ -147,7 +147,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
         <Text>{buttons}</Text>
         <Lines lines={told} width={inner} height={told.length} />
         <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />
-        {fault ? <FaultNote fault={fault} width={inner} height={faultHeight} /> : null}
+        {error ? <ErrorNote error={error} width={inner} height={errorHeight} /> : null}
       </Window>
     </KeyScope>
   );

@@ -12,7 +12,7 @@ import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { FaultNote } from './fault-note.tsx';
+import { ErrorNote } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { requestLines } from './request-lines.ts';
 
@@ -31,8 +31,8 @@ export interface FormWindowProps<Input, Result> {
   readonly onClose: () => void;
 }
 
-/** Lines of a fault at most; the fields come first. */
-const mostFaultLines = 6;
+/** Lines of an error at most; the fields come first. */
+const mostErrorLines = 6;
 
 /** A form that starts something. What was typed stays when it fails. Esc while it is being sent stops it, and stays. */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
@@ -50,9 +50,9 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const sentLines = requestLines(requests, inner);
   const below = windowMargin.lines + (busy ? 1 : 0);
   const free = room.height - below - leastFormLines;
-  const faultHeight = state.kind === 'failed' ? Math.min(mostFaultLines, free) : 0;
-  const previewLines = Math.min(sentLines.length, free - faultHeight);
-  const otherLines = below + faultHeight + previewLines;
+  const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
+  const previewLines = Math.min(sentLines.length, free - errorHeight);
+  const otherLines = below + errorHeight + previewLines;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
     const result = await start(inputOf(submitted));
@@ -74,7 +74,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
           onChange={setValues}
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
-        {state.kind === 'failed' ? <FaultNote fault={state.fault} width={inner} height={faultHeight} /> : null}
+        {state.kind === 'failed' ? <ErrorNote error={state.error} width={inner} height={errorHeight} /> : null}
         {busy ? <Text>{state.stopping ? 'Stopping…' : `Sending…   ${styles.key('<esc>')} stop`}</Text> : null}
         <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
       </Window>

@@ -93,7 +93,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
   const accept = (): void => {
     if (isPath(typed)) {
       const there = listFolder(typed, wanted);
-      if (there.fault === undefined) dispatch({ kind: 'go', folder: there.folder });
+      if (there.error === undefined) dispatch({ kind: 'go', folder: there.folder });
       else onChoose(typed);
       return;
     }
@@ -130,7 +130,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
         <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(state.typed, inner - 3), 0, styles.caret)}`}</Text>
         <Text wrap="truncate">{words}</Text>
         <Box flexDirection="column" height={lines} overflow="hidden">
-          {listing.fault ? <Text>{styles.danger(truncate(sanitiseLine(listing.fault), inner))}</Text> : null}
+          {listing.error ? <Text>{styles.danger(truncate(sanitiseLine(listing.error), inner))}</Text> : null}
           {entries.slice(offset, offset + lines).map((entry, index) => {
             const here = offset + index === cursor;
             const size = entry.size === undefined ? '' : bytes(entry.size);

@@ -20,7 +20,7 @@ export function requestLines(
     case 'connecting':
       return ['Connecting…'];
     case 'failed':
-      return wrap(sanitiseLine(requests.fault.message), width);
+      return wrap(sanitiseLine(requests.error.message), width);
     case 'known':
       return requests.requests.flatMap(request => [
         ...wrap(requestLine(request), width),

@@ -27,7 +27,7 @@ import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from './advice.ts';
-import { FaultNote, useFaultBindings } from './fault-note.tsx';
+import { ErrorNote, useErrorBindings } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
@@ -62,7 +62,7 @@ export interface ResourceListProps<Row> {
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
   /** What went wrong as the header says it, so that its request id can be copied. */
-  readonly headerFault?: Error | undefined;
+  readonly headerError?: Error | undefined;
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
@@ -94,8 +94,8 @@ async function everyRow<Row>(list: OrderedList<Row>): Promise<readonly Row[]> {
   );
 }
 
-/** Lines in which a fault is shown below rows that are still there. */
-const faultHeight = 3;
+/** Lines in which an error is shown below rows that are still there. */
+const errorHeight = 3;
 /** The heads of the columns, two rows, and the place in the list. */
 const fewestTableLines = 4;
 
@@ -133,8 +133,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
-  const fault = list.fault ?? list.pageFault;
-  const faultLines = fault ? faultHeight : 0;
+  const error = list.error ?? list.pageError;
+  const errorLines = error ? errorHeight : 0;
   const notes = listNotes(list).flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
     return [` ${theme.glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
@@ -143,9 +143,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   // What lies above the rows gives way to them, and to what went wrong.
   const headerHeight = Math.max(
     0,
-    Math.min(header?.height ?? 0, pane.height - faultLines - noteLines - fewestTableLines),
+    Math.min(header?.height ?? 0, pane.height - errorLines - noteLines - fewestTableLines),
   );
-  const tableHeight = Math.max(0, pane.height - faultLines - noteLines - headerHeight);
+  const tableHeight = Math.max(0, pane.height - errorLines - noteLines - headerHeight);
   const openRow = (row: Row): void => {
     const target = open?.(row);
     if (!target) return;
@@ -222,7 +222,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       freshness={freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])])}
       bindings={[
         ...bindings,
-        ...useFaultBindings(props.headerFault),
+        ...useErrorBindings(props.headerError),
         ...does,
         {
           command: listCommands.columns,
@@ -252,7 +252,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
             </Box>
           ) : null}
           {/* Also before there are rows: a filter may be typed ahead of them. */}
-          {loaded || !fault ? (
+          {loaded || !error ? (
             <TableView
               table={table}
               columns={columns}
@@ -273,11 +273,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
             />
           ) : null}
           <Lines lines={notes.map(note => theme.styles.muted(note))} width={pane.width} height={noteLines} />
-          {fault ? (
-            <FaultNote
-              fault={fault}
+          {error ? (
+            <ErrorNote
+              error={error}
               width={pane.width}
-              height={loaded ? faultHeight : pane.height - headerHeight - noteLines}
+              height={loaded ? errorHeight : pane.height - headerHeight - noteLines}
             />
           ) : null}
         </Box>

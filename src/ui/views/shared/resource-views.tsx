@@ -14,7 +14,7 @@ import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines, useFaultBindings } from './fault-note.tsx';
+import { errorLines, useErrorBindings } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
@@ -77,7 +77,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const lines = [
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
-    ...(live.fault ? faultLines(live.fault, room, theme) : []),
+    ...(live.error ? errorLines(live.error, room, theme) : []),
     '',
     ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted('Asking the service…')]),
   ].map(line => ` ${line}`);
@@ -94,7 +94,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...bindings, ...useFaultBindings(live.fault)]}
+      bindings={[...bindings, ...useErrorBindings(live.error)]}
       main={
         <ScrollView
           scroll={scroll}

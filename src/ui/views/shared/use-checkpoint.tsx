@@ -7,7 +7,7 @@ import { asError } from '../../../text/errors.ts';
 export type CheckpointState =
   | { readonly kind: 'asking' }
   | { readonly kind: 'known'; readonly id: string }
-  | { readonly kind: 'failed'; readonly fault: Error };
+  | { readonly kind: 'failed'; readonly error: Error };
 
 /** `find` is called once. */
 export function useCheckpoint(find: (service: Service) => Promise<string>): CheckpointState {
@@ -24,7 +24,7 @@ export function useCheckpoint(find: (service: Service) => Promise<string>): Chec
       .then(find)
       .then(
         id => tell({ kind: 'known', id }),
-        (error: unknown) => tell({ kind: 'failed', fault: asError(error) }),
+        (error: unknown) => tell({ kind: 'failed', error: asError(error) }),
       );
     return () => {
       gone = true;

@@ -9,7 +9,7 @@ import { keyLabel } from '../../keys/key.ts';
 import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
 import { Menu } from '../../widgets/menu.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { FaultNote } from './fault-note.tsx';
+import { ErrorNote } from './error-note.tsx';
 import { Waiting } from './waiting.tsx';
 
 function useWindowWidth(most: number): number {
@@ -60,12 +60,12 @@ export interface NoticeWindowProps {
   /** What is waited for. */
   readonly words?: string;
   /** Why there is nothing to do; something is on its way, where it is missing. */
-  readonly fault?: Error | undefined;
+  readonly error?: Error | undefined;
   readonly onClose: () => void;
 }
 
 /** Stands where a form will be once what it needs is known, or cannot be known. */
-export function NoticeWindow({ title, words = 'Asking the service', fault, onClose }: NoticeWindowProps) {
+export function NoticeWindow({ title, words = 'Asking the service', error, onClose }: NoticeWindowProps) {
   const width = useWindowWidth(64);
   return (
     <KeyScope
@@ -75,9 +75,9 @@ export function NoticeWindow({ title, words = 'Asking the service', fault, onClo
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      <Window title={title} width={width} height={(fault ? 6 : 1) + windowMargin.lines}>
-        {fault ? (
-          <FaultNote fault={fault} width={width - windowMargin.columns} height={6} />
+      <Window title={title} width={width} height={(error ? 6 : 1) + windowMargin.lines}>
+        {error ? (
+          <ErrorNote error={error} width={width - windowMargin.columns} height={6} />
         ) : (
           <Waiting words={words} />
         )}

@@ -18,8 +18,8 @@ export function EvaluateCheckpointWindow({ run, checkpoint, onClose }: EvaluateC
   const found = useCheckpoint(checkpoint);
   const benchmark = useLive(benchmarkQuery(benchId), 'visible');
   if (found.kind !== 'known') {
-    const fault = found.kind === 'failed' ? found.fault : undefined;
-    return <NoticeWindow title="Evaluate a checkpoint" fault={fault} onClose={onClose} />;
+    const error = found.kind === 'failed' ? found.error : undefined;
+    return <NoticeWindow title="Evaluate a checkpoint" error={error} onClose={onClose} />;
   }
   return (
     <EvaluateWindow

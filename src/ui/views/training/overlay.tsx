@@ -16,7 +16,7 @@ export function OverlayWindow({ run, onChoose, onClose }: OverlayWindowProps) {
   return (
     <ChoiceWindow
       title="Lay over it the curves of"
-      waiting={!runs.loaded && !runs.fault}
+      waiting={!runs.loaded && !runs.error}
       choices={others.map(each => ({
         key: each.training_run_id,
         label: each.display_name ?? each.training_run_id,

@@ -36,10 +36,10 @@ export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProp
   const offered = useLive(trainingOptionsQuery({ benchId }), 'visible');
   const checkpoint = useCheckpoint(parent ?? noParent);
   const waiting =
-    (!models.loaded && !models.fault) || (!offered.data && !offered.fault) || checkpoint.kind === 'asking';
+    (!models.loaded && !models.error) || (!offered.data && !offered.error) || checkpoint.kind === 'asking';
   if (checkpoint.kind === 'failed' || waiting) {
-    const fault = checkpoint.kind === 'failed' ? checkpoint.fault : undefined;
-    return <NoticeWindow title={`Train on ${label}`} fault={fault} onClose={onClose} />;
+    const error = checkpoint.kind === 'failed' ? checkpoint.error : undefined;
+    return <NoticeWindow title={`Train on ${label}`} error={error} onClose={onClose} />;
   }
   const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
   const named = modelsOf(offered.data).map(slug => ({ slug, name: undefined }));

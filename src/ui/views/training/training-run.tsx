@@ -21,7 +21,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { faultLines } from '../shared/fault-note.tsx';
+import { errorLines } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { completedSteps, heldOutNote } from './curves.ts';
@@ -30,7 +30,7 @@ import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
 /** Where the run cannot be read, its checkpoints cannot either, which they say below them. */
-const faultLinesBelow = 3;
+const errorLinesBelow = 3;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
 const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
@@ -63,9 +63,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const curvesView = useCurvesView(shown, curves);
 
   const room = pane.width - 2;
-  const fault = [progress.fault, run.fault].find(each => each && !isNotOffered(each));
+  const error = [progress.error, run.error].find(each => each && !isNotOffered(each));
   const note = heldOutNote(curves.heldOut);
-  const unread = !run.data && !progress.data && !fault;
+  const unread = !run.data && !progress.data && !error;
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
     unread
@@ -73,11 +73,11 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
-    ...(fault ? faultLines(fault, room, theme, 3) : []),
+    ...(error ? errorLines(error, room, theme, 3) : []),
     ...(note ? [theme.styles.warning(truncate(note, room))] : []),
   ];
   // The legend is shown also where no chart has room.
-  const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (fault ? faultLinesBelow : 0));
+  const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (error ? errorLinesBelow : 0));
   const lines = [...head, ...curvesView.lines(room, chartHeight, theme)].map(line => ` ${line}`);
   const ofRun = actions([shown]).filter(
     ({ command }) =>
@@ -95,7 +95,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={checkpointFacts}
       open={row => ({ view: 'step', trainingRunId: runId, step: row.step_index ?? 0 })}
-      headerFault={fault}
+      headerError={error}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
       whole={{
         id: runId,

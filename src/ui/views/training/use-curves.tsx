@@ -27,7 +27,7 @@ const smallestChart = 6;
 export function useRunCurves(runId: string, ended: boolean, attention: Attention): RunCurves & { missing: boolean } {
   const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
-  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: isNotOffered(trainer.fault) ?? false };
+  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: isNotOffered(trainer.error) ?? false };
 }
 
 export interface CurvesView {

@@ -11,7 +11,7 @@ export interface RewardWindowProps {
   readonly onClose: () => void;
 }
 
-function numberFault(value: string): string | undefined {
+function numberError(value: string): string | undefined {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';
 }
 
@@ -38,7 +38,7 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
       placeholder: 'quality',
       check: value => (value.trim() === '' ? 'What is rewarded?' : undefined),
     },
-    { kind: 'text', name: 'value', label: 'Value', check: numberFault },
+    { kind: 'text', name: 'value', label: 'Value', check: numberError },
     { kind: 'text', name: 'explanation', label: 'Explanation (optional)' },
     {
       kind: 'text',
@@ -46,7 +46,7 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
       label: 'Weight (optional)',
       placeholder: '1',
       help: '0 keeps it for diagnosis only.',
-      check: value => (value.trim() === '' ? undefined : numberFault(value)),
+      check: value => (value.trim() === '' ? undefined : numberError(value)),
     },
     {
       kind: 'text',

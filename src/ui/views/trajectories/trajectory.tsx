@@ -19,7 +19,7 @@ import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-vi
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
-import { FaultNote } from '../shared/fault-note.tsx';
+import { ErrorNote } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { useRecordBindings } from '../shared/use-record-bindings.tsx';
 import { Waiting } from '../shared/waiting.tsx';
@@ -195,8 +195,8 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
               words={words.filter(Boolean).join('  ')}
             />
           </Box>
-        ) : live.fault ? (
-          <FaultNote fault={live.fault} width={pane.width} height={pane.height} />
+        ) : live.error ? (
+          <ErrorNote error={live.error} width={pane.width} height={pane.height} />
         ) : (
           <Waiting words="Reading the trajectory" />
         )
@@ -206,7 +206,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
           <Lines
             lines={[
               ...factLines(data ? trajectoryFacts(data) : [], inspector.width - 2, theme),
-              ...(data && live.fault ? ['', ...faultNoteLines(live.fault.message, styles.danger)] : []),
+              ...(data && live.error ? ['', ...errorNoteLines(live.error.message, styles.danger)] : []),
             ]}
             width={inspector.width - 2}
             height={inspector.height}
@@ -221,6 +221,6 @@ function stepCount(count: number): string {
   return `${count} step${count === 1 ? '' : 's'}`;
 }
 
-function faultNoteLines(message: string, style: Style): string[] {
+function errorNoteLines(message: string, style: Style): string[] {
   return [style(sanitiseLine(message))];
 }

@@ -24,7 +24,7 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
 import { agentField } from '../shared/agent-field.ts';
-import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
+import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
 import { FormWindow } from '../shared/form-window.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { UploadPreview } from './preview.tsx';
@@ -48,7 +48,7 @@ const columns: readonly Column<FileState>[] = [
     value: ({ sent, file, state }) => (file.size === 0 ? Number(state === 'sent') : sent / file.size),
     text: ({ sent, file, state }) => percent(file.size === 0 ? Number(state === 'sent') : sent / file.size),
   },
-  { id: 'fault', title: 'FAULT', width: { min: 8, max: 80, grow: 2 }, wide: true, value: ({ fault }) => fault },
+  { id: 'error', title: 'ERROR', width: { min: 8, max: 80, grow: 2 }, wide: true, value: ({ error }) => error },
 ];
 
 const phaseWords = {
@@ -99,7 +99,7 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
     ),
     ...(state.agent === undefined ? [] : [styles.muted(truncate(`agent ${sanitiseLine(state.agent)}`, width))]),
     ...[...plan.notes, ...state.notes].flatMap(note => wrap(sanitiseLine(note), width).map(line => styles.muted(line))),
-    ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
+    ...(state.error ? errorLines(state.error, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
 }
@@ -157,7 +157,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   }, [job, job?.state, shell, workbench]);
   return (
     <View
-      bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
+      bindings={[...bindings, ...useErrorBindings(job?.state.error)]}
       main={
         <>
           <Lines lines={head} width={pane.width} height={head.length} />

@@ -14,15 +14,15 @@ import { NoticeWindow } from '../shared/windows.tsx';
 type Step =
   | { readonly kind: 'choosing' }
   | { readonly kind: 'reading' }
-  | { readonly kind: 'failed'; readonly fault: Error };
+  | { readonly kind: 'failed'; readonly error: Error };
 
 export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void }) {
   const shell = useShell();
   const workbench = useWorkbench();
   const [step, setStep] = useState<Step>({ kind: 'choosing' });
   if (step.kind !== 'choosing') {
-    const fault = step.kind === 'failed' ? step.fault : undefined;
-    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" fault={fault} onClose={onClose} />;
+    const error = step.kind === 'failed' ? step.error : undefined;
+    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
   }
   const choose = async (path: string): Promise<void> => {
     setStep({ kind: 'reading' });
@@ -35,7 +35,7 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
       onClose();
       shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });
     } catch (error) {
-      setStep({ kind: 'failed', fault: asError(error) });
+      setStep({ kind: 'failed', error: asError(error) });
     }
   };
   return (

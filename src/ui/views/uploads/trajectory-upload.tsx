@@ -24,7 +24,7 @@ import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { faultLines, useFaultBindings } from '../shared/fault-note.tsx';
+import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 
 const columns: readonly Column<Outcome>[] = [
@@ -54,7 +54,7 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
       '  ',
     ),
-    ...(state.fault ? faultLines(state.fault, width, theme, 6) : []),
+    ...(state.error ? errorLines(state.error, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
 }
@@ -105,7 +105,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   }, [job, job?.state, shell]);
   return (
     <View
-      bindings={[...bindings, ...useFaultBindings(job?.state.fault)]}
+      bindings={[...bindings, ...useErrorBindings(job?.state.error)]}
       main={
         <>
           <Lines lines={head} width={pane.width} height={head.length} />

@@ -37,7 +37,7 @@ export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
   /** Index of the field with the keys. */
   readonly focus: number;
-  /** Fields that were changed or tried to be submitted: their faults are shown. */
+  /** Fields that were changed or tried to be submitted: their errors are shown. */
   readonly touched: ReadonlySet<string>;
 }
 
@@ -45,7 +45,7 @@ export type FormAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'focus'; readonly by: number }
-  | { readonly kind: 'focus-fault' }
+  | { readonly kind: 'focus-error' }
   | { readonly kind: 'choose'; readonly by: number };
 
 export function initialFormState(fields: readonly FieldSpec[]): FormState {
@@ -72,13 +72,13 @@ export function formValues(state: FormState, fields: readonly FieldSpec[]): Reco
 }
 
 /** What is wrong, by field. */
-export function formFaults(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
-  const faults = new Map<string, string>();
+export function formErrors(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
+  const errors = new Map<string, string>();
   for (const field of fields) {
-    const fault = field.check?.(fieldValue(state, field));
-    if (fault !== undefined) faults.set(field.name, fault);
+    const error = field.check?.(fieldValue(state, field));
+    if (error !== undefined) errors.set(field.name, error);
   }
-  return faults;
+  return errors;
 }
 
 export function formReducer(state: FormState, action: FormAction, fields: readonly FieldSpec[]): FormState {
@@ -109,9 +109,9 @@ export function formReducer(state: FormState, action: FormAction, fields: readon
     }
     case 'focus':
       return { ...state, focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length };
-    case 'focus-fault': {
-      const faults = formFaults(state, fields);
-      const first = fields.findIndex(candidate => faults.has(candidate.name));
+    case 'focus-error': {
+      const errors = formErrors(state, fields);
+      const first = fields.findIndex(candidate => errors.has(candidate.name));
       return { ...state, focus: Math.max(0, first), touched: new Set(fields.map(({ name }) => name)) };
     }
   }

@@ -15,7 +15,7 @@ import {
   type FieldSpec,
   type FormAction,
   type FormState,
-  formFaults,
+  formErrors,
   formReducer,
   formValues,
   initialFormState,
@@ -47,7 +47,7 @@ export function Form(props: FormProps) {
     given => ({ ...initialFormState(given), focus: start }),
   );
   useEffect(() => onChange?.(formValues(state, fields)), [state, fields, onChange]);
-  const faults = formFaults(state, fields);
+  const errors = formErrors(state, fields);
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';
   const isArea = field?.kind === 'text' && field.multiline;
@@ -55,14 +55,14 @@ export function Form(props: FormProps) {
   const blocksWith = (positions: boolean): readonly FieldBlock[] =>
     fields.map((spec, index) => {
       const focused = index === state.focus && !busy;
-      const fault = state.touched.has(spec.name) ? faults.get(spec.name) : undefined;
+      const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
-      return fieldBlock(spec, { focused, fault, position }, state, width, theme);
+      return fieldBlock(spec, { focused, error, position }, state, width, theme);
     });
   const all = blocksInSight(blocksWith(false), state.focus, height);
   const shown = all.length === fields.length ? all : blocksInSight(blocksWith(true), state.focus, height);
   const submit = (): void => {
-    if (faults.size > 0) dispatch({ kind: 'focus-fault' });
+    if (errors.size > 0) dispatch({ kind: 'focus-error' });
     else onSubmit(formValues(state, fields));
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
@@ -139,12 +139,12 @@ export function blocksInSight(blocks: readonly FieldBlock[], focus: number, heig
 /** A field as lines: its label, what it holds, and what is wrong with it or what to know about it. */
 function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): FieldBlock {
   const { styles, glyphs } = theme;
-  const { focused, fault, position } = place;
+  const { focused, error, position } = place;
   const marker = focused ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(position);
   const label = padEnd(truncate(spec.label, room), room);
-  const note = fault ?? (focused ? spec.help : undefined);
-  const notes = note === undefined ? [] : wrap(note, width - (fault === undefined ? 4 : 6));
+  const note = error ?? (focused ? spec.help : undefined);
+  const notes = note === undefined ? [] : wrap(note, width - (error === undefined ? 4 : 6));
   return {
     name: spec.name,
     lines: [
@@ -152,7 +152,7 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
       ...fieldLines(spec, state, width - 4, focused, theme).map(line => `  ${line}`),
       ...notes.map((line, index) => {
         const mark = index === 0 ? `${glyphs.cross} ` : '  ';
-        return `  ${fault === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
+        return `  ${error === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
       }),
     ],
   };
@@ -160,7 +160,7 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
 
 interface FieldPlace {
   readonly focused: boolean;
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   /** Which field of how many it is, where not all are in sight; else empty. */
   readonly position: string;
 }

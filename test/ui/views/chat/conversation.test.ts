@@ -14,7 +14,7 @@ import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
 const ask: ConversationAction = { kind: 'ask', text: 'tea?', model: 'm' };
 const text = (content: string): ConversationAction => ({ kind: 'text', content, reasoning: '', firstMs: 5 });
-const fault: Error = new NetworkError('The stream broke off', { requestId: 'req_9' });
+const error: Error = new NetworkError('The stream broke off', { requestId: 'req_9' });
 
 const theme = createTheme('terminal');
 
@@ -32,9 +32,9 @@ describe('conversationReducer', () => {
   });
 
   it('keeps what had arrived when the answer breaks off or is stopped', () => {
-    expect(play(ask, text('te'), { kind: 'fail', fault }).turns.at(-1)).toMatchObject({
+    expect(play(ask, text('te'), { kind: 'fail', error }).turns.at(-1)).toMatchObject({
       content: 'te',
-      fault: { message: 'The stream broke off', requestId: 'req_9' },
+      error: { message: 'The stream broke off', requestId: 'req_9' },
     });
     const stopped = play(ask, text('te'), { kind: 'cancel' }, text('late'));
     expect(stopped.turns.at(-1)).toMatchObject({ content: 'te', cancelled: true });
@@ -50,7 +50,7 @@ describe('conversationReducer', () => {
   });
 
   it('sends the system prompt and what was said, without answers that never came', () => {
-    const failed = play(ask, { kind: 'fail', fault }, { kind: 'ask', text: 'more?', model: 'm' });
+    const failed = play(ask, { kind: 'fail', error }, { kind: 'ask', text: 'more?', model: 'm' });
     expect(messagesOf(failed.turns, ' be brief ')).toEqual([
       { role: 'system', content: ' be brief ' },
       { role: 'user', content: 'tea?' },
@@ -61,7 +61,7 @@ describe('conversationReducer', () => {
 
 describe('createTalkLayout', () => {
   it('shows no control character, and says what went wrong with the request id', () => {
-    const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', fault });
+    const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', error });
     const lines = createTalkLayout(theme)(talk.turns, 40, false).map(line => line.text);
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
     expect(lines).toContain('  boo');
@@ -71,7 +71,7 @@ describe('createTalkLayout', () => {
   it('marks an answer that is not whole, and only that', () => {
     const linesOf = (action: ConversationAction): string[] =>
       createTalkLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
-    expect(linesOf({ kind: 'fail', fault })).toContain('  interrupted: the answer is not whole');
+    expect(linesOf({ kind: 'fail', error })).toContain('  interrupted: the answer is not whole');
     expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is not whole');
     expect(linesOf({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
   });
@@ -104,7 +104,7 @@ describe('createTalkLayout', () => {
 
 describe('openingLines', () => {
   const words = (model: string, loaded: boolean, known?: Error) =>
-    openingLines({ model, loaded, fault: known }, 200)
+    openingLines({ model, loaded, error: known }, 200)
       .map(line => line.text.trim())
       .join(' ');
 
@@ -112,6 +112,6 @@ describe('openingLines', () => {
     expect(words('tutor', true)).toContain('Nothing has been said to tutor yet.');
     expect(words('', false)).toContain('being read');
     expect(words('', true)).toContain('lists no model. ctrl-o takes');
-    expect(words('', false, fault)).toContain('cannot be listed: The stream broke off');
+    expect(words('', false, error)).toContain('cannot be listed: The stream broke off');
   });
 });

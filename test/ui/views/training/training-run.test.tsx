@@ -68,7 +68,7 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   expect(stage.text()).toContain('smoothed 0.6');
 });
 
-it('shows a fault below the head and not over it', async () => {
+it('shows an error below the head and not over it', async () => {
   let broken = false;
   const answering = fakeService({
     ...answers,

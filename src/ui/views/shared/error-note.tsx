@@ -9,7 +9,7 @@ import { wrap } from '../../../text/wrap.ts';
 import { type Connection, useConnection } from '../../app/connection.ts';
 import type { Size } from '../../app/layout.ts';
 import { useCopy } from '../../app/use-copy.ts';
-import { faultCommands } from '../../keys/general.ts';
+import { errorCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 
@@ -26,7 +26,7 @@ function failureWords({ item_index, message, code }: Failure): string {
  * The lines of an error: the message, what the service called it, the request id, and its context. Where there are more
  * than `height`, the context goes first and the end of the message last; the request id is whole in any case.
  */
-export function faultLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
+export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
   const wrapped = (text: string | false | undefined): string[] => (text ? wrap(sanitiseLine(text), width - 2) : []);
   // What a service does not offer is no error: there is nothing to report.
   const quiet = isNotOffered(error);
@@ -67,24 +67,24 @@ function settingLines({ origins }: Connection, width: number, { styles }: Theme)
 }
 
 /** The key that copies the request id of what went wrong; nothing where there is none. */
-export function useFaultBindings(...faults: readonly (Error | undefined)[]): readonly Binding[] {
+export function useErrorBindings(...errors: readonly (Error | undefined)[]): readonly Binding[] {
   const copy = useCopy();
-  const requestId = faults.map(fault => (fault instanceof ServiceError ? fault.requestId : undefined)).find(Boolean);
+  const requestId = errors.map(error => (error instanceof ServiceError ? error.requestId : undefined)).find(Boolean);
   if (requestId === undefined) return [];
-  return [{ command: faultCommands.copyRequest, run: () => copy(requestId, requestId) }];
+  return [{ command: errorCommands.copyRequest, run: () => copy(requestId, requestId) }];
 }
 
-/** The lines of a note: the fault, and where the settings come from that may be what is wrong. */
-export function noteLines(fault: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
-  const settings = questionsSettings(fault) ? settingLines(connection, width, theme) : [];
-  return [...faultLines(fault, width, theme, height), ...settings].slice(0, height);
+/** The lines of a note: the error, and where the settings come from that may be what is wrong. */
+export function noteLines(error: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
+  const settings = questionsSettings(error) ? settingLines(connection, width, theme) : [];
+  return [...errorLines(error, width, theme, height), ...settings].slice(0, height);
 }
 
-/** A fault in at most `height` lines. */
-export function FaultNote({ fault, width, height }: { fault: Error; width: number; height: number }) {
-  const lines = noteLines(fault, { width, height }, useTheme(), useConnection());
+/** An error in at most `height` lines. */
+export function ErrorNote({ error, width, height }: { error: Error; width: number; height: number }) {
+  const lines = noteLines(error, { width, height }, useTheme(), useConnection());
   return (
-    <KeyScope bindings={useFaultBindings(fault)}>
+    <KeyScope bindings={useErrorBindings(error)}>
       <Box flexDirection="column" height={height} width={width} flexShrink={0} overflow="hidden">
         {lines.map((line, index) => (
           <Text key={index} wrap="truncate">

@@ -3,18 +3,18 @@
 import { describe, expect, it } from 'vitest';
 import { asError } from '../../../../src/text/errors.ts';
 import { noConnection } from '../../../../src/ui/app/connection.ts';
-import { noteLines } from '../../../../src/ui/views/shared/fault-note.tsx';
+import { noteLines } from '../../../../src/ui/views/shared/error-note.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
 
-async function faultAfter(behaviour: Behaviour): Promise<Error> {
+async function errorAfter(behaviour: Behaviour): Promise<Error> {
   const server = await hostileServer(behaviour);
   return asError(await errorOf(serviceAt(server.url).service.background.call('listBenchmarks')));
 }
 
-function linesOf(fault: Error): string {
+function linesOf(error: Error): string {
   const origins = ['The key comes from apiKeyFile in config.json.'];
-  return noteLines(fault, { width: 100, height: 12 }, createTheme(), { ...noConnection, origins }).join('\n');
+  return noteLines(error, { width: 100, height: 12 }, createTheme(), { ...noConnection, origins }).join('\n');
 }
 
 describe('where the settings come from', () => {
@@ -24,7 +24,7 @@ describe('where the settings come from', () => {
     ['a 403 of the service', refusal(403, 'permission_error', 'permission_denied')],
     ['a 403 of a gateway', text('', 403)],
   ])('is said after %s', async (_, behaviour) => {
-    const shown = linesOf(await faultAfter(behaviour));
+    const shown = linesOf(await errorAfter(behaviour));
     expect(shown).toContain('The key comes from apiKeyFile in config.json.');
     expect(shown).toContain('Press ctrl-k to change them.');
   });
@@ -33,19 +33,19 @@ describe('where the settings come from', () => {
     ['a 500', refusal(500, 'api_error', 'internal_error')],
     ['a 404', refusal(404, 'invalid_request_error', 'resource_not_found')],
   ])('is not said after %s', async (_, behaviour) => {
-    expect(linesOf(await faultAfter(behaviour))).not.toContain('The key comes from');
+    expect(linesOf(await errorAfter(behaviour))).not.toContain('The key comes from');
   });
 });
 
 it('each item of a batch that failed is named, and the rest of what the service sent along', async () => {
   const failures = [0, 3, 5].map(index => ({ item_index: index, message: `step ${index} \u001b[2Jis empty` }));
   const context = { failures, batch: 'b_1' };
-  const fault = await faultAfter(
+  const error = await errorAfter(
     refusal(422, 'invalid_request_error', 'invalid_trajectory_upload', { message: 'Three of six are wrong', context }),
   );
-  expect(fault).toMatchObject({ kind: 'validation', failures });
-  const shown = linesOf(fault);
-  expect(shown).toContain('The first of 3 faults is item 0: step 0');
+  expect(error).toMatchObject({ kind: 'validation', failures });
+  const shown = linesOf(error);
+  expect(shown).toContain('The first of 3 errors is item 0: step 0');
   expect(shown).toContain('item 3: step 3');
   expect(shown).toContain('item 5: step 5');
   expect(shown).toContain('{"batch":"b_1"}');
