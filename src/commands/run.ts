@@ -27,6 +27,9 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   promote: async () => ({ run: (await import('./changes.ts')).promoteOne }),
   reward: async () => ({ run: (await import('./changes.ts')).reward }),
   'secret set': async () => ({ run: (await import('./changes.ts')).setSecret }),
+  compare: () => import('./compare.ts'),
+  export: () => import('./export.ts'),
+  version: async () => ({ run: printVersion }),
   doctor: () => import('./doctor.ts'),
   serve: () => import('./serve.ts'),
 };
@@ -59,8 +62,7 @@ export async function runCommandLine(words: readonly string[], given: CommandIo 
 async function run(parsed: Parsed, io: CommandIo): Promise<number> {
   switch (parsed.kind) {
     case 'version':
-      await io.print(`benchtop ${version}\n`);
-      return exitCodes.done;
+      return printVersion({ args: [], flags: {} }, io);
     case 'help':
       await io.print(`${parsed.text}${await whatThereIs(parsed.name)}`);
       return exitCodes.done;
@@ -75,6 +77,12 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
       return (command as (given: unknown, io: CommandIo) => Promise<number>)(parsed, io);
     }
   }
+}
+
+async function printVersion({ flags }: Given<'version'>, io: CommandIo): Promise<number> {
+  const { node } = process.versions;
+  await io.print(flags.json ? `${JSON.stringify({ version, node })}\n` : `benchtop ${version}\n`);
+  return exitCodes.done;
 }
 
 /** For help on a command that takes the name of a resource: what there is. */

@@ -2,7 +2,7 @@
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { counted } from '../text/numbers.ts';
-import { mean } from '../text/statistics.ts';
+import { mean, type PairedDifference, pairedDifference } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
 
@@ -67,5 +67,38 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
           : undefined;
       return { ...wholePage(compareTasks(first, second), note), dropped: unreadableIn(first) + unreadableIn(second) };
     },
+  };
+}
+
+/** What a comparison comes to. */
+export interface ComparedRuns {
+  /** Mean reward of the tasks of each run, and of how many: undefined where none has a reward. */
+  readonly first: { readonly mean: number | undefined; readonly tasks: number };
+  readonly second: { readonly mean: number | undefined; readonly tasks: number };
+  /** Of the tasks that have a reward in both; undefined where there is none. */
+  readonly paired: PairedDifference | undefined;
+  /** Of those, how many are higher, lower and the same in the second run. */
+  readonly wins: number;
+  readonly losses: number;
+  readonly ties: number;
+}
+
+const given = (values: readonly (number | undefined)[]): number[] => values.filter(value => value !== undefined);
+
+/** @param confidence of the interval, between 0 and 1 */
+export function summariseComparison(tasks: readonly ComparedTask[], confidence?: number): ComparedRuns {
+  const [first, second] = [given(tasks.map(task => task.first)), given(tasks.map(task => task.second))];
+  const differences = given(tasks.map(task => task.difference));
+  const pairs = tasks.flatMap(task =>
+    task.first === undefined || task.second === undefined ? [] : [[task.first, task.second] as const],
+  );
+  const count = (test: (value: number) => boolean): number => differences.filter(test).length;
+  return {
+    first: { mean: mean(first), tasks: first.length },
+    second: { mean: mean(second), tasks: second.length },
+    paired: pairedDifference(pairs, confidence),
+    wins: count(value => value > 0),
+    losses: count(value => value < 0),
+    ties: count(value => value === 0),
   };
 }

@@ -126,6 +126,41 @@ something else they are read as JSON. The answer is printed as JSON. Without an 
     ],
   }),
   ...verbs,
+  compare: spec({
+    summary: 'compare two evaluation runs task by task',
+    about: `Prints the paired difference of the rewards (NEW less BASE) with its confidence interval, on how many tasks, and
+how many of them are higher and lower. With --fail-below the exit code is 1 where the lower bound of the interval is below.`,
+    args: [
+      { name: 'BASE', of: 'seen' },
+      { name: 'NEW', of: 'seen' },
+    ],
+    flags: {
+      ...serviceFlags,
+      failBelow: { value: 'N', number: 'any', says: 'exit with 1 where the lower bound is below this' },
+      confidence: { value: 'N', number: 'any', says: 'of the interval (default: 0.95)' },
+      ...recordFlags,
+    },
+    apart: [recordApart],
+    examples: ['benchtop compare evr_base evr_new --fail-below 0'],
+  }),
+  export: spec({
+    summary: 'write trajectories with their steps, as JSON Lines',
+    about: 'Of an evaluation run, a training run or a dataset, or a single one. benchtop upload takes the lines again.',
+    args: [
+      { name: 'WHAT', of: 'resource', optional: true },
+      { name: 'ID|NAME', of: 'seen' },
+    ],
+    flags: {
+      ...serviceFlags,
+      output: { value: 'FILE', short: 'o', says: 'a new file (default: standard output)' },
+      json: jsonFlag.json,
+    },
+    examples: [
+      'benchtop export evr_1 --output rollouts.jsonl',
+      'benchtop export dataset production > production.jsonl',
+    ],
+  }),
+  version: spec({ summary: 'print the version', flags: jsonFlag }),
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about: 'Looks at this program, the terminal, the settings, the folders and the service.',

@@ -1,17 +1,12 @@
 /** What a comparison comes to, in lines. Pure. */
-import type { ComparedTask } from '../../../queries/compare.ts';
+import { type ComparedRuns, type ComparedTask, summariseComparison } from '../../../queries/compare.ts';
 import { counted, difference, reward } from '../../../text/numbers.ts';
-import { mean, pairedDifference } from '../../../text/statistics.ts';
 import { truncate } from '../../../text/width.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface ComparedNames {
   readonly first: string;
   readonly second: string;
-}
-
-function defined(values: readonly (number | undefined)[]): number[] {
-  return values.filter(value => value !== undefined);
 }
 
 /** The means, the paired difference with its confidence interval, and on how many tasks which run did better. */
@@ -21,17 +16,10 @@ export function comparisonLines(
   width: number,
   { styles }: Theme,
 ): string[] {
-  const headOf = (label: string, rewards: readonly number[], name: string): string =>
-    `${label}  ${reward(mean(rewards))} of ${counted(rewards.length, 'task')}  ${name}`;
-  const heads = [
-    headOf('first ', defined(tasks.map(task => task.first)), first),
-    headOf('second', defined(tasks.map(task => task.second)), second),
-  ];
-  const differences = defined(tasks.map(task => task.difference));
-  const pairs = tasks.flatMap(task =>
-    task.first === undefined || task.second === undefined ? [] : [[task.first, task.second] as const],
-  );
-  const paired = pairedDifference(pairs);
+  const { paired, wins, losses, ties, ...runs } = summariseComparison(tasks);
+  const headOf = (label: string, { mean, tasks: count }: ComparedRuns['first'], name: string): string =>
+    `${label}  ${reward(mean)} of ${counted(count, 'task')}  ${name}`;
+  const heads = [headOf('first ', runs.first, first), headOf('second', runs.second, second)];
   if (!paired) return [...heads, 'No task has a reward in both.'].map(line => truncate(line, width));
   const [low, high] = paired.interval ?? [];
   const between =
@@ -39,8 +27,7 @@ export function comparisonLines(
       ? 'from one task only'
       : `95% between ${difference(low)} and ${difference(high)}`;
   const verdict = verdictOf(low, high);
-  const count = (test: (value: number) => boolean): number => differences.filter(test).length;
-  const tally = `${count(value => value > 0)} better, ${count(value => value < 0)} worse, ${count(value => value === 0)} same`;
+  const tally = `${wins} better, ${losses} worse, ${ties} same`;
   const sums = [`diff    ${difference(paired.mean)}  ${between}`, `${verdict.words}: ${tally} of ${paired.count}`];
   return [
     ...heads.map(line => truncate(line, width)),

@@ -1,0 +1,88 @@
+/** `benchtop compare`: two evaluation runs task by task, and by the exit code whether the second is good enough. */
+import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
+import { type ComparedRuns, comparison, summariseComparison } from '../queries/compare.ts';
+import { counted, difference, reward } from '../text/numbers.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { type Found, findAmong, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import { factText, printRecord } from './output.ts';
+import type { Given } from './table/commands.ts';
+import { withService } from './with-service.ts';
+
+function textOf(
+  base: Found,
+  fresh: Found,
+  { first, second, paired, ...counts }: ComparedRuns,
+  percent: string,
+): string {
+  const runWords = ({ id, row }: Found, { mean, tasks }: ComparedRuns['first']): string =>
+    `${reward(mean)} of ${counted(tasks, 'task')}, ${(row as EvalRun).display_name ?? id} (${id})`;
+  const [low, high] = paired?.interval ?? [];
+  return factText(
+    [
+      { label: 'base', value: runWords(base, first) },
+      { label: 'new', value: runWords(fresh, second) },
+      {
+        label: 'difference',
+        value: paired && `${difference(paired.mean)} of ${counted(paired.count, 'task')} in both`,
+      },
+      {
+        label: `${percent} between`,
+        value: low === undefined ? undefined : `${difference(low)} and ${difference(high)}`,
+      },
+      { label: 'wins', value: counts.wins },
+      { label: 'losses', value: counts.losses },
+      { label: 'ties', value: counts.ties },
+    ],
+    undefined,
+  );
+}
+
+export async function run(
+  { args: [baseWord = '', newWord = ''], flags }: Given<'compare'>,
+  io: CommandIo,
+): Promise<number> {
+  const { confidence = 0.95, failBelow } = flags;
+  if (!(confidence > 0 && confidence < 1))
+    throw new CommandError('--confidence takes a number between 0 and 1, e.g. 0.95.');
+  return withService(flags, io, async context => {
+    const among = [resourceOrThrow('runs')];
+    const [base, fresh] = [await findAmong(among, baseWord, context), await findAmong(among, newWord, context)];
+    for (const { id, row } of [base, fresh]) {
+      const { status } = row as EvalRun;
+      if (status && !hasEnded(status))
+        throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
+    }
+    const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
+    if (page.note) io.note(page.note);
+    if (page.dropped > 0)
+      io.note(`${counted(page.dropped, 'reward')} could not be read and is in none of these means.`);
+    const summary = summariseComparison(page.items, confidence);
+    const { first, second, paired, wins, losses, ties } = summary;
+    const low = paired?.interval?.[0];
+    // Without an interval nothing is known, which is not good enough.
+    const passed = failBelow === undefined ? undefined : low !== undefined && low >= failBelow;
+    const record = {
+      base: { eval_run_id: base.id, mean: first.mean ?? null, tasks: first.tasks },
+      new: { eval_run_id: fresh.id, mean: second.mean ?? null, tasks: second.tasks },
+      difference: paired?.mean ?? null,
+      interval: paired?.interval ? { low, high: paired.interval[1], confidence } : null,
+      n: paired?.count ?? 0,
+      wins,
+      losses,
+      ties,
+      ...(failBelow === undefined ? {} : { fail_below: failBelow, passed }),
+    };
+    const percent = `${Number((confidence * 100).toFixed(2))}%`;
+    await printRecord(record, fresh.id, flags, io, () => textOf(base, fresh, summary, percent));
+    if (paired === undefined) io.note('No task has a reward in both runs.');
+    if (passed !== false) return exitCodes.done;
+    const bound =
+      low === undefined
+        ? 'There is no interval: fewer than two tasks are in both.'
+        : `The lower bound is ${difference(low)}.`;
+    io.note(`${bound} Asked for was at least ${difference(failBelow)}.`);
+    return exitCodes.failed;
+  });
+}

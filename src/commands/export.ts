@@ -1,0 +1,93 @@
+/** `benchtop export`: trajectories with their steps, as JSON Lines that `upload` takes again. */
+import { open } from 'node:fs/promises';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { trajectoriesOfRun, trajectoryQuery } from '../queries/trajectories.ts';
+import { readPages } from '../service/pagination.ts';
+import { errorCode } from '../text/errors.ts';
+import { counted } from '../text/numbers.ts';
+import { safeJson } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import type { Given } from './table/commands.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Trajectories that are read at the same time. */
+const atOnce = 4;
+
+/** The ids of the trajectories of a run, a training run or a dataset, page by page; or the one that is named. */
+async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
+  const [name] = resource.names;
+  if (name === 'trajectories') {
+    yield [id];
+    return;
+  }
+  let note: string | undefined;
+  if (name === 'runs') {
+    // A service that lists no trajectories has their ids among the rewards of the run.
+    const source = trajectoriesOfRun(id, true);
+    for await (const page of readPages(cursor => source.readPage({ ...context, query: { limit: 200, cursor } }))) {
+      note = page.note;
+      yield page.items.map(({ trajectory_id }) => trajectory_id);
+    }
+  } else {
+    const dataset = 'dataset_name' in row ? String(row.dataset_name) : id;
+    const scope = name === 'training' ? { training: id } : { dataset };
+    for await (const page of pagesOf(resourceOrThrow('trajectories'), scope, context)) {
+      note = page.notes.join('; ');
+      yield page.rows.map(each => (each as Trajectory).trajectory_id);
+    }
+  }
+  if (note) io.note(note);
+}
+
+/** Reads them a few at once; gives them in their order. */
+async function* readAll(ids: readonly string[], context: CommandContext): AsyncGenerator<Trajectory> {
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce);
+    yield* await Promise.all(some.map(id => trajectoryQuery(id).read(context)));
+  }
+}
+
+export async function run({ args, flags }: Given<'export'>, io: CommandIo): Promise<number> {
+  const [first = '', second] = args;
+  const kinds = ['runs', 'training', 'datasets', 'trajectories'];
+  // A task is the name of many trajectories.
+  const among = second === undefined ? kinds.slice(0, 3).map(resourceOrThrow) : [resourceOrThrow(first)];
+  const word = second ?? first;
+  const [only] = among;
+  if (only && !kinds.includes(only.names[0]))
+    throw new CommandError(`${only.names[0]} have no trajectories: ${kinds.join(', ')} do.`);
+  return withService(flags, io, async context => {
+    const isTrajectory = resourceOrThrow('trajectories').idPattern?.test(word);
+    const found = await findAmong(isTrajectory ? [resourceOrThrow('trajectories')] : among, word, context);
+    const file = flags.output === undefined ? undefined : await newFile(flags.output);
+    let count = 0;
+    try {
+      for await (const ids of idsOf(found, context, io)) {
+        for await (const trajectory of readAll(ids, context)) {
+          const line = `${safeJson(trajectory)}\n`;
+          await (file ? file.write(line) : io.print(line));
+          count += 1;
+        }
+      }
+    } finally {
+      await file?.close();
+    }
+    io.note(
+      `${counted(count, 'trajectory', 'trajectories')}${flags.output === undefined ? '' : ` in ${flags.output}`}`,
+    );
+    return exitCodes.done;
+  });
+}
+
+/** @throws CommandError where there is one already, or it cannot be made */
+async function newFile(path: string) {
+  try {
+    return await open(path, 'wx', 0o600);
+  } catch (error) {
+    const reason =
+      errorCode(error) === 'EEXIST' ? 'exists already: nothing was written' : `cannot be made (${errorCode(error)})`;
+    throw new CommandError(`${path} ${reason}.`);
+  }
+}

@@ -1,0 +1,112 @@
+/** The gate that README shows: a checkpoint is compared with a baseline, and the exit code says whether it passes. */
+import { execFile } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+const model = 'benchtop/tutor-base';
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  await service.readyBenchmark('t-words');
+  const options = ['-o', 'num_steps=3', '-o', 'train_batch_size=2', '-o', 'samples_per_instance=2'];
+  expect((await cli('train', ['t-words', '-m', model, '--name', 'first', ...options, '-w'])).code).toBe(0);
+});
+afterAll(() => service.end());
+
+const evaluate = async (name: string, ...more: string[]): Promise<string> =>
+  (await cli('evaluate', ['t-words', '-m', model, '--name', name, ...more, '--wait', '--field', 'id'])).out.trim();
+
+it('compares two runs task by task, as text and as JSON, and fails below a bound', async () => {
+  const base = await evaluate('base');
+  const fresh = await evaluate('new', '--checkpoint', 'first@latest');
+  const { code, out } = await cli('compare', ['base', 'new', '--json']);
+  expect(code).toBe(exitCodes.done);
+  const { difference, interval, n, wins, losses, ties, ...runs } = JSON.parse(out);
+  expect(runs).toMatchObject({ base: { eval_run_id: base, tasks: 28 }, new: { eval_run_id: fresh, tasks: 28 } });
+  expect(difference).toBeCloseTo(runs.new.mean - runs.base.mean, 10);
+  expect([n, wins + losses + ties]).toEqual([28, 28]);
+  expect(interval.low).toBeLessThanOrEqual(difference);
+  expect(interval.high).toBeGreaterThanOrEqual(difference);
+  expect(interval.confidence).toBe(0.95);
+
+  const text = (await cli('compare', [base, fresh])).out;
+  expect(text).toMatch(
+    /^base +0\.?\d* of 28 tasks, base \(evr_\w+\)\nnew +.*\ndifference +.* of 28 tasks in both\n95% between +/,
+  );
+  const below = await cli('compare', [base, fresh, '--fail-below', String(interval.low - 0.001), '--field', 'passed']);
+  expect([below.code, below.out]).toEqual([exitCodes.done, 'true\n']);
+  const above = await cli('compare', [base, fresh, '--fail-below', String(interval.low + 0.001), '--json']);
+  expect(above.code).toBe(exitCodes.failed);
+  expect(JSON.parse(above.out)).toMatchObject({ passed: false });
+  expect(JSON.parse(above.notes.split('\n').at(-1) ?? '').note).toContain('The lower bound is');
+});
+
+it.each([
+  [['base', 'nothing'], exitCodes.notFound, /no .*run nothing/],
+  [['base'], exitCodes.usage, /Usage: benchtop compare BASE NEW/],
+  [['base', 'base', '--confidence', '2'], exitCodes.usage, /between 0 and 1/],
+  [['base', 'base', '--fail-below', 'x'], exitCodes.usage, /--fail-below takes a number, not x/],
+])('says what is wrong with %j', async (args, code, words) => {
+  const outcome = await cli('compare', args);
+  expect(outcome).toMatchObject({ code, out: '' });
+  expect(outcome.notes).toMatch(words);
+});
+
+it('export writes the trajectories of a run with their steps, which upload takes again', async () => {
+  const file = join(testFolder(), 'rollouts.jsonl');
+  expect(await cli('export', ['run', 'base', '--output', file])).toMatchObject({ code: exitCodes.done, out: '' });
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  expect(lines).toHaveLength(28);
+  const [first] = lines.map(line => JSON.parse(line));
+  expect(first.steps[0].messages.length).toBeGreaterThan(1);
+  expect((await cli('export', ['base', '-o', file])).notes).toContain('exists already: nothing was written');
+  const one = await cli('export', [first.trajectory_id]);
+  expect(JSON.parse(one.out)).toEqual(first);
+  const uploaded = await cli('upload', [file, '--dataset', 'again', '--json']);
+  expect(JSON.parse(uploaded.out)).toHaveLength(28);
+  expect(uploaded.code).toBe(exitCodes.done);
+});
+
+/** The steps of the workflow in README that begin with `run:`. */
+function workflowScript(): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, workflow = ''] = /## A gate in CI.*?```yaml\n(.*?)```/s.exec(readme) ?? [];
+  const [, script = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
+  return script.replaceAll(/^ {10}/gm, '');
+}
+
+it('the workflow of README runs, and is stopped by a bound that is not reached', async () => {
+  const script = workflowScript();
+  expect(script).toContain('--fail-below 0');
+  const folder = testFolder();
+  const program = join(folder, 'benchtop');
+  const tsx = new URL('../../node_modules/.bin/tsx', import.meta.url).pathname;
+  writeFileSync(program, `#!/bin/sh\nexec ${tsx} ${new URL('../../src/main.ts', import.meta.url).pathname} "$@"\n`);
+  chmodSync(program, 0o755);
+  const run = (text: string): Promise<{ code: number; output: string }> =>
+    new Promise(resolve => {
+      const env = {
+        PATH: `${folder}:${process.env['PATH']}`,
+        HOME: service.folder,
+        BENCHTOP_BASE_URL: service.baseUrl,
+        BENCHTOP_API_KEY: service.apiKey,
+        BASE: 'base',
+      };
+      execFile('bash', ['-eo', 'pipefail', '-c', text], { env }, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}` }),
+      );
+    });
+  const [passes, stops] = [
+    await run(script.replace('--fail-below 0', '--fail-below -1')),
+    await run(script.replace('--fail-below 0', '--fail-below 1')),
+  ];
+  expect(passes).toMatchObject({ code: 0, output: expect.stringMatching(/difference +.*wins/s) });
+  expect(stops).toMatchObject({ code: 1, output: expect.stringContaining('The lower bound is') });
+});
