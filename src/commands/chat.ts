@@ -3,8 +3,10 @@
 import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
 import type { ChatMessage } from '../contract/inference.ts';
+import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -23,11 +25,11 @@ export async function ask(
   service: Service,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
-  signal?: AbortSignal,
+  options?: CallOptions,
 ): Promise<Answer> {
   let content = '';
   let reason: string | undefined;
-  for await (const event of service.chat.stream(request, { signal })) {
+  for await (const event of service.chat.stream(request, options)) {
     if (event.kind === 'finish') reason = event.reason;
     if (event.kind !== 'delta' || event.content === undefined) continue;
     content += event.content;
@@ -41,17 +43,21 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
   const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
-  return withService(flags, io, async ({ service, signal }) => {
+  return withService(flags, io, async ({ service, memory, signal }) => {
     /** Asks with what has been said so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
-      const request = { model, messages: [...said, question], ...parameters };
+      const { model: name, at } = await chatRoute(service, memory, model, until);
+      const request = { model: name, messages: [...said, question], ...parameters };
       if (flags.json) {
-        await io.print(recordText(await service.chat.complete(request, { signal: until })));
+        await io.print(recordText(await service.chat.complete(request, { signal: until, at })));
         return;
       }
       const clean = cleanStream();
-      const { content: answered, reason } = await ask(service, request, piece => io.print(clean(piece)), until);
+      const { content: answered, reason } = await ask(service, request, piece => io.print(clean(piece)), {
+        signal: until,
+        at,
+      });
       await io.print('\n');
       if (reason === 'length') io.note('The answer was cut off at its longest.');
       said.push(question, { role: 'assistant', content: answered });

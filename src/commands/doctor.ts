@@ -185,7 +185,7 @@ async function* serviceFindings(
   if (model === undefined) return;
   try {
     const request = { model, messages: [{ role: 'user', content: 'Say a word.' }], max_tokens: 1 };
-    await ask(service, request, () => {}, patience());
+    await ask(service, request, () => {}, { signal: patience() });
     yield { about: 'inference', state: 'ok', words: `${model} answers` };
   } catch (error) {
     yield errorOf('inference', error);

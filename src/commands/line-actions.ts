@@ -5,7 +5,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
-import { cancelTraining, lastCheckpoint, startTraining } from '../queries/training.ts';
+import { cancelTraining, lastDeployable, startTraining } from '../queries/training.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { slugOf } from '../resources/slug.ts';
 
@@ -41,7 +41,7 @@ const stopTraining: Act<TrainingRun> = async (row, service) => {
 };
 
 const deploy: Act<TrainingRun> = async (row, service, ask) => {
-  const checkpoint_id = await lastCheckpoint(service, row.training_run_id);
+  const checkpoint_id = await lastDeployable(service, row.training_run_id);
   const model_slug = await ask('Slug it serves under', slugOf(row.display_name ?? row.training_run_id));
   const role = (await ask('Role, production or test', 'production')) === 'test' ? 'test' : 'production';
   const { deployment_id } = await startDeployment(service, { checkpoint_id, model_slug, role });

@@ -7,6 +7,7 @@ import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { Known } from '../queries/statuses/store.ts';
 import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
+import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import { reward } from '../text/numbers.ts';
@@ -77,6 +78,9 @@ interface Following {
 
 const usualSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
+/** After so many answers without a status there will be none. */
+const mostWithout = 3;
+
 /**
  * Tells each change; gives the status with which it ended. What fails for a while is asked for again, however long.
  *
@@ -86,6 +90,7 @@ export async function follow(following: Following): Promise<string> {
   const { label, look, tell, note, intervals, signal, sleep = usualSleep } = following;
   let told = '';
   let failures = 0;
+  let without = 0;
   for (;;) {
     try {
       const seen = await look();
@@ -94,6 +99,11 @@ export async function follow(following: Following): Promise<string> {
       if (words !== told) await tell(seen);
       told = words;
       if (hasEnded(seen.status)) return seen.status ?? '';
+      without = seen.status === undefined ? without + 1 : 0;
+      if (without === mostWithout) {
+        note(`${label}: the service says no status of it, so that its end could not be seen.`);
+        return '';
+      }
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
@@ -132,14 +142,22 @@ export async function untilEnded(
   }
 }
 
-/** What the words name; names are looked up among what can be watched. */
+/**
+ * What the words name, looked up among what can be watched: among those of one kind, where the first word says which and
+ * others follow.
+ */
 async function thingsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
-  const among = resources.filter(({ watch }) => watch);
+  const watchable = resources.filter(({ watch }) => watch);
+  const [first = '', ...rest] = words;
+  const said = rest.length > 0 ? watchable.find(({ names }) => names.includes(first)) : undefined;
+  const among = said ? [said] : watchable;
   return Promise.all(
-    words.map(async word => {
-      const ofId = resourceOfId(word);
+    (said ? rest : words).map(async word => {
+      const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
+      const byId = resourceOfId(word);
+      const ofId = byId && among.includes(byId) ? byId : among.find(isKnown);
       // Its first look says whether it is there.
-      if (ofId?.kind !== undefined && ofId.watch) return { kind: ofId.kind, id: word, label: word };
+      if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
       const { resource, row } = await findAmong(among, word, context);
       const found = refOf(resource, row);
       if (found) return found;

@@ -25,6 +25,16 @@ export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): re
   ];
 }
 
+/** The options of a run, one a line. */
+export function optionLines(options: Readonly<Record<string, unknown>> | null | undefined): string {
+  return Object.entries(options ?? {})
+    .map(
+      ([name, value]) =>
+        `${name.replaceAll('_', ' ')} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    )
+    .join('\n');
+}
+
 /** A failure in full: its context is often the only part that helps. */
 export function failureFacts(failure: RunFailure | null | undefined): readonly Fact[] {
   if (!failure) return [];

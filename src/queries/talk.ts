@@ -3,6 +3,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
 import { asError } from '../text/errors.ts';
+import { chatRoute } from './chat-route.ts';
 import {
   type AnswerStats,
   type Conversation,
@@ -42,7 +43,7 @@ function requestOf(
 
 /** A conversation and what it says; lives as long as the program shows the service. */
 export class Talk {
-  readonly #workbench: Pick<Workbench, 'service' | 'unfinished'>;
+  readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
   readonly #listeners = new Set<() => void>();
   #conversation: Conversation = emptyConversation;
@@ -52,7 +53,7 @@ export class Talk {
   /** Called with what is new once no answer is being written, also when nothing shows the conversation. */
   onRest: (() => void) | undefined;
 
-  constructor(workbench: Pick<Workbench, 'service' | 'unfinished'>) {
+  constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
     this.#workbench = workbench;
   }
 
@@ -142,7 +143,8 @@ export class Talk {
     const timer = setInterval(flush, drawEveryMs);
     try {
       const service = await this.#workbench.service();
-      for await (const event of service.chat.stream(request, { signal })) {
+      const { model, at } = await chatRoute(service, this.#workbench.remembered, request.model, signal);
+      for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
         if (signal.aborted) return;
         if (event.kind === 'delta' && event.index === 0) {
           firstMs ??= Date.now() - started;

@@ -77,10 +77,31 @@ export const deleteTraining = action(
  * @throws Error in words where it has committed none yet
  */
 export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
-  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
-  const last = checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0)).at(-1);
+  const last = (await checkpointsOf(service, runId, options)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
+}
+
+/**
+ * The id of the newest checkpoint of a run that the service would deploy.
+ *
+ * @throws Error in words where there is none
+ */
+export async function lastDeployable(service: Service, runId: string, options?: CallOptions): Promise<string> {
+  const checkpoints = await checkpointsOf(service, runId, options);
+  const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
+  if (last) return last.checkpoint_id;
+  throw new Error(
+    checkpoints.length === 0
+      ? 'The run has committed no checkpoint yet.'
+      : 'The service says that none of its checkpoints can be deployed.',
+  );
+}
+
+/** The oldest first. */
+async function checkpointsOf(service: Service, runId: string, options?: CallOptions): Promise<Checkpoint[]> {
+  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
+  return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
 const remembered = {

@@ -3,7 +3,7 @@ import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, remarkFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, remarkFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -90,7 +90,10 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
     { label: 'training', value: run.training_run_id },
     { label: 'step', value: run.step },
     { label: 'benchmark', value: run.bench_id },
+    { label: 'agent', value: run.agent_id },
+    { label: 'options', value: optionLines(run.options) },
     { label: 'started', value: ageOf(run.created_at) },
+    { label: 'ended', value: ageOf(run.completed_at) },
     { label: 'seen', value: agoOf(rememberedAt(run)) },
     ...remarkFacts(run),
     ...failureFacts(run.failure),

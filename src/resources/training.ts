@@ -2,7 +2,7 @@
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, remarkFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, remarkFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
@@ -77,9 +77,6 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 ];
 
 export function trainingFacts(run: TrainingRun): readonly Fact[] {
-  const options = Object.entries(run.options ?? {}).map(
-    ([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`,
-  );
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
@@ -89,16 +86,14 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     ...failureFacts(run.failure),
     { label: 'model', value: run.base_model_slug },
     { label: 'benchmark', value: run.bench_id },
-    { label: 'from', value: textOf(run['parent_checkpoint_id']) },
+    { label: 'from', value: run.parent_checkpoint_id },
+    { label: 'agent', value: run.agent_id },
     { label: 'started', value: ageOf(run.created_at) },
+    { label: 'ended', value: ageOf(run.completed_at) },
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
-    { label: 'options', value: options.join('\n') },
+    { label: 'options', value: optionLines(run.options) },
   ];
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 const group = 'Training run';
@@ -174,6 +169,12 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
     text: row => `step ${row.step_index ?? '?'}`,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 2 }, value: row => row.checkpoint_id },
+  {
+    id: 'deployable',
+    title: 'DEPLOY',
+    width: 6,
+    value: row => (row.is_deployable === false ? 'no' : undefined),
+  },
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
 
@@ -181,6 +182,8 @@ export function checkpointFacts(row: Checkpoint): readonly Fact[] {
   return [
     { label: 'checkpoint', value: row.checkpoint_id },
     { label: 'step', value: row.step_index },
+    { label: 'model', value: row.base_model_slug },
+    { label: 'deployable', value: row.is_deployable == null ? undefined : row.is_deployable ? 'yes' : 'no' },
     { label: 'committed', value: ageOf(row.created_at) },
   ];
 }

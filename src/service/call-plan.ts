@@ -61,6 +61,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
   #made = 0;
   #mayHaveHappened = false;
   #credential: Credential | undefined;
+  #isForeign = false;
 
   /** @param read reads an answer whose head says success */
   constructor(
@@ -128,7 +129,11 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     const { auth } = endpoint;
     const { signal } = this.time;
     try {
-      this.#credential = await credentials.of(auth, { token, target: place.target, signal });
+      // Whatever address a service names: a key goes where the profile says that it goes.
+      this.#isForeign = url.origin !== place.base.origin;
+      this.#credential = this.#isForeign
+        ? { headers: {}, value: '' }
+        : await credentials.of(auth, { token, target: place.target, signal });
     } catch (error) {
       if (error instanceof WireFailure) return this.#failed(error, this.#facts(url));
       throw error;
@@ -256,7 +261,12 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     // A path that the profile has set is what is wrong then, and not the service.
     const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
-    return missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);
+    const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);
+    if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
+    return new AuthenticationError(
+      `${facts.host} wants a key, and none was sent: it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token for it.`,
+      error,
+    );
   }
 }
 

@@ -14,7 +14,7 @@ import { Gates } from './gate.ts';
 import { ServiceGeneration } from './generation.ts';
 import { BodyTooLarge, parseJson, readBody, type WireAnswer, type WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes, type ServiceOptions, timeoutsOf } from './options.ts';
-import { type CallInput, prepareRequest, withAgent } from './request.ts';
+import { type CallInput, endpointUrl, type PreparedRequest, parseBase, prepareRequest, withAgent } from './request.ts';
 import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
 /** An answer whose head says success. */
@@ -159,6 +159,15 @@ export class Caller implements CallContext {
     return withAgent(endpoint, input, this.options.agent);
   }
 
+  /** @throws RequestError where the address cannot be used */
+  #placed(request: PreparedRequest, at: string | undefined): PreparedRequest {
+    if (at === undefined) return request;
+    if (at.startsWith('/')) return { ...request, urlAt: base => endpointUrl(base, at) };
+    const url = chatAddress(parseBase(at, 'playground_endpoint_url', this.options.allowInsecureHttp ?? false));
+    // The local service may have moved since it said so.
+    return { ...request, urlAt: base => (this.connection.isOwn(url) ? new URL(url.pathname, base) : url) };
+  }
+
   #prepare(
     endpoint: Endpoint,
     input: CallInput<unknown, unknown>,
@@ -178,7 +187,7 @@ export class Caller implements CallContext {
     return {
       endpoint,
       params: input.params ?? {},
-      request: prepareRequest(endpoint, this.withAgent(endpoint, input), assumptions),
+      request: this.#placed(prepareRequest(endpoint, this.withAgent(endpoint, input), assumptions), options.at),
       timeouts: timeoutsOf(this.options.timeouts, options, pace),
       body: input.body,
       idempotencyKey: options.idempotencyKey ?? keyFor(endpoint),
@@ -215,4 +224,13 @@ function placed(error: ServiceError, endpoint: Endpoint, { assumptions, generati
     ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
     : `This service has neither ${at(assumptions.of(own))} nor ${elsewhere}. Set assumptions.path.${endpoint.operation} in the profile to where it takes this.`;
   return new ApiError(words, error);
+}
+
+/** The address of chat completions below one that a service gives for a deployment. */
+function chatAddress(url: URL): URL {
+  const path = url.pathname.replace(/\/+$/, '');
+  if (path.endsWith('/chat/completions')) return url;
+  const chat = new URL(url);
+  chat.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}/chat/completions`;
+  return chat;
 }

@@ -83,6 +83,11 @@ export interface CallOptions extends Partial<Timeouts> {
    * repeat a start safely.
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Where the service says that one deployment is asked, in the place of the endpoint's own path: a path, or a whole address.
+   * No credential goes to an address of another origin than the profile's.
+   */
+  readonly at?: string | undefined;
   /** Access token of the trajectory that the call is about; without one, the organization's key is sent. */
   readonly token?: string | undefined;
 }

@@ -234,6 +234,7 @@ describe('watch', () => {
   });
 
   it.each([
+    [['nothing-here'], exitCodes.notFound, /There is no .* nothing-here/],
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
     [[' '], exitCodes.usage, /One of the ids is empty/],
     [['evr_nothing', '--timeout', 'soon'], exitCodes.usage, /--timeout takes a number above 0/],
@@ -241,6 +242,23 @@ describe('watch', () => {
     const outcome = await cli('watch', args);
     expect(outcome.code).toBe(code);
     expect(outcome.notes).toMatch(words);
+  });
+
+  it('takes a name, and a kind before it', async () => {
+    for (const words of [['t-words'], ['benchmark', 't-words']]) {
+      const { code, out } = await cli('watch', words);
+      expect([code, out]).toEqual([exitCodes.done, expect.stringContaining('ready')]);
+    }
+  });
+
+  it('ends where the service says no status', async () => {
+    const notes: string[] = [];
+    const look = async () => ({ label: 'old', status: undefined, done: undefined, total: undefined, mean: undefined });
+    const { signal } = new AbortController();
+    const intervals = { focusedMs: 1, visibleMs: 1 };
+    const common = { label: 'old', look, tell: async () => {}, intervals, signal, sleep: async () => {} };
+    expect(await follow({ ...common, note: text => notes.push(text) })).toBe('');
+    expect(notes).toEqual([expect.stringContaining('no status')]);
   });
 });
 

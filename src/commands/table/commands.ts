@@ -58,9 +58,9 @@ export const commands = {
   }),
   watch: spec({
     summary: 'print each change of what runs until it has ended',
-    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready; without an id, all
-that runs or is pinned. Exit code 0 once all have ended well, 1 where one has not.`,
-    args: [{ name: 'ID', of: 'seen', many: true, optional: true }],
+    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
+first word may say of which kind they are. Without an id: all that runs or is pinned. Exit code 0 once all have ended well, 1 where one has not.`,
+    args: [{ name: 'KIND|ID', of: 'seen', many: true, optional: true }],
     flags: {
       ...serviceFlags,
       timeout: {

@@ -14,7 +14,7 @@ import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
-import { readinessLines } from './readiness.ts';
+import { imageLines, readinessLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {
@@ -30,12 +30,11 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const advise = useAdvise();
   const shown = benchmark.data ?? { bench_id: benchId, label: place.label };
 
-  const built = images.data?.images.filter(image => image.build_status === 'ready').length;
   const lines = [
     theme.styles.title(truncate(sanitiseLine(shown.label ?? benchId), pane.width - 2)),
     ...(shown.description ? [truncate(sanitiseLine(shown.description), pane.width - 2)] : []),
     ...readinessLines(readiness.data, theme, advise),
-    ...(images.data ? [theme.styles.muted(`images ${built}/${images.data.images.length} ready`)] : []),
+    ...imageLines(images.data, theme),
     '',
   ].map(line => ` ${line}`);
   return (

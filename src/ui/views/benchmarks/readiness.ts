@@ -1,5 +1,7 @@
 /** What keeps a benchmark from being launched, and what its tasks cannot do, in words. Pure. */
-import type { Readiness } from '../../../contract/benchmarks.ts';
+import type { BenchmarkImages, Readiness } from '../../../contract/benchmarks.ts';
+import { unreadableIn } from '../../../contract/common.ts';
+import { type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -23,4 +25,20 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   const blockers = [...secrets, ...images];
   const reason = blockers.length > 0 ? blockers : [styles.muted('the service names no blocker')];
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
+}
+
+/** How many images are built, and how many could not be: `images 1/3 ready, 1 failed`. */
+export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
+  if (!answer) return [];
+  const { images } = answer;
+  const unreadable = unreadableIn(images);
+  const count = (meaning: StatusMeaning): number =>
+    images.filter(({ build_status }) => build_status != null && statusMeaning(build_status) === meaning).length;
+  const failed = count('failure') + count('stopped');
+  const words = `images ${count('success')}/${images.length + unreadable} ready`;
+  return [
+    styles.muted(words) +
+      (failed > 0 ? styles.danger(`, ${failed} failed`) : '') +
+      (unreadable > 0 ? styles.warning(`, ${unreadable} could not be read`) : ''),
+  ];
 }

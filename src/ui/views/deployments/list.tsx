@@ -15,9 +15,13 @@ import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 /** Deployments by status, where the service counts them: `3: 2 DEPLOYED, 1 FAILED, 1 active`. */
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
-  const { total, active, by_status: byStatus } = summary ?? {};
-  if (typeof total !== 'number' || typeof byStatus !== 'object' || byStatus === null) return '';
-  const counts = Object.entries(byStatus).map(([status, count]) => `${String(count)} ${sanitiseLine(status)}`);
+  const { total, active, by_status: byStatus, ...rest } = summary ?? {};
+  if (typeof total !== 'number') return '';
+  // Later generations count each status beside the total.
+  const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
+  const counts = Object.entries(statuses)
+    .filter(([, count]) => typeof count === 'number' && count > 0)
+    .map(([status, count]) => `${count} ${sanitiseLine(status)}`);
   return `${total} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}${typeof active === 'number' ? `; ${active} active` : ''}`;
 }
 

@@ -94,10 +94,26 @@ function readingText(reading: ChartPoint | undefined, crosshair: number | undefi
   return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
 }
 
-/** Why a held-out mean says less than it should: over fewer samples than were expected. */
+/**
+ * Why a held-out mean says less than it should: it is of fewer samples than were expected. Where the service says how many
+ * trajectories it is of, that counts, and not how many were completed.
+ */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
-  const last = heldOut.at(-1);
-  const { expected_samples: expected, completed_samples: completed, failed_samples: failed } = last ?? {};
-  if (expected == null || completed == null || completed >= expected) return undefined;
-  return `held-out at step ${last?.step}: ${completed} of ${expected} samples${failed ? `, ${failed} failed` : ''}`;
+  const short = heldOut.flatMap(point => {
+    const of = point.loaded_trajectories ?? point.completed_samples;
+    const expected = point.expected_samples ?? point.completed_samples;
+    return of != null && expected != null && of < expected ? [{ point, of, expected }] : [];
+  });
+  const last = short.at(-1);
+  if (!last) return undefined;
+  const { step, failed_samples: failed, cancelled_samples: cancelled } = last.point;
+  const earlier = short.length - 1;
+  return [
+    `held-out at step ${step}: ${last.of} of ${last.expected} samples`,
+    failed ? `${failed} failed` : '',
+    cancelled ? `${cancelled} cancelled` : '',
+    earlier > 0 ? `short at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
 }

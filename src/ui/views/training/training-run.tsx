@@ -106,7 +106,10 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       bindings={[...ofRun, ...curvesView.bindings]}
       actions={rows => {
         const [row] = rows;
-        const of = row && rows.length === 1 ? { run: shown, checkpointId: row.checkpoint_id } : undefined;
+        const of =
+          row && rows.length === 1
+            ? { run: shown, checkpointId: row.checkpoint_id, isDeployable: row.is_deployable ?? undefined }
+            : undefined;
         return checkpointActions(of, checkpointCommands);
       }}
       details={(_row, box) => {

@@ -2,7 +2,7 @@
 
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
-import { cancelTraining, deleteTraining, lastCheckpoint } from '../../../queries/training.ts';
+import { cancelTraining, deleteTraining, lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { listPlace } from '../../../resources/define.ts';
 import { type checkpointCommands, trainingCommands } from '../../../resources/training.ts';
@@ -21,6 +21,14 @@ const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_r
 export interface CheckpointSource {
   readonly run: TrainingRun;
   readonly checkpointId?: string;
+  /** False where the service says that it would not deploy it. */
+  readonly isDeployable?: boolean | undefined;
+}
+
+/** @throws Error in words where there is none that can be deployed */
+async function deployableOf(service: Service, { run, checkpointId, isDeployable }: CheckpointSource): Promise<string> {
+  if (isDeployable === false) throw new Error('The service says that this checkpoint cannot be deployed.');
+  return checkpointId ?? (await lastDeployable(service, run.training_run_id));
 }
 
 /** Evaluate, deploy, train on: what a checkpoint is for. */
@@ -56,8 +64,8 @@ export function useCheckpointActions(): (
             render: close => (
               <DeployWindow
                 name={labelOf(source.run)}
-                checkpoint={resolve}
-                given={source.checkpointId}
+                checkpoint={service => deployableOf(service, source)}
+                given={source.isDeployable === false ? undefined : source.checkpointId}
                 onClose={close}
               />
             ),

@@ -81,6 +81,20 @@ describe('curves', () => {
       'held-out at step 5: 6 of 8 samples, 2 failed',
     );
   });
+
+  it('a held-out mean says how many trajectories it is of, and why it lacks others', () => {
+    const point = { step: 5, held_out_reward: 0.5, expected_samples: 8, completed_samples: 8 };
+    expect(heldOutNote([{ ...point, loaded_trajectories: 6, cancelled_samples: 1, failed_samples: 1 }])).toBe(
+      'held-out at step 5: 6 of 8 samples, 1 failed, 1 cancelled',
+    );
+    expect(
+      heldOutNote([
+        { ...point, step: 1, loaded_trajectories: 7 },
+        { ...point, loaded_trajectories: 6 },
+      ]),
+    ).toBe('held-out at step 5: 6 of 8 samples, short at 1 earlier step too');
+    expect(heldOutNote([{ ...point, loaded_trajectories: 8 }])).toBeUndefined();
+  });
 });
 
 describe('options', () => {

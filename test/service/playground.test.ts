@@ -1,0 +1,90 @@
+/** A deployment that does not answer for its slug is asked where the service says, and no key goes to another origin. */
+import { describe, expect, it } from 'vitest';
+import type { Generation } from '../../src/contract/generation.ts';
+import { chatRoute } from '../../src/queries/chat-route.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { errorOf, hostileServer, inferenceToken, json, refusal, serviceAt, stream } from './hostile-server.ts';
+
+const answer = stream([
+  'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n',
+  'data: [DONE]\n\n',
+]);
+const request = { model: 'talker', messages: [{ role: 'user', content: 'say hi' }] };
+
+async function asked(at: string, service: ReturnType<typeof serviceAt>['service']): Promise<string> {
+  let content = '';
+  for await (const event of service.chat.stream(request, { at })) {
+    if (event.kind === 'delta') content += event.content ?? '';
+  }
+  return content;
+}
+
+describe('the address', () => {
+  it.each([
+    ['/playground/dep_1/v1/chat/completions', '/playground/dep_1/v1/chat/completions'],
+    ['/playground/dep_1/v1', '/playground/dep_1/v1/chat/completions'],
+    ['/playground/dep_1/', '/playground/dep_1/v1/chat/completions'],
+  ])('%s of the service gets the key', async (path, url) => {
+    const server = await hostileServer(answer);
+    const { service } = serviceAt(server.url);
+    expect(await asked(`${server.url}${path}`, service)).toBe('hi');
+    expect(server.requests[0]).toMatchObject({ method: 'POST', url });
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${inferenceToken}`);
+  });
+
+  it('of another origin gets none', async () => {
+    const [server, other] = [await hostileServer(answer), await hostileServer(answer)];
+    const { service } = serviceAt(server.url);
+    expect(await asked(`${other.url}/p/dep_1`, service)).toBe('hi');
+    expect(server.requests).toEqual([]);
+    expect(JSON.stringify(other.requests[0]?.headers)).not.toContain(inferenceToken);
+    expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('of another origin that wants one is said to be that', async () => {
+    const server = await hostileServer(answer);
+    const other = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
+    const error = await errorOf(asked(`${other.url}/p/dep_1`, serviceAt(server.url).service));
+    expect(error).toMatchObject({ kind: 'authentication' });
+    expect(String(error)).toContain('none was sent');
+    expect(String(error)).toContain('inferenceUrl');
+  });
+
+  it.each(['http://playground.example/p/dep_1', 'ftp://x/y', 'nonsense'])('%s is refused', async at => {
+    const server = await hostileServer(answer);
+    expect(await errorOf(asked(at, serviceAt(server.url).service))).toMatchObject({ kind: 'request' });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('the way to a model', () => {
+  const test = { deployment_id: 'dep_1', model_slug: 'talker', is_active: false };
+
+  it.each<[string, string, object | undefined, Generation | undefined, object]>([
+    ['a slug is its own name', 'acme/small', undefined, undefined, { model: 'acme/small' }],
+    ['one that answers for its slug', 'dep_1', { ...test, is_active: true }, undefined, { model: 'talker' }],
+    [
+      'one with an address',
+      'dep_1',
+      { ...test, playground_endpoint_url: 'https://p.example/1' },
+      undefined,
+      { model: 'talker', at: 'https://p.example/1' },
+    ],
+    [
+      'one of the newest generation',
+      'dep_1',
+      test,
+      'newest',
+      { model: 'talker', at: '/v1/playground/dep_1/chat/completions' },
+    ],
+    ['one without an address', 'dep_1', test, undefined, { model: 'dep_1' }],
+    ['one that is not found', 'dep_1', undefined, undefined, { model: 'dep_1' }],
+  ])('%s', async (_, name, record, generation, route) => {
+    const notFound = refusal(404, 'invalid_request_error', 'resource_not_found');
+    const server = await hostileServer(record ? json(record) : notFound);
+    const { service } = serviceAt(server.url, { generation });
+    const memory = RememberedStore.inMemory('test');
+    expect(await chatRoute(service, memory, name, new AbortController().signal)).toEqual(route);
+    expect(server.requests).toHaveLength(name === 'dep_1' ? 1 : 0);
+  });
+});
