@@ -68,19 +68,25 @@ export function helpSections(
 /** Width of the column with the keys. */
 const keyColumn = 22;
 
+/** Columns from which there is room for the ids of commands. */
+const roomForIds = 70;
 /** What the ids are for. */
 const aboutIds = 'On the right: the ids by which `keys` in config.json changes the keys.';
+const aboutRoom = 'In 80 columns: the ids by which `keys` in config.json changes the keys.';
 
 /**
  * The lines of help: every section with its commands by group, each command once. The id of a command, by which its keys are
- * changed, is at the right edge, or on a line of its own where it has no room there.
+ * changed, is at the right edge, or on a line of its own where it has no room there; on a small terminal it is left out.
  */
 export function helpLines(
   sections: readonly HelpSection[],
   keysOf: (command: Command) => readonly string[],
   width: number,
 ): HelpLine[] {
-  const lines: HelpLine[] = wrap(aboutIds, width).map(text => ({ kind: 'text', text }));
+  const lines: HelpLine[] = wrap(width < roomForIds ? aboutRoom : aboutIds, width).map(text => ({
+    kind: 'text',
+    text,
+  }));
   for (const { title, commands } of sections) {
     const once = commands.filter((command, index) => commands.findIndex(other => other.id === command.id) === index);
     if (once.length === 0) continue;
@@ -93,7 +99,8 @@ export function helpLines(
         const gap = displayWidth(keys) >= keyColumn ? `${keys}  ` : padEnd(keys, keyColumn);
         const text = `    ${gap}${command.title}`;
         const room = width - displayWidth(text);
-        if (room > command.id.length) lines.push({ kind: 'command', text: text + command.id.padStart(room) });
+        if (width < roomForIds) lines.push({ kind: 'command', text });
+        else if (room > command.id.length) lines.push({ kind: 'command', text: text + command.id.padStart(room) });
         else lines.push({ kind: 'command', text }, { kind: 'text', text: command.id.padStart(width) });
       }
     }
