@@ -37,15 +37,23 @@ const environment = z.nullish(
   z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
 );
 
-/** A grader of a kind that runs here must be whole; one of another kind is kept. */
-const grader = z.optional(
-  z.unknown().check(({ value: given, issues }) => {
-    if (!isOwnGrader(given)) return;
-    for (const issue of graderSpec.safeParse(given).error?.issues ?? []) {
-      issues.push({ code: 'custom', message: issue.message, path: issue.path, input: given });
-    }
-  }),
-);
+/** What is wrong with a grader of a kind that runs here; one of another kind is kept as it is. */
+function graderIssues(given: unknown): z.core.$ZodIssue[] {
+  return isOwnGrader(given) ? (graderSpec.safeParse(given).error?.issues ?? []) : [];
+}
+
+/** Any value in which a grader that runs here is whole; `inside` names the field that holds it. */
+function withGrader(inside?: string) {
+  return z.optional(
+    z.unknown().check(({ value: given, issues }) => {
+      const held = inside === undefined ? given : isFields(given) ? own(given, inside) : undefined;
+      const place = inside === undefined ? [] : [inside];
+      for (const { message, path } of graderIssues(held)) {
+        issues.push({ code: 'custom', message, path: [...place, ...path], input: given });
+      }
+    }),
+  );
+}
 
 export const manifestTask = z.looseObject({
   name,
@@ -61,8 +69,8 @@ export const manifestTask = z.looseObject({
   run_command: z.nullish(z.union([z.string(), z.array(z.string())])),
   environment,
   env_vars: environment,
-  grader,
-  spec: z.optional(z.union([z.looseObject({ grader }), z.unknown()])),
+  grader: withGrader(),
+  spec: withGrader('grader'),
   /** Paths of uploaded files that the task needs. */
   files: z.nullish(z.array(filled)),
   max_tokens: z.nullish(z.int().check(z.gte(1), z.lte(4096))),
@@ -98,14 +106,14 @@ export interface Task {
   readonly max_tokens: number | undefined;
 }
 
-function isOwnGrader(given: unknown): boolean {
+function isOwnGrader(given: unknown): given is GraderSpec {
   return isFields(given) && graderKinds.has(given['kind']);
 }
 
+/** The grader of a task that was checked as it was ingested. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
   const given = direct ?? (isFields(spec) ? own(spec, 'grader') : undefined);
-  const read = graderSpec.safeParse(given);
-  if (read.success) return read.data;
+  if (isOwnGrader(given)) return given;
   if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
   const kind = isFields(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
   return { kind: 'none', reason: `its grader (${typeof kind === 'string' ? kind : 'of no kind'}) does not run here` };

@@ -11,29 +11,34 @@ function modelOf(id: string, created: number, owned_by: string) {
   return { id, object: 'model', created, owned_by };
 }
 
-/** Base models, deployments by the name they answer under, and what an upstream server lists. */
-export async function chatModels({ catalog, deployments }: ServiceContext, organizationId: string) {
-  const own = [
+/** Base models, and deployments by the name they answer under. */
+function ownModels({ deployments }: ServiceContext, organizationId: string) {
+  const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1000);
+  return [
     ...baseModels.map(({ slug }) => modelOf(slug, noDate, 'benchtop')),
-    ...deployments
-      .answering(organizationId)
-      .map(({ deployment_id, model_slug, is_active, created_at }) =>
-        modelOf(
-          is_active === 1 ? model_slug : deployment_id,
-          Math.floor(Date.parse(created_at) / 1000),
-          organizationId,
-        ),
-      ),
+    ...deployments.answering(organizationId).map(({ deployment_id, model_slug, is_active, created_at }) => {
+      const id = is_active === 1 ? model_slug : deployment_id;
+      return modelOf(id, secondsOf(created_at), organizationId);
+    }),
   ];
+}
+
+async function otherModels({ catalog }: ServiceContext) {
+  return catalog.upstream ? modelsUpstream(catalog.upstream) : [];
+}
+
+/** The models that are here, and what an upstream server lists besides. */
+export async function chatModels(service: ServiceContext, organizationId: string) {
+  const own = ownModels(service, organizationId);
   const known = new Set(own.map(({ id }) => id));
-  const others = catalog.upstream ? await modelsUpstream(catalog.upstream) : [];
-  return { object: 'list', data: [...own, ...others.filter(({ id }) => !known.has(id))] };
+  const others = (await otherModels(service)).filter(({ id }) => !known.has(id));
+  return { object: 'list', data: [...own, ...others] };
 }
 
 /** @throws ApiError `model_not_found` */
 export async function chatModel(service: ServiceContext, organizationId: string, name: string) {
-  const { data } = await chatModels(service, organizationId);
-  const model = data.find(({ id }) => id === name);
+  const isNamed = ({ id }: { readonly id: string }): boolean => id === name;
+  const model = ownModels(service, organizationId).find(isNamed) ?? (await otherModels(service)).find(isNamed);
   if (model) return model;
   throw new ApiError(404, 'invalid_request_error', 'model_not_found', `There is no model ${name}.`, { param: 'model' });
 }

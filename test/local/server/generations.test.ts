@@ -140,13 +140,17 @@ describe('a manifest of the service’s own kind', () => {
     expect(refused.body.error.message).toContain('no grader');
   });
 
-  it('is refused where a variable cannot be read, with its place', async () => {
+  it('is refused where a variable or a grader that runs here cannot be read, with its place', async () => {
     const { body: allocated } = await post('benchmarks/uploads', {
       files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }],
     });
-    const bad = { name: 'bad', tasks: [{ name: 'a', env_vars: { A: { from: 'nowhere' } } }] };
-    const { body } = await post(`benchmarks/${allocated.bench_id}/ingest`, bad);
-    expect(body.error.param).toMatch(/^tasks\[0\]\.env_vars/);
+    const tasks = [
+      { name: 'a', env_vars: { A: { from: 'nowhere' } } },
+      { name: 'b', spec: { grader: { kind: 'regex', pattern: '(' } } },
+    ];
+    const { body } = await post(`benchmarks/${allocated.bench_id}/ingest`, { name: 'bad', tasks });
+    const places = body.error.context.issues.map(({ path }: { path: string }) => path);
+    expect(places).toEqual([expect.stringMatching(/^tasks\[0\]\.env_vars/), 'tasks[1].spec.grader.pattern']);
   });
 });
 
