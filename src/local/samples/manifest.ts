@@ -17,7 +17,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value comes from a secret of the organization, or stands in the manifest. */
+/** The value of a variable: one of the manifest, or a reference to a secret of the organization. */
 const value = z.union(
   [
     z.string(),

@@ -7,10 +7,11 @@ import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, UpstreamError } from '../engine/upstream.ts';
 import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
+import { isTerminal } from '../store/trajectories.ts';
 import { parseJson } from './body.ts';
-import { readChat } from './chat-request.ts';
+import { type ChatOrder, readChat } from './chat-request.ts';
 import type { ServiceContext } from './context.ts';
-import { ApiError, apiError } from './errors.ts';
+import { ApiError, apiError, notFound } from './errors.ts';
 
 /** Seconds after which a deployment on its way may be asked again. */
 const notReadyRetryAfter = '2';
@@ -51,8 +52,27 @@ function modelOf(request: unknown): string | undefined {
 }
 
 /**
+ * What keeps an answer as a step of the trajectory that a request names, so that a rollout of one's own is recorded here.
+ *
+ * @throws ApiError where there is no such trajectory, or it has ended
+ */
+function recorderOf({ trajectories }: ServiceContext, organizationId: string, id: string | undefined) {
+  if (id === undefined) return () => {};
+  const trajectory = trajectories.row(organizationId, id);
+  if (!trajectory) throw notFound('trajectory', id);
+  if (isTerminal(trajectory)) {
+    throw apiError('trajectory_already_terminal', `The trajectory has ended as ${trajectory.status}.`);
+  }
+  return ({ model, turns }: ChatOrder, { text, ...answer }: Generated): void => {
+    const { finish_reason, prompt_tokens, completion_tokens } = answer;
+    const said = { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
+    trajectories.addStep(id, model, { messages: [...turns, said] });
+  };
+}
+
+/**
  * Answers the chat completion that a JSON text asks for. `model`, where it is given, answers whatever the text names. A
- * request that an upstream server answers goes on as it came.
+ * request that an upstream server answers is passed on as it came.
  *
  * @throws ApiError
  */
@@ -74,6 +94,7 @@ export async function answerChat(
   }
 
   const order = readChat(request);
+  const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
   const answer = service.talk(source.model, order.turns, order.sampling, left.signal);
   const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: order.model };
 
@@ -81,6 +102,7 @@ export async function answerChat(
     let step = await answer.next();
     while (!step.done) step = await answer.next();
     const { text: content, finish_reason } = step.value;
+    record(order, step.value);
     const message = { role: 'assistant', content, refusal: null };
     return context.json({
       ...common,
@@ -106,6 +128,7 @@ export async function answerChat(
         if (step.value.text !== '') await grow({ content: step.value.text });
         step = await answer.next();
       }
+      record(order, step.value);
       await grow({}, step.value.finish_reason);
       if (order.usage) await send([], usageOf(step.value));
       await stream.writeSSE({ data: '[DONE]' });
@@ -144,7 +167,7 @@ async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** What the caller did wrong is theirs to know; what is wrong between here and there is not their fault. */
+/** What the caller did wrong is said as it came; what is wrong between here and there is an error of the gateway. */
 function upstreamFailure({ status, message, retryAfter }: UpstreamError): ApiError {
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (status === 429) return new ApiError(429, 'rate_limit_error', 'rate_limited', message, { headers });

@@ -1,4 +1,4 @@
-/** Requests checked by the contract's schemas; a fault names the field. */
+/** Requests checked by schemas; an error names the field. */
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { pathOf } from '../../contract/issues.ts';
@@ -14,7 +14,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** An error that names the first fault, and holds them all. */
+/** An error that names the first issue, and holds them all. */
 export function invalid(issues: readonly Issue[]): ApiError {
   const [issue = { path: '', message: 'This request cannot be understood.' }, ...more] = issues;
   const where = issue.path === '' ? '' : `${issue.path}: `;

@@ -88,6 +88,24 @@ export class TrajectoryStore {
     return trajectory_id;
   }
 
+  /** Adds a step to a trajectory that has not ended; the first one says which model it is of. */
+  addStep(trajectoryId: string, model: string, step: { readonly messages: readonly unknown[] }): void {
+    this.#database.transaction(() => {
+      const row = this.#database.get<TrajectoryRow>('select * from trajectories where trajectory_id = ?', trajectoryId);
+      if (!row || isTerminal(row)) return;
+      const steps = [...(JSON.parse(row.steps) as unknown[]), step];
+      this.#database.run(
+        `update trajectories set steps = ?, num_steps = ?, model_id = coalesce(model_id, ?),
+         model_association_source = case when model_id is null then 'chat' else model_association_source end
+         where trajectory_id = ?`,
+        JSON.stringify(steps),
+        steps.length,
+        model,
+        trajectoryId,
+      );
+    });
+  }
+
   /** A page without the steps. */
   list(organizationId: string, { eval_run_id, training_run_id, dataset_name, ...query }: TrajectoryListQuery) {
     const where = {
@@ -133,7 +151,7 @@ export class TrajectoryStore {
   }
 }
 
-/** A trajectory as the contract has it; null stands for what is not known of it. */
+/** A trajectory as the contract has it; null is what is not known of it. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined): Record<string, unknown> {
   const { steps: _, content_hash: __, details, ...rest } = row;
   const { status, termination_reason } = row;

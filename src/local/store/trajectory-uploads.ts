@@ -21,7 +21,7 @@ export interface UploadFailure {
 }
 
 /** The outcome of one. `skipped`: it is there already. */
-/** How an upload of one ended; null stands for what it has none of. `skipped`: it is there already. */
+/** How an upload of one ended; null is what it has none of. `skipped`: it is there already. */
 export interface UploadOutcome {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'error';

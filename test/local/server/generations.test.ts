@@ -358,6 +358,28 @@ describe('a trajectory of one’s own', () => {
     expect((await post(`trajectories/${patched}/complete`, { termination_reason: 'GOLDEN_PATCH' })).status).toBe(200);
   });
 
+  it('keeps as a step each answer of a chat that names it, until it has ended', async () => {
+    const { tid } = (await post('trajectories', {})).body;
+    const chat = (id: string, stream = false) =>
+      service.call(
+        'POST',
+        '/v1/chat/completions',
+        { model, messages: [{ role: 'user', content: 'opposite: hot?' }], temperature: 0, stream },
+        { 'X-Trajectory-Id': id },
+      );
+    const { body } = await chat(tid);
+    await chat(tid, true);
+    const whole = await get(`trajectories/${tid}`);
+    expect(whole).toMatchObject({ num_steps: 2, model_id: model, model_association_source: 'chat' });
+    const said = ['opposite: hot?', body.choices[0].message.content];
+    for (const { messages } of whole.steps) {
+      expect(messages.map(({ content }: { content: string }) => content)).toEqual(said);
+    }
+    await post(`trajectories/${tid}/complete`);
+    expect((await chat(tid)).body.error.code).toBe('trajectory_already_terminal');
+    expect((await chat('unknown')).body.error.code).toBe('resource_not_found');
+  });
+
   it('is read back with texts where the document has texts', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const parts = [
