@@ -4,6 +4,9 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: 
   ['A-81', 'a paste that the terminal did not mark was typed character by character, for thirteen seconds', 600],
   ['A-52', 'a paste that the terminal did not mark sorted and marked rows for minutes', 1_200],
   ['A-134', 'an Arabic number sign at the end of a cell made its line one cell shorter', 1_200],
+  ['A-200', 'an option of a training run that is an object was shown as [object Object]', 1_200],
+  ['A-213', 'so was a count of deployments', 1_200],
+  ['A-267', 'a line separator in the description of a training option reached the terminal', 1_000],
 ];
 
 export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [

@@ -142,9 +142,9 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const { focused, error, position } = place;
   const marker = focused ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(position);
-  const label = padEnd(truncate(spec.label, room), room);
+  const label = padEnd(truncate(sanitiseLine(spec.label), room), room);
   const note = error ?? (focused ? spec.help : undefined);
-  const notes = note === undefined ? [] : wrap(note, width - (error === undefined ? 4 : 6));
+  const notes = note === undefined ? [] : wrap(sanitiseLine(note), width - (error === undefined ? 4 : 6));
   return {
     name: spec.name,
     lines: [
@@ -179,7 +179,7 @@ function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: b
   }
   const typed = editOf(state, spec);
   if (typed.characters.length === 0 && spec.placeholder && !focused)
-    return [styles.muted(truncate(spec.placeholder, width))];
+    return [styles.muted(truncate(sanitiseLine(spec.placeholder), width))];
   const view = spec.multiline ? areaView(typed, width - 2, areaHeight) : lineView(typed, width - 2, spec.mask);
   return view.lines.map((line, index) => {
     const text = focused ? withCaret(view, index, styles.caret) : line;
