@@ -76,7 +76,7 @@ export async function start<Input, Result>(
  * @param again reads the record once it has ended
  */
 export async function finish(
-  thing: ResourceRef,
+  ref: ResourceRef,
   started: object,
   again: () => Promise<object>,
   flags: ActFlags,
@@ -84,14 +84,14 @@ export async function finish(
   io: CommandIo,
 ): Promise<ExitCode> {
   if (!flags.wait) {
-    await printRecord(started, thing.id, flags, io);
+    await printRecord(started, ref.id, flags, io);
     return exitCodes.done;
   }
-  io.note(`${thing.label} is ${thing.id}`);
-  const code = await untilEnded(thing, context, io, {
+  io.note(`${ref.label} is ${ref.id}`);
+  const code = await untilEnded(ref, context, io, {
     timeout: flags.timeout,
-    onChange: async seen => io.note(`${sanitiseLine(thing.label)}: ${sanitiseLine(wordsOf(seen))}`),
+    onChange: async seen => io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`),
   });
-  if (code !== exitCodes.interrupted) await printRecord({ ...started, ...(await again()) }, thing.id, flags, io);
+  if (code !== exitCodes.interrupted) await printRecord({ ...started, ...(await again()) }, ref.id, flags, io);
   return code;
 }

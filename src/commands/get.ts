@@ -1,4 +1,4 @@
-/** `benchtop get`: everything about one thing. */
+/** `benchtop get`: everything about one resource. */
 import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';

@@ -44,7 +44,7 @@ function withWholeIds(columns: readonly Column<object>[], rows: readonly object[
   });
 }
 
-/** Names of things become their ids. */
+/** Names of resources become their ids. */
 async function scopeOf(flags: Flags, context: CommandContext): Promise<Scope> {
   const scope: { -readonly [Name in ScopeName]?: string } = {};
   for (const name of scopeNames) {

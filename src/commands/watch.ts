@@ -28,8 +28,8 @@ async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {
   const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch);
   const lists = resources.flatMap(({ watch }) => watch?.running ?? []);
   const running = (await Promise.all(lists.map(listed))).flat();
-  const isPinned = (thing: ResourceRef): boolean => pins.some(({ kind, id }) => kind === thing.kind && id === thing.id);
-  return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(thing => !isPinned(thing))];
+  const isPinned = (ref: ResourceRef): boolean => pins.some(({ kind, id }) => kind === ref.kind && id === ref.id);
+  return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(ref => !isPinned(ref))];
 
   async function listed(source: ListSource<object>): Promise<ResourceRef[]> {
     const page = await source.readPage({ ...context, query: {} });
@@ -122,7 +122,7 @@ interface WaitOptions {
 
 /** Follows one resource until it has ended: gives 0 where that was well, 1 where not, 124 where it did not in time. */
 export async function untilEnded(
-  thing: ResourceRef,
+  ref: ResourceRef,
   { config, service, memory }: CommandContext,
   io: CommandIo,
   { timeout, onChange }: WaitOptions,
@@ -130,14 +130,14 @@ export async function untilEnded(
   const limit = timeout === undefined ? [] : [AbortSignal.timeout(timeout * 1_000)];
   const signal = AbortSignal.any([io.signal, ...limit]);
   try {
-    const look = (): Promise<Seen> => lookAt(thing, { service: service.background, memory, signal });
+    const look = (): Promise<Seen> => lookAt(ref, { service: service.background, memory, signal });
     const { poll } = config.preferences;
-    const status = await follow({ label: thing.label, look, tell: onChange, note: io.note, intervals: poll, signal });
+    const status = await follow({ label: ref.label, look, tell: onChange, note: io.note, intervals: poll, signal });
     return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     if (!signal.aborted) throw error;
-    io.note(`${thing.label} still runs after ${timeout} seconds; it goes on.`);
+    io.note(`${ref.label} still runs after ${timeout} seconds; it goes on.`);
     return exitCodes.timeout;
   }
 }
@@ -170,11 +170,11 @@ export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promi
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
-    const things = args.length > 0 ? await thingsNamed(args, context) : await whatRuns(context);
-    if (things.length === 0) io.note('Nothing runs.');
-    const watch = async (thing: ResourceRef): Promise<ExitCode> => {
+    const refs = args.length > 0 ? await thingsNamed(args, context) : await whatRuns(context);
+    if (refs.length === 0) io.note('Nothing runs.');
+    const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async ({ label, status, done, total, mean }: Seen): Promise<void> => {
-        const { kind, id } = thing;
+        const { kind, id } = ref;
         const at = Date.now();
         const line = flags.json
           ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
@@ -182,13 +182,13 @@ export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promi
         await io.print(`${line}\n`);
       };
       try {
-        return await untilEnded(thing, context, io, { timeout: flags.timeout, onChange });
+        return await untilEnded(ref, context, io, { timeout: flags.timeout, onChange });
       } catch (error) {
         await io.fail(error);
         return exitCodeOf(error);
       }
     };
-    const codes = await Promise.all(things.map(watch));
+    const codes = await Promise.all(refs.map(watch));
     return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
   });
 }

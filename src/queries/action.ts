@@ -14,7 +14,7 @@ export interface Removed {
 }
 
 export interface ActionEffects<Input, Result> {
-  /** Keys of the queries whose answers it changes; each stands for every key that begins with it. */
+  /** Keys of the queries whose answers it changes; each means every key that begins with it. */
   readonly touches: readonly (readonly unknown[])[];
   /** It starts something: the same input again carries the same idempotency key. */
   readonly keyed?: boolean;

@@ -27,7 +27,7 @@ export interface FreshnessFacts {
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
   readonly gate: GateState;
-  /** Why asking again by itself would help nobody. */
+  /** Why it is not asked for again by itself. */
   readonly ended?: 'gone' | 'unlisted' | undefined;
 }
 

@@ -74,7 +74,7 @@ export interface RunSituation {
 }
 
 /**
- * Rate and time left while steps come; how long none came once they have stopped. No time is left to tell of a run that is
+ * Rate and time left while steps come; how long none came once they have stopped. No time is given for a run that is
  * being cancelled, and nothing is guessed before the first steps.
  */
 export function paceWords(pace: Pace, { status, completed, total, now }: RunSituation): string {

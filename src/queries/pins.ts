@@ -32,11 +32,11 @@ export class Pins {
   }
 
   /** Pins it, or unpins it. Gives whether it is pinned now. */
-  toggle(thing: ResourceRef): boolean {
-    const { kind, id } = thing;
+  toggle(resource: ResourceRef): boolean {
+    const { kind, id } = resource;
     const wasPinned = this.has(kind, id);
     if (wasPinned) this.#remembered().unpin(kind, id);
-    else this.#remembered().pin(thing);
+    else this.#remembered().pin(resource);
     this.#changed();
     return !wasPinned;
   }

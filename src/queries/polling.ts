@@ -12,7 +12,7 @@ import { hashOf } from '../text/hash.ts';
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
- * What the thing is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
+ * What the resource is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
  * changed by others at any time (a list), `settled` will not change any more.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settled';

@@ -147,7 +147,7 @@ export type Requests =
 const connecting: Requests = { kind: 'connecting' };
 
 /**
- * The requests of some work: they depend on what the service calls things, so that they are known once there is a
+ * The requests of some work: they depend on what the service calls its fields, so that they are known once there is a
  * connection. Undefined without work, in which case none is made.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {

@@ -51,8 +51,8 @@ function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
 const noRows: readonly never[] = [];
 
 /** Of two states of a list the newer: an answer may come in while another one is on its way to the screen. */
-function newer<Row>(known: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
-  return known && known.version > answer.version ? known : answer;
+function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
+  return previous && previous.version > answer.version ? previous : answer;
 }
 
 /** The query of a list: every caller shares one reader, and so the pages that it has read. */

@@ -15,8 +15,8 @@ import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (asking: Asking) => Promise<Data>;
-  /** Joins an answer with what is known when it is stored; parts that say the same keep their identity, without it. */
-  readonly share?: (known: Data | undefined, answer: Data) => Data;
+  /** Joins an answer with the previous one when it is stored; parts that say the same keep their identity, without it. */
+  readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
   /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
   readonly observes?: ((data: Data) => Observation) | undefined;
@@ -68,7 +68,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
   return {
     queryKey: query.key,
     structuralSharing: query.share
-      ? (known: unknown, answer: unknown) => query.share?.(known as Data | undefined, answer as Data)
+      ? (previous: unknown, answer: unknown) => query.share?.(previous as Data | undefined, answer as Data)
       : true,
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {

@@ -9,7 +9,7 @@ import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** Gives a function that reads the last answer to a query, at the moment it is called. */
-export function useKnown(): <Data>(query: LiveQuery<Data>) => Data | undefined {
+export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {
   const { cache } = useWorkbench();
   return useCallback(query => cache.getQueryData(query.key), [cache]);
 }
@@ -49,9 +49,9 @@ export function useSetting<Value>(name: string, usual: Value): readonly [Value, 
 }
 
 /** `toggle` gives whether it is pinned now. */
-export function usePin(thing: ResourceRef | undefined): { readonly toggle: () => boolean } {
+export function usePin(resource: ResourceRef | undefined): { readonly toggle: () => boolean } {
   const { pins } = useWorkbench();
-  return { toggle: () => thing !== undefined && pins.toggle(thing) };
+  return { toggle: () => resource !== undefined && pins.toggle(resource) };
 }
 
 /** The job of that id, drawn again when it changes; undefined where there is none, or no longer. */

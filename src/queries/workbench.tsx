@@ -1,4 +1,4 @@
-/** What the screens stand on: the service they ask, the cache of what it answered, and whether polling goes on. */
+/** What the screens share: the service, the cache of its answers, and whether polling is on. */
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { isRunning } from '../contract/status.ts';
@@ -87,7 +87,7 @@ export class Workbench {
   /** What is known of everything that has a status. */
   readonly statuses: StatusStore;
   readonly pins: Pins;
-  /** Work that goes on whatever is on screen, by id. */
+  /** Work that continues whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<JobState>>();
   /** What would be lost besides jobs if the program ended, by an id of its own. */
   readonly unfinished = new Map<string, Unfinished>();

@@ -55,7 +55,7 @@ export function useBackground(): void {
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
-        for (const { thing, ended } of transitions) if (ended && !thing.gone) refreshAfterEnd(cache, thing);
+        for (const { resource, ended } of transitions) if (ended && !resource.gone) refreshAfterEnd(cache, resource);
       }),
     [cache, statuses],
   );

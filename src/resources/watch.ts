@@ -48,10 +48,10 @@ const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
  *
  * @throws ServiceError where one of the reads fails
  */
-export async function lookAt(thing: ResourceRef, asking: Asking): Promise<Known> {
+export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
   // The record of a run may be older than its progress: the status is that of the first read that tells it.
   const reads = new Map(
-    [...detailReads(thing), ...statusReads(thing).toReversed()].map(read => [JSON.stringify(read.key), read]),
+    [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
   );
   const answers = await Promise.all(
     [...reads.values()].map(async read => {
@@ -64,7 +64,7 @@ export async function lookAt(thing: ResourceRef, asking: Asking): Promise<Known>
     }),
   );
   return knownFrom(
-    thing,
+    ref,
     answers.filter(answer => answer !== undefined),
   );
 }
@@ -128,35 +128,35 @@ class Outcome {
  * What is over changes no more: it is read where it was not read since it ended. An answer that arrives just after the end
  * may have been asked for before it: then it says that it runs, and how far it was.
  */
-function isWanted(workbench: Workbench, thing: Named, read: Read, attention: Attention): boolean {
-  const known = workbench.statuses.get(thing);
+function isWanted(workbench: Workbench, ref: Named, read: Read, attention: Attention): boolean {
+  const known = workbench.statuses.get(ref);
   if (!hasEnded(known?.status)) return isDue(workbench, read, attention);
   const last = lastAttempt(workbench, read);
   return last === 0 || last < (known?.endedAt ?? 0) || read.saysRunning(workbench);
 }
 
 /** Reads the status by the first query that the service offers. */
-async function readStatus(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
-  for (const read of statusReads(thing)) {
+async function readStatus(workbench: Workbench, ref: Named, attention: Attention, outcome: Outcome): Promise<void> {
+  for (const read of statusReads(ref)) {
     if (isNotOffered(lastError(workbench, read))) continue;
-    if (!isWanted(workbench, thing, read, attention) || (await outcome.of(read.fetch(workbench)))) return;
+    if (!isWanted(workbench, ref, read, attention) || (await outcome.of(read.fetch(workbench)))) return;
   }
 }
 
 /** Reads what a line shows besides the status. */
-async function readDetails(workbench: Workbench, thing: Named, attention: Attention, outcome: Outcome): Promise<void> {
-  for (const read of detailReads(thing)) {
+async function readDetails(workbench: Workbench, ref: Named, attention: Attention, outcome: Outcome): Promise<void> {
+  for (const read of detailReads(ref)) {
     const isOffered = !isNotOffered(lastError(workbench, read));
-    if (isOffered && isWanted(workbench, thing, read, attention)) await outcome.of(read.fetch(workbench));
+    if (isOffered && isWanted(workbench, ref, read, attention)) await outcome.of(read.fetch(workbench));
   }
 }
 
 /** @throws ServiceError where everything that was asked for failed */
-async function readEach(things: readonly Named[], read: (thing: Named, outcome: Outcome) => Promise<void>) {
+async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outcome) => Promise<void>) {
   const outcome = new Outcome();
-  const waiting = [...things];
+  const waiting = [...refs];
   const next = async (): Promise<void> => {
-    for (let thing = waiting.shift(); thing; thing = waiting.shift()) await read(thing, outcome);
+    for (let ref = waiting.shift(); ref; ref = waiting.shift()) await read(ref, outcome);
   };
   await Promise.all(Array.from({ length: atOnce }, next));
   outcome.check();
@@ -186,10 +186,10 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
     readPage: async () => {
       workbench.recall();
       await discover(workbench);
-      await readEach(watchedOf(workbench), async (thing, outcome) => {
-        if (workbench.statuses.get(thing)?.gone) return;
-        await readStatus(workbench, thing, attention, outcome);
-        if (!workbench.statuses.get(thing)?.gone) await readDetails(workbench, thing, attention, outcome);
+      await readEach(watchedOf(workbench), async (ref, outcome) => {
+        if (workbench.statuses.get(ref)?.gone) return;
+        await readStatus(workbench, ref, attention, outcome);
+        if (!workbench.statuses.get(ref)?.gone) await readDetails(workbench, ref, attention, outcome);
       });
       return wholePage(watchedOf(workbench));
     },
@@ -198,8 +198,8 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
 }
 
 /** Whether something on screen keeps asking about it. */
-function isPolledInView({ cache, statuses, poll }: Workbench, thing: Named, now: number): boolean {
-  const last = statuses.lastRead(thing);
+function isPolledInView({ cache, statuses, poll }: Workbench, ref: Named, now: number): boolean {
+  const last = statuses.lastRead(ref);
   const query = last?.by === undefined ? undefined : cache.getQueryCache().get(last.by);
   return query?.isActive() === true && now - (last?.at ?? 0) < poll.visibleMs * overdueIntervals;
 }
@@ -215,7 +215,7 @@ function unattended(workbench: Workbench, now: number): Named[] {
     return known?.status !== undefined || statuses.lastRead(pin)?.by === undefined;
   });
   const running = runningOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
-  return [...pinned, ...running].filter(thing => !isPolledInView(workbench, thing, now));
+  return [...pinned, ...running].filter(ref => !isPolledInView(workbench, ref, now));
 }
 
 /** Watches over what runs, whatever is on screen, so that its end is announced. Gives how much was asked for. */
@@ -224,9 +224,9 @@ export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
     key: watchKeys.background,
     activity: () => 'open',
     read: async () => {
-      const things = unattended(workbench, Date.now());
-      await readEach(things, (thing, outcome) => readStatus(workbench, thing, 'visible', outcome));
-      return things.length;
+      const refs = unattended(workbench, Date.now());
+      await readEach(refs, (ref, outcome) => readStatus(workbench, ref, 'visible', outcome));
+      return refs.length;
     },
   };
 }

@@ -26,7 +26,7 @@ export const defaultAssumptions = {
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
   // The header that makes the repeat of a start harmless.
   idempotencyHeader: 'Idempotency-Key',
-  // `yes` or `no`: a stream tells its token counts when asked by `stream_options`. Left out once a service refuses it.
+  // `yes` or `no`: a stream gives its token counts when asked by `stream_options`. Left out once a service refuses it.
   streamUsage: 'yes',
   // `yes` or `no`: rewards are logged with the organization's key where no trajectory token is given.
   rewardsWithApiKey: 'yes',

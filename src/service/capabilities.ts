@@ -26,8 +26,8 @@ const routeText =
   /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
- * Whether the answer says that the endpoint does not exist, rather than the thing that was asked for: 404, 405 or 501
- * where the path names no thing, or with a body for an unknown route. A 405 or 501 is never about a thing.
+ * Whether the answer says that the endpoint does not exist, rather than the resource that was asked for: 404, 405 or 501
+ * where the path names no resource, or with a body for an unknown route. A 405 or 501 is never about a resource.
  */
 export function isMissingRoute({ path, namesThing, status, envelope, text }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;

@@ -21,7 +21,7 @@ import type { CallFacts } from './wire-error.ts';
 /** A request for a completion; whether it streams is decided by the function that sends it. */
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
 
-/** What a stream tells. `index` is that of the choice; a request for one answer has only 0. */
+/** What a stream brings. `index` is that of the choice; a request for one answer has only 0. */
 export type ChatEvent =
   | { readonly kind: 'start'; readonly id: string | undefined; readonly model: string | undefined }
   | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }

@@ -234,7 +234,7 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
-/** Whether other requests would fail in the same way, so that sending them helps nobody. */
+/** Whether other requests would fail in the same way, so that sending them is of no use. */
 export function failsAll(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'read_only');

@@ -173,7 +173,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #begin(): Promise<LocatedService> {
     const attempt = this.#ensure();
     this.#attempt = attempt;
-    // Whoever waits hears of a failure; without a waiter it is in the state.
+    // Those who wait get the failure; it is in the state as well.
     attempt.catch(() => {});
     return attempt;
   }

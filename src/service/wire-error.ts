@@ -32,7 +32,7 @@ const unreached: Readonly<Record<string, string>> = {
 export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
   if (reason === 'aborted' || reason === 'deadline') return undefined;
   if (reason !== 'network') return { kind: 'timeout', sent };
-  // A proxy that refuses with such a status does so again; one that found nobody behind it may find somebody.
+  // A proxy that refuses with such a status does so again; one that found no service behind it may find one.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
   return { kind: 'network', sent, final: isRefused || isFinal(code) };
 }

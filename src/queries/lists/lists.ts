@@ -122,8 +122,8 @@ export class Lists {
   }
 
   #count(hash: string, { rows, complete }: ListData<unknown>): void {
-    const known = this.#counts.get(hash);
-    if (known?.rows !== rows.length || known.complete !== complete) {
+    const previous = this.#counts.get(hash);
+    if (previous?.rows !== rows.length || previous.complete !== complete) {
       this.#counts.set(hash, { rows: rows.length, complete });
       for (const listener of this.#listeners) listener();
     }

@@ -1,4 +1,4 @@
-/** The file of what is remembered: its tables, and how it is opened beside other programs that use it. */
+/** The file of what is remembered: its tables, and how it is shared with other programs. */
 
 import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -46,7 +46,7 @@ function openDatabase(path: string, busyMs = 0): DatabaseSync {
   return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
 }
 
-/** Another benchtop holds the file for milliseconds; a screen that stands still for longer is worse than a lost note. */
+/** Another benchtop holds the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
 export const patienceMs = 500;
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const busyCode = 5;

@@ -44,7 +44,7 @@ export function remembering<Row extends object>(
       } catch (error) {
         if (!isNotOffered(error)) throw error;
         const seen = memory.list(kind, parent);
-        const items = seen.map(thing => rowOf<Row>(thing, idName)).filter(keeps);
+        const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
         const note = `This service does not list ${words}; showing what was seen here, as it was then`;
         return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
       }

@@ -64,9 +64,9 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
   };
 }
 
-function isWritten(thing: RememberedResource, written: RememberedResource | undefined): boolean {
-  if (!written || thing.seenAt - written.seenAt >= touchMs) return false;
-  return isDeepStrictEqual({ ...thing, seenAt: 0 }, { ...written, seenAt: 0 });
+function isWritten(resource: RememberedResource, written: RememberedResource | undefined): boolean {
+  if (!written || resource.seenAt - written.seenAt >= touchMs) return false;
+  return isDeepStrictEqual({ ...resource, seenAt: 0 }, { ...written, seenAt: 0 });
 }
 
 function thingOf(row: Row): RememberedResource {
@@ -92,8 +92,8 @@ export class SeenResources {
     this.#tables = tables;
   }
 
-  see(things: readonly SeenResource[], now: number): void {
-    for (const seen of things) {
+  see(resources: readonly SeenResource[], now: number): void {
+    for (const seen of resources) {
       const key = keyOf(seen);
       const old = this.#waiting.get(key) ?? this.#written.get(key) ?? this.#read(seen.kind, seen.id);
       this.#waiting.set(key, joined(old, seen, now));
@@ -102,7 +102,9 @@ export class SeenResources {
 
   flush(): void {
     if (this.#waiting.size === 0) return;
-    const fresh = [...this.#waiting.values()].filter(thing => !isWritten(thing, this.#written.get(keyOf(thing))));
+    const fresh = [...this.#waiting.values()].filter(
+      resource => !isWritten(resource, this.#written.get(keyOf(resource))),
+    );
     this.#waiting.clear();
     if (fresh.length === 0) return;
     const written = this.#tables.runAll(
@@ -111,7 +113,7 @@ export class SeenResources {
         return [this.#tables.scope, kind, id, label, status, parent, JSON.stringify(record), seenAt];
       }),
     );
-    if (written) for (const thing of fresh) this.#written.set(keyOf(thing), thing);
+    if (written) for (const resource of fresh) this.#written.set(keyOf(resource), resource);
   }
 
   list(kind: string, parent?: string): RememberedResource[] {

@@ -83,9 +83,9 @@ export class RememberedStore {
   }
 
   /** Remembers what was seen. It is written a little later, with what is seen next: no answer waits for the disk. */
-  see(things: readonly SeenResource[], now = Date.now()): void {
-    this.#seen.see(things, now);
-    if (things.length > 0) this.#writeSoon();
+  see(resources: readonly SeenResource[], now = Date.now()): void {
+    this.#seen.see(resources, now);
+    if (resources.length > 0) this.#writeSoon();
   }
 
   #writeSoon(): void {
@@ -117,7 +117,7 @@ export class RememberedStore {
     return this.#pages.counts();
   }
 
-  /** Things of a kind, those seen last first; of one parent where it is given. */
+  /** Resources of a kind, those seen last first; of one parent where it is given. */
   list(kind: string, parent?: string): RememberedResource[] {
     return this.#seen.list(kind, parent);
   }
@@ -131,7 +131,7 @@ export class RememberedStore {
     return this.#seen.find(kind, id);
   }
 
-  /** Forgets a thing that is gone from the service. */
+  /** Forgets a resource that is gone from the service. */
   forget(kind: string, id: string): void {
     this.#seen.forget(kind, id);
     this.unpin(kind, id);

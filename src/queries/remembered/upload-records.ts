@@ -17,10 +17,10 @@ export interface UploadRecord {
   readonly manifest: string | undefined;
 }
 
-/** Records of uploads that nobody has continued for so long go. */
+/** Records of uploads that were not continued for so long are dropped. */
 const keptMs = 90 * 24 * 60 * 60_000;
 
-/** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs nobody. */
+/** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs no other. */
 export class UploadRecords {
   readonly #tables: Tables;
 

@@ -16,7 +16,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** What a query tells of itself and of its data. */
+/** What a query declares about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
   /** What the data, or each of its rows, says about a resource. */
   readonly observes?: ((row: never) => Observation) | undefined;

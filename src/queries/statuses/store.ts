@@ -49,7 +49,7 @@ export interface Known {
 
 /** A status that changed while this program was open. */
 export interface Transition {
-  readonly thing: Known;
+  readonly resource: Known;
   readonly from: string;
   readonly to: string;
   /** Whether it came to its end by this, or is gone from the service while it ran. */
@@ -127,8 +127,8 @@ export function unknown({ kind, id }: Named, label: string): Known {
 }
 
 /** What is known of one resource from several answers, outside of any store. */
-export function knownFrom(thing: ResourceRef, observations: readonly Observation[]): Known {
-  return observations.reduce(merged, unknown(thing, thing.label));
+export function knownFrom(resource: ResourceRef, observations: readonly Observation[]): Known {
+  return observations.reduce(merged, unknown(resource, resource.label));
 }
 
 export class StatusStore {
@@ -153,13 +153,13 @@ export class StatusStore {
     return this.#all;
   }
 
-  get(thing: Named): Known | undefined {
-    return this.#entries.get(keyOf(thing))?.known;
+  get(resource: Named): Known | undefined {
+    return this.#entries.get(keyOf(resource))?.known;
   }
 
   /** When it was last read, whichever part of the program read it, in epoch milliseconds; and by which query. */
-  lastRead(thing: Named): { readonly at: number; readonly by: string | undefined } | undefined {
-    const entry = this.#entries.get(keyOf(thing));
+  lastRead(resource: Named): { readonly at: number; readonly by: string | undefined } | undefined {
+    const entry = this.#entries.get(keyOf(resource));
     return entry && { at: entry.readAt, by: entry.readBy };
   }
 
@@ -196,7 +196,7 @@ export class StatusStore {
         this.#entries.set(keyOf(said), entry);
         changed = true;
       }
-      if (moved) transitions.push({ thing: known, from: before.status ?? '', to: known.status ?? '', ended });
+      if (moved) transitions.push({ resource: known, from: before.status ?? '', to: known.status ?? '', ended });
     }
     this.#announce(changed, transitions);
   }
@@ -216,19 +216,19 @@ export class StatusStore {
     if (!entry || entry.announced) return;
     entry.announced = true;
     entry.known = { ...before, endedAt: at };
-    this.#announce(true, [{ thing: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
+    this.#announce(true, [{ resource: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
   }
 
   /**
    * Takes in what was seen before this store was made, by an earlier start of the program or before a switch of profiles.
    * It changes nothing that is known already. What ran then and has ended since is news.
    */
-  recall(things: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
+  recall(resources: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
     let changed = false;
-    for (const { status, seenAt, ...thing } of things) {
-      if (this.#entries.has(keyOf(thing))) continue;
-      const known = { ...unknown(thing, thing.label), status };
-      this.#entries.set(keyOf(thing), {
+    for (const { status, seenAt, ...resource } of resources) {
+      if (this.#entries.has(keyOf(resource))) continue;
+      const known = { ...unknown(resource, resource.label), status };
+      this.#entries.set(keyOf(resource), {
         known,
         readAt: seenAt,
         readBy: undefined,
@@ -242,31 +242,31 @@ export class StatusStore {
   }
 
   /** Notes that it could not be read. Its status stays as it was last read. */
-  failed(thing: ResourceRef, error: string): void {
-    this.#change(thing, known => ({ ...known, error }));
+  failed(resource: ResourceRef, error: string): void {
+    this.#change(resource, known => ({ ...known, error }));
   }
 
   /** Notes that the service no longer has it. That is news where it was seen to run, or is watched for another reason. */
-  gone(thing: Named, isWatched = false, at = Date.now()): void {
-    const entry = this.#entries.get(keyOf(thing));
+  gone(resource: Named, isWatched = false, at = Date.now()): void {
+    const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
     const { status } = entry.known;
     const isNews = isWatched || (entry.seen && isRunning(status));
     entry.known = { ...entry.known, gone: true, error: undefined, ...(isNews ? { endedAt: at } : {}) };
-    this.#announce(true, isNews ? [{ thing: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
+    this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 
   /** Lets go of its end: it has been taken notice of. */
-  dismiss(thing: Named): void {
-    const entry = this.#entries.get(keyOf(thing));
+  dismiss(resource: Named): void {
+    const entry = this.#entries.get(keyOf(resource));
     if (entry?.known.endedAt === undefined) return;
     entry.known = { ...entry.known, endedAt: undefined };
     this.#announce(true, []);
   }
 
   /** Drops it, e.g. because this program deleted it. */
-  forget(thing: Named): void {
-    this.#announce(this.#entries.delete(keyOf(thing)), []);
+  forget(resource: Named): void {
+    this.#announce(this.#entries.delete(keyOf(resource)), []);
   }
 
   #add({ kind, id }: Named, at: number): Entry {
@@ -280,12 +280,12 @@ export class StatusStore {
     };
   }
 
-  #change(thing: ResourceRef, change: (known: Known) => Known): void {
-    const entry = this.#entries.get(keyOf(thing));
-    const before = entry?.known ?? unknown(thing, thing.label);
+  #change(resource: ResourceRef, change: (known: Known) => Known): void {
+    const entry = this.#entries.get(keyOf(resource));
+    const before = entry?.known ?? unknown(resource, resource.label);
     const known = change(before);
     if (entry && isSame(before, known)) return;
-    this.#entries.set(keyOf(thing), {
+    this.#entries.set(keyOf(resource), {
       readAt: 0,
       readBy: undefined,
       statusAt: 0,

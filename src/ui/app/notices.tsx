@@ -18,13 +18,13 @@ export interface Notice {
   readonly words: string;
 }
 
-function wordsOf({ thing, to }: Transition): string {
-  if (thing.gone) return `${thing.label} is gone from the service`;
-  return `${thing.label} ${to}${thing.mean === undefined ? '' : `, mean ${reward(thing.mean)}`}`;
+function wordsOf({ resource, to }: Transition): string {
+  if (resource.gone) return `${resource.label} is gone from the service`;
+  return `${resource.label} ${to}${resource.mean === undefined ? '' : `, mean ${reward(resource.mean)}`}`;
 }
 
-function toastKind({ thing, to }: Transition): Toast['kind'] {
-  if (thing.gone) return 'warning';
+function toastKind({ resource, to }: Transition): Toast['kind'] {
+  if (resource.gone) return 'warning';
   const meaning = statusMeaning(to);
   if (meaning === 'failure') return 'danger';
   return meaning === 'success' ? 'success' : 'info';
@@ -61,8 +61,8 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
-        const isNews = ({ thing, ended }: Transition): boolean =>
-          ended && (statuses.runs(thing.kind) || pins.has(thing.kind, thing.id));
+        const isNews = ({ resource, ended }: Transition): boolean =>
+          ended && (statuses.runs(resource.kind) || pins.has(resource.kind, resource.id));
         const notice = noticeOf(transitions.filter(isNews));
         if (!notice) return;
         toast(notice.toast);

@@ -48,7 +48,7 @@ describe('a transition', () => {
     statuses.report([run('completed', { mean: 0.5 })], times(2));
     statuses.report([run('completed')], times(3));
     expect(transitions).toMatchObject([
-      { from: 'running', to: 'completed', ended: true, thing: { label: 't-words', mean: 0.5, endedAt: 2 } },
+      { from: 'running', to: 'completed', ended: true, resource: { label: 't-words', mean: 0.5, endedAt: 2 } },
     ]);
   });
 
@@ -115,7 +115,9 @@ describe('a transition', () => {
     statuses.gone({ kind: 'run', id: 'evr_1' });
     statuses.gone({ kind: 'run', id: 'b' });
     statuses.gone({ kind: 'run', id: 'never seen' });
-    expect(transitions.map(({ thing, ended }) => [thing.id, thing.gone, ended])).toEqual([['evr_1', true, true]]);
+    expect(transitions.map(({ resource, ended }) => [resource.id, resource.gone, ended])).toEqual([
+      ['evr_1', true, true],
+    ]);
   });
 
   it('of a deployment may leave its end, but not by an answer from before', () => {
@@ -173,7 +175,7 @@ describe('any interleaving of readers', () => {
           times(at),
         );
       }
-      expect(transitions.map(({ thing }) => thing.id).toSorted()).toEqual(ids);
+      expect(transitions.map(({ resource }) => resource.id).toSorted()).toEqual(ids);
     }
   });
 });

@@ -5,8 +5,8 @@ import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
 
 function ended(to: string, more: Partial<Observation> = {}, gone = false): Transition {
   const said: Observation = { kind: 'training', id: 'trn_1', label: 't-words', status: to, mean: 0.5, ...more };
-  const thing = { ...knownFrom({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
-  return { thing, from: 'running', to, ended: true };
+  const resource = { ...knownFrom({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
+  return { resource, from: 'running', to, ended: true };
 }
 
 describe('a notice', () => {

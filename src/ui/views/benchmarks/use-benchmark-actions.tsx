@@ -2,7 +2,7 @@
 
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
-import { useKnown } from '../../../queries/use-workbench.ts';
+import { useLastAnswer } from '../../../queries/use-workbench.ts';
 import { benchmarkCommands, images } from '../../../resources/benchmarks.ts';
 import { listPlace, type Resource } from '../../../resources/define.ts';
 import { training } from '../../../resources/training.ts';
@@ -17,7 +17,7 @@ const TrainWindow = lazyWindow(async () => (await import('../training/train.tsx'
 
 export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => readonly Binding[] {
   const shell = useShell();
-  const known = useKnown();
+  const known = useLastAnswer();
   return benchmarks => {
     const [first] = benchmarks;
     const benchmark = benchmarks.length === 1 ? first : undefined;

@@ -1,4 +1,4 @@
-/** Several things named in a sentence. */
+/** Several names in a sentence. */
 
 /** Named in a sentence up to so many; the rest is counted. */
 const named = 6;

@@ -23,7 +23,7 @@ export interface ActionMenuProps {
   readonly onClose: () => void;
 }
 
-/** Everything that can be done with a thing, to choose from. */
+/** Everything that can be done with a resource, to choose from. */
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
