@@ -96,7 +96,8 @@ describe.each(sampled.map(resource => [resource.names[0], resource] as const))('
     await screen.waitFor(label);
     if (resource.get) {
       await screen.type(`:${resource.names[1]} ${idOf(resource, sample)}\r`);
-      await screen.waitFor(text => text.includes(`${titleOf(resource)} › `) && text.includes(idOf(resource, sample)));
+      await screen.waitFor(`${titleOf(resource)} › `);
+      await screen.waitFor(text => /final|live/.test(text) && text.includes(label));
     }
     const ref = refOf(resource, sample);
     if (!ref) return;

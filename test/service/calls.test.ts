@@ -246,7 +246,7 @@ function rowOf(operation: Operation): Row<Operation> {
 }
 
 /** An answer that has every field that some answer must have. */
-const anything = json({
+const fields = {
   items: [],
   urls: [],
   images: [],
@@ -263,7 +263,7 @@ const anything = json({
   trajectory_id: 't1',
   deployment_id: 'dep_1',
   checkpoint_id: 'ckpt_1',
-});
+};
 
 const credentials = {
   apiKey: { 'x-api-key': apiKey, authorization: undefined },
@@ -275,7 +275,7 @@ describe.each(operations)('%s', operation => {
   const { input, options, request, body, credential = 'apiKey', keyed = false } = rowOf(operation);
 
   it('sends what the document says', async () => {
-    const server = await hostileServer(anything);
+    const server = await hostileServer(json({ ...fields, ...input.params }));
     await untypedCall(serviceAt(server.url).service)(operation, input, options);
     const [seen, ...others] = server.requests;
     expect(others).toEqual([]);
@@ -289,7 +289,7 @@ describe.each(operations)('%s', operation => {
   });
 
   it('can be cancelled', async () => {
-    const server = await hostileServer(anything);
+    const server = await hostileServer(json(fields));
     const { service } = serviceAt(server.url);
     const call = untypedCall(service)(operation, input, { ...options, signal: AbortSignal.abort() });
     expect(await errorOf(call)).toBeInstanceOf(CancelledError);
@@ -302,7 +302,7 @@ const describable = operations.filter(operation => operation !== 'createChatComp
 
 it.each(describable)('describes %s as it is sent, and sends nothing for that', async operation => {
   const { input, request, body } = rowOf(operation);
-  const server = await hostileServer(anything);
+  const server = await hostileServer(json(fields));
   const { service } = serviceAt(server.url);
   const described = service.describe(noting => untypedCall(noting)(operation, input));
   expect(described.map(({ method, path }) => `${method} ${path}`)).toEqual([request]);
@@ -311,7 +311,7 @@ it.each(describable)('describes %s as it is sent, and sends nothing for that', a
 });
 
 it('logs rewards with the key of the organization where no token is given', async () => {
-  const server = await hostileServer(anything);
+  const server = await hostileServer(json(fields));
   await serviceAt(server.url).service.call('logReward', { params: { trajectory_id: 't1' }, body: reward });
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
 });
