@@ -134,14 +134,32 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     expect(session.leftOn()).toEqual([]);
   });
 
+  /** Runs a script of README with the command on the path. */
+  const shell = (script: string, environment: Readonly<Record<string, string>> = {}) => {
+    const PATH = `${join(folder, 'node_modules/.bin')}:${home.env['PATH']}`;
+    return execute('bash', ['-euc', script], { cwd: folder, env: { ...home.env, ...environment, PATH } });
+  };
+
   it('does the same as a script', async () => {
     const script = examples.find(({ language, text }) => language === 'sh' && text.includes('benchtop train'))?.text;
-    const PATH = `${join(folder, 'node_modules/.bin')}:${home.env['PATH']}`;
-    const { stdout } = await execute('bash', ['-euc', script ?? 'false'], { cwd: folder, env: { ...home.env, PATH } });
+    const { stdout } = await shell(script ?? 'false');
     const [before, training, after, deployment, answer] = stdout.split('\n');
     expect(Number(after)).toBeGreaterThan(Number(before));
     expect([training, deployment]).toEqual([expect.stringMatching(/^trn_/), expect.stringMatching(/^dep_/)]);
     expect(answer).toMatch(/\w/);
+  });
+
+  it('is a gate, by the workflow of README', async () => {
+    const workflow = examples.find(
+      ({ language, text }) => language === 'yaml' && text.includes('benchtop compare'),
+    )?.text;
+    const [, gate = 'false'] = /run: \|\n((?: {10}.*\n)+)/.exec(workflow ?? '') ?? [];
+    const script = gate.replaceAll('first@latest', 'words@latest');
+    const idOf = async (name: string) => (await benchtop(['get', 'run', name, '--field', 'id'])).stdout.trim();
+    expect((await shell(script, { BASE: await idOf('before') })).stdout).toMatch(/won|wins/);
+    // The base model against what was trained from it is as bad as the other way round is good.
+    const worse = script.replace('--checkpoint words@latest', '');
+    await expect(shell(worse, { BASE: await idOf('after') })).rejects.toMatchObject({ code: 1 });
   });
 
   it('reaches a service through a proxy, and trusts who the system trusts', async () => {
