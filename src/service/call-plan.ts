@@ -1,4 +1,5 @@
 /** One call with its attempts: where each goes, what it carries, and what its answer means. */
+import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
 import { own } from '../text/own.ts';
@@ -12,13 +13,13 @@ import type { Connection, Credential, Credentials, Place } from './connection.ts
 import { AuthenticationError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
-import type { ServiceOptions, Timeouts } from './options.ts';
-import type { PreparedRequest } from './request.ts';
+import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
+import type { CallInput, PreparedRequest } from './request.ts';
 import { mayHaveWorked, type Outcome } from './retry.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
-export interface Call {
+export interface PreparedCall {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string | number>>;
   readonly request: PreparedRequest;
@@ -44,6 +45,32 @@ export interface CallContext {
   readonly closings: number;
 }
 
+/** An answer whose head says success. */
+export interface OpenAnswer {
+  readonly answer: WireAnswer;
+  /** What errors found in the body need. */
+  readonly facts: CallFacts;
+  /** Makes an error of a connection that failed while the body was read. */
+  readonly failed: (failure: WireFailure, facts: CallFacts) => ServiceError;
+  /** Closes the connection and lets go of the caller's signal. */
+  readonly end: () => void;
+}
+
+/** Sends the operations of a service, whole or as they are written: what chat and uploads need of it. */
+export interface Sender extends CallContext {
+  readonly call: <Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
+    endpoint: Endpoint<Query, Body, Response>,
+    input: CallInput<z.input<Query>, z.input<Body>>,
+    options?: CallOptions,
+  ) => Promise<z.output<Response>>;
+  readonly open: <Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
+    endpoint: Endpoint<Query, Body, Response>,
+    input: CallInput<z.input<Query>, z.input<Body>>,
+    options?: CallOptions,
+  ) => Promise<OpenAnswer>;
+  readonly requireWrites: (operation?: string) => void;
+}
+
 /** Where one attempt of a call goes. */
 interface Route extends Destination {
   readonly place: Place;
@@ -52,7 +79,7 @@ interface Route extends Destination {
 }
 
 export class CallPlan<Value> implements AttemptPlan<Value, Route> {
-  readonly #call: Call;
+  readonly #call: PreparedCall;
   readonly #context: CallContext;
   readonly #read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
   readonly #uncompressed: boolean;
@@ -65,7 +92,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
 
   /** @param read reads an answer whose head says success */
   constructor(
-    call: Call,
+    call: PreparedCall,
     context: CallContext,
     time: TimeLimit,
     read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>,

@@ -12,7 +12,7 @@ import {
   type Usage,
 } from '../contract/inference.ts';
 import { errorOfAnswer, misunderstood, tooLarge } from './answer-error.ts';
-import type { Caller, OpenAnswer } from './caller.ts';
+import type { OpenAnswer, Sender } from './call-plan.ts';
 import { NetworkError, ResponseError, ValidationError } from './errors.ts';
 import { BodyTooLarge, parseJson, readBody, WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
@@ -48,11 +48,11 @@ const patience = { silenceMs: 120_000, deadlineMs: undefined } as const;
 const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
 export class Chat {
-  readonly #caller: Caller;
+  readonly #sender: Sender;
   #usageRefused = false;
 
-  constructor(caller: Caller) {
-    this.#caller = caller;
+  constructor(sender: Sender) {
+    this.#sender = sender;
   }
 
   /**
@@ -61,7 +61,7 @@ export class Chat {
    * @throws ServiceError
    */
   complete(request: ChatRequest, options: CallOptions = {}): Promise<ChatCompletion> {
-    return this.#caller.call(endpoint, { body: { ...request, stream: false } }, { ...wholeAnswerPatience, ...options });
+    return this.#sender.call(endpoint, { body: { ...request, stream: false } }, { ...wholeAnswerPatience, ...options });
   }
 
   /**
@@ -79,7 +79,7 @@ export class Chat {
       return { ...open.facts, details: { ...open.facts.details, partial } };
     };
     try {
-      for await (const event of readAnswer(open, facts, this.#caller.clock.now)) {
+      for await (const event of readAnswer(open, facts, this.#sender.clock.now)) {
         if (event.kind === 'delta' && event.index === 0) {
           content += event.content ?? '';
           reasoning += event.reasoning ?? '';
@@ -97,16 +97,16 @@ export class Chat {
 
   /** Asks for the token counts unless the service has refused to be asked. */
   async #open(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
-    const caller = this.#caller;
-    const asksUsage = caller.assumptions.is('streamUsage') && !this.#usageRefused;
+    const sender = this.#sender;
+    const asksUsage = sender.assumptions.is('streamUsage') && !this.#usageRefused;
     const usage = asksUsage ? { stream_options: { include_usage: true } } : {};
     try {
-      return await caller.open(endpoint, { body: { ...body, stream: true, ...usage } }, options);
+      return await sender.open(endpoint, { body: { ...body, stream: true, ...usage } }, options);
     } catch (error) {
       const refused = error instanceof ValidationError && `${error.param} ${error.message}`.includes('stream_options');
       if (!asksUsage || !refused) throw error;
       this.#usageRefused = true;
-      return caller.open(endpoint, { body: { ...body, stream: true } }, options);
+      return sender.open(endpoint, { body: { ...body, stream: true } }, options);
     }
   }
 }

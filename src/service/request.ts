@@ -1,12 +1,14 @@
 /** Makes of an endpoint and its input what goes over the wire and where to, or refuses before anything is sent. */
+
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
+import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { own } from '../text/own.ts';
 import type { Assumptions } from './assumptions.ts';
-import { RequestError } from './errors.ts';
+import { ApiError, RequestError, type ServiceError } from './errors.ts';
 
 export interface CallInput<Query, Body> {
   readonly params?: Readonly<Record<string, string | number>> | undefined;
@@ -179,4 +181,34 @@ export function endpointUrl(
     if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
   }
   return url;
+}
+
+/** An error that the path is not there, with words about who says that it should be. */
+export function withPlaces(
+  error: ServiceError,
+  endpoint: Endpoint,
+  assumptions: Assumptions,
+  stated: Generation | undefined,
+): ServiceError {
+  if (!error.noSuchPath || error.kind === 'capability_missing') return error;
+  const at = (way: Assumptions): string => `${endpoint.method} ${way.path(endpoint)}`;
+  const setting = assumptions.settingOf(endpoint);
+  const lacks = `This service does not have ${at(assumptions)}`;
+  if (setting) return new ApiError(`${lacks}, which ${setting} of the profile says. Correct that setting.`, error);
+  if (!endpoint.newest) return error;
+  const [own, other] = stated === 'newest' ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
+  const elsewhere = at(assumptions.of(other));
+  const words = stated
+    ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
+    : `This service has neither ${at(assumptions.of(own))} nor ${elsewhere}. Set assumptions.path.${endpoint.operation} in the profile to where it takes this.`;
+  return new ApiError(words, error);
+}
+
+/** The address of chat completions below one that a service gives for a deployment. */
+export function chatAddress(url: URL): URL {
+  const path = url.pathname.replace(/\/+$/, '');
+  if (path.endsWith('/chat/completions')) return url;
+  const chat = new URL(url);
+  chat.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}/chat/completions`;
+  return chat;
 }

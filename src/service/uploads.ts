@@ -8,7 +8,7 @@ import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
 import { type AttemptResult, type Destination, limitTime, withRetries } from './attempts.ts';
-import type { Caller } from './caller.ts';
+import type { Sender } from './call-plan.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
@@ -45,16 +45,16 @@ const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|Signatur
 /** The file was changed while it was read. */
 class FileChanged extends Error {}
 
-export function uploader(caller: Caller, service: ServiceOptions): PutUpload {
+export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
-    caller.requireWrites(operation);
-    const { clock, gates, connection } = caller;
+    sender.requireWrites(operation);
+    const { clock, gates, connection } = sender;
     const { logger, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
     const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
-    const agent = await caller.agents.get(url, 'long');
+    const agent = await sender.agents.get(url, 'long');
     const time = limitTime(options.signal, timeouts.deadlineMs, clock.monotonic());
     const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
     const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
