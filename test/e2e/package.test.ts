@@ -31,6 +31,7 @@ describe('the package', () => {
         'dist/main.js',
         'dist/worker.js',
         'dist/THIRD_PARTY_LICENSES',
+        String(packed.manifest['man']),
         'dist/config.schema.json',
       ]),
     );
