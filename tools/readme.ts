@@ -1,6 +1,6 @@
 /**
  * `npm run readme`: writes the tables of README that are made from the code. They are between `<!-- begin NAME -->` and
- * `<!-- end NAME -->`; a test fails where they are not what this writes.
+ * `<!-- end NAME -->`. With `--check`, as in `npm run lint`, it only says whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { commands } from '../src/commands/table/commands.ts';
@@ -72,5 +72,11 @@ export function withBlocks(text: string): string {
 
 if (import.meta.main) {
   const path = new URL('../README.md', import.meta.url);
-  writeFileSync(path, withBlocks(readFileSync(path, 'utf8')));
+  const text = readFileSync(path, 'utf8');
+  const current = withBlocks(text);
+  if (!process.argv.includes('--check')) writeFileSync(path, current);
+  else if (current !== text) {
+    console.error('README: its tables are not up to date. Run `npm run readme`.');
+    process.exitCode = 1;
+  }
 }
