@@ -237,7 +237,7 @@ export function isUnreachable(error: unknown): boolean {
 /** Whether other requests would fail in the same way, so that sending them is of no use. */
 export function failsAll(error: unknown): boolean {
   if (isUnreachable(error)) return true;
-  return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'read_only');
+  return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
 /** Whether the address or the key of the profile may be what is wrong. */

@@ -7,7 +7,7 @@ import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploa
 import { TrajectoryUpload, type UploadCounts } from '../../../src/queries/uploads/trajectory-upload.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
-import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
+import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
 
 let local: TestService;
 let service: Service;
@@ -118,6 +118,24 @@ describe('a file', () => {
     const { state, outcomes } = await uploaded(line('x'), 'evaluation/not-yours');
     expect([state.phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
     expect(outcomes[0]?.message).toContain('own');
+  });
+
+  it.each([
+    ['the key is refused', 401, 'authentication_error', 'invalid_api_key'],
+    ['the service limits the rate', 429, 'rate_limit_error', 'rate_limited'],
+  ])('stops where %s, with the reason and without an outcome for any line', async (_, status, type, code) => {
+    const server = await hostileServer(refusal(status, type, code));
+    const path = join(folder, 'refused.jsonl');
+    writeFileSync(path, Array.from({ length: 250 }, (__, index) => line(`${index}`)).join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    await upload.run(async () => serviceAt(server.url).service);
+    expect(upload.state.phase).toBe('failed');
+    expect(upload.outcomes).toEqual([]);
+    expect(upload.state).toMatchObject({ error: { code } });
+    // Again, once it is allowed: the whole file is sent.
+    await upload.run(async () => service);
+    expect(upload.state.phase).toBe('done');
+    expect(upload.outcomes).toHaveLength(250);
   });
 
   it('that is not there is said so', async () => {
