@@ -22,7 +22,10 @@ export function statusStyle(status: string, { styles }: Theme): (text: string) =
   return styles[looks[statusMeaning(status)].style];
 }
 
+/** No pane is as wide: what is behind it need not be measured. */
+const longest = 300;
+
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */
 export function statusText(status: string, { glyphs }: Theme): string {
-  return `${glyphs[looks[statusMeaning(status)].glyph]} ${status}`;
+  return `${glyphs[looks[statusMeaning(status)].glyph]} ${status.slice(0, longest).toWellFormed()}`;
 }
