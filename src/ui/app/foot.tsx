@@ -1,7 +1,7 @@
 /** The lines below the panes: a rule, then crumbs and hints or what the program has to say, then the border. */
 import { Box, Text } from 'ink';
 import { displayWidth, truncate } from '../../text/width.ts';
-import { useOffered } from '../keys/router.tsx';
+import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { bottomLine, footLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
@@ -18,7 +18,7 @@ export function Foot({ columns, layout, crumbs, toast }: FootProps) {
   const theme = useTheme();
   const offered = useOffered();
   const line = toast
-    ? toastLine(columns, toast, theme)
+    ? toastLine(columns, toast, offered, theme)
     : footLine(columns, crumbs, room => hintsFor(offered, room), theme);
   return (
     <Box flexDirection="column" flexShrink={0}>
@@ -29,12 +29,22 @@ export function Foot({ columns, layout, crumbs, toast }: FootProps) {
   );
 }
 
-function toastLine(columns: number, { kind, text, tail = '' }: Toast, { styles, glyphs }: Theme): string {
+/** What the program has to say; the keys stay beside it where there is room for some. */
+function toastLine(
+  columns: number,
+  { kind, text, tail = '' }: Toast,
+  offered: readonly Offer[],
+  { styles, glyphs }: Theme,
+): string {
   const marks = { info: glyphs.bullet, success: glyphs.check, warning: glyphs.warning, danger: glyphs.cross } as const;
   const room = columns - 6;
   const end = truncate(tail, room - 2, { position: 'start' });
   const shown = `${truncate(text, room - displayWidth(end))}${end}`;
-  const gap = ' '.repeat(Math.max(0, room - displayWidth(shown)));
+  const free = room - displayWidth(shown);
+  const hints = hintsFor(offered, free - 2).map(({ key, word }) => ({ plain: `<${key}> ${word}`, key, word }));
+  const hintWidth = hints.reduce((sum, { plain }) => sum + displayWidth(plain) + 2, 0);
+  const keys = hints.map(({ key, word }) => `  ${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('');
   const border = styles.border(glyphs.vertical);
-  return `${border} ${styles[kind](`${marks[kind]} ${shown}`)}${gap} ${border}`;
+  const gap = ' '.repeat(Math.max(0, free - hintWidth));
+  return `${border} ${styles[kind](`${marks[kind]} ${shown}`)}${gap}${keys} ${border}`;
 }
