@@ -53,6 +53,6 @@ export function trailOfId(id: string): readonly Place[] | undefined {
 }
 
 /** The way to a record from the section of its resource; undefined where it cannot be opened. */
-export function trailTo(resource: Resource, id: string): readonly Place[] | undefined {
-  return resource.get && [listPlace(resource), recordPlace(resource, id)];
+export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
+  return resource.get && [listPlace(resource), recordPlace(resource, id, label)];
 }

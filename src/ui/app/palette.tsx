@@ -1,8 +1,10 @@
 /** The command palette: views by name and alias, ids, and everything that the keys would do here. */
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
+import type { ResourceRef } from '../../queries/remembered/store.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
-import { resourceNamed, trailOfId, trailTo } from '../../resources/catalogue.ts';
+import { resourceNamed, resourceOfKind, trailOfId, trailTo } from '../../resources/catalogue.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
@@ -21,6 +23,8 @@ import { type Shell, useShell } from './shell-context.tsx';
 
 /** Entries that come first where nothing is typed: those used last. */
 const recentEntries = 8;
+/** Names that are searched: those seen last. */
+const mostNames = 500;
 
 interface PaletteState {
   readonly typed: EditState;
@@ -72,12 +76,26 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
   }));
 }
 
-/** A pasted or typed id opens what it is; `run evr_1` says what it is where the id alone does not. */
-function idEntry(typed: string, navigate: Shell['navigate']): PaletteEntry[] {
+/** What the program has seen of this service, by the names that people gave it. */
+function namedEntries(seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
+  return seen.flatMap(({ kind, id, label }) => {
+    const resource = resourceOfKind(kind);
+    const trail = resource && trailTo(resource, id, label);
+    if (!trail || label === id) return [];
+    const [, one = kind] = resource.names;
+    const run = (): void => navigate({ kind: 'go', trail });
+    return [{ id: `name.${kind}.${id}`, title: sanitiseLine(label), words: [one], note: one, run }];
+  });
+}
+
+/** A pasted or typed id opens what it is; `run evr_1` and `run baseline` say what it is where that alone does not. */
+function idEntry(typed: string, seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
-  const [first = '', id = first] = words;
+  const [first = '', said = first] = words;
   const named = words.length === 2 ? resourceNamed(first) : undefined;
-  const trail = named ? trailTo(named, id) : words.length === 1 ? trailOfId(id) : undefined;
+  const known = seen.find(({ kind, label }) => kind === named?.kind && label === said);
+  const id = known?.id ?? said;
+  const trail = named ? trailTo(named, id, known?.label) : words.length === 1 ? trailOfId(id) : undefined;
   const place = trail?.at(-1);
   if (!trail || place?.view !== 'record') return [];
   const [, one = ''] = resourceNamed(place.resource)?.names ?? [];
@@ -106,13 +124,21 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         };
       }),
   );
+  // Read once: what is seen while one types may wait.
+  const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0).slice(0, mostNames));
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
   const entries = [
-    ...idEntry(typed, navigate),
+    ...idEntry(typed, seen, navigate),
     ...rankEntries(
       typed,
-      [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
+      [
+        ...sectionEntries(registry, navigate),
+        ...commands,
+        ...profileEntries(connection, showProfile),
+        // Without a query they would only be in the way.
+        ...(typed.trim() === '' ? [] : namedEntries(seen, navigate)),
+      ],
       recent,
     ),
   ];

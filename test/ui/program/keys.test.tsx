@@ -1,5 +1,6 @@
 /** Keys and pastes on their way through the whole program. */
 import { describe, expect, it } from 'vitest';
+import { openView } from './actions.tsx';
 import { openProgram } from './rig.tsx';
 
 const pasted = (text: string): string => `\u001b[200~${text}\u001b[201~`;
@@ -32,6 +33,38 @@ describe('the palette', () => {
     await screen.press('down');
     expect(cursor()).toBe(last);
     close();
+  });
+});
+
+describe('names in the palette', () => {
+  it.each([
+    ['a benchmark', 't-words', 'Benchmarks › t-words'],
+    ['a run, after what it is', 'run baseline', 'Runs › baseline'],
+  ])('open %s', async (_, typed, crumbs) => {
+    const { screen, workbench } = await openView({ view: 'list', resource: 'runs' });
+    await screen.waitFor('▸ baseline');
+    workbench.remembered.see([{ kind: 'benchmark', id: 'bench_1', label: 't-words', status: 'ready', record: {} }]);
+    await screen.type(`:${typed}`);
+    await screen.waitFor(typed);
+    await screen.press('enter');
+    await screen.waitFor(crumbs);
+  });
+
+  it('come behind the sections', async () => {
+    const { screen, workbench } = await openView({ view: 'list', resource: 'datasets' });
+    workbench.remembered.see([{ kind: 'run', id: 'evr_9', label: 'runs', status: 'completed', record: {} }]);
+    await screen.type(':runs');
+    await screen.press('enter');
+    await screen.waitFor('▸ baseline');
+  });
+});
+
+describe('a line that says what happened', () => {
+  it('leaves the keys in sight', async () => {
+    const { screen } = await openView({ view: 'list', resource: 'benchmarks' });
+    await screen.press('P');
+    await screen.waitFor('Polling is stopped');
+    expect(screen.text()).toMatch(/Polling is stopped.*<enter> open/);
   });
 });
 
