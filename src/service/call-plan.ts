@@ -218,6 +218,8 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     return {
       method,
       isWrite: this.isWrite,
+      // Part of the answer may be on screen.
+      ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again for a whole answer.' }),
       path: url.pathname,
       host: url.host,
       auth,

@@ -300,6 +300,8 @@ describe('before the first word', () => {
   it('is tried again only where that is harmless', async () => {
     const lost = await answer(resetAtOnce);
     expect(lost.error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
+    expect(String(lost.error)).toContain('Ask again for a whole answer.');
+    expect(String(lost.error)).not.toContain('Nothing was changed');
     const server = await hostileServer(
       refusal(503, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),
       stream([stop]),
