@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { untypedCall } from '../service/index.ts';
-import { errorMessage } from '../text/errors.ts';
+import { errorCode, errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -80,13 +80,22 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
   }
 }
 
+async function readBody(given: string, io: CommandIo): Promise<string> {
+  if (given === '-') return readAll(io.input);
+  if (!given.startsWith('@')) return given;
+  const path = given.slice(1);
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`The body cannot be read from ${path} (${errorCode(error)}).`);
+  });
+}
+
+/** @throws CommandError where it cannot be read, or is not JSON */
 async function wholeBody(given: string, io: CommandIo): Promise<unknown> {
-  const text =
-    given === '-' ? await readAll(io.input) : given.startsWith('@') ? await readFile(given.slice(1), 'utf8') : given;
+  const text = await readBody(given, io);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`The body is no JSON: ${errorMessage(error)}`);
+    throw new CommandError(`The body is not JSON: ${errorMessage(error)}`);
   }
 }
 
@@ -138,7 +147,8 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
   }
   const tokenName = flags.tokenEnv;
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
-  if (tokenName !== undefined && !token) throw new CommandError(`The variable ${tokenName} is not set.`);
+  if (tokenName !== undefined && !token)
+    throw new CommandError(`The variable ${tokenName} is not set.`, exitCodes.forbidden);
   return withService(flags, io, async ({ service, signal }) => {
     const options = { signal, token, idempotencyKey: flags.idempotencyKey };
     const answer = await untypedCall(service)(endpoint.operation as Operation, { params, query, body }, options);

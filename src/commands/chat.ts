@@ -64,7 +64,8 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
     };
 
     if (words.length > 0 || !io.input.isTTY) {
-      const asked = words.length > 0 ? words.join(' ') : (await readAll(io.input)).trim();
+      const piped = io.input.isTTY ? '' : (await readAll(io.input)).trim();
+      const asked = [words.join(' '), piped].filter(Boolean).join('\n\n');
       if (asked === '') throw new CommandError('There is no text to ask with.');
       await answer(asked, signal);
     } else await talk(io, answer);

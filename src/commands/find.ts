@@ -5,6 +5,7 @@ import { rememberRows } from '../queries/remembered/listing.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
+import { ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './parse.ts';
@@ -63,9 +64,12 @@ export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-',
 /** The rows with this id or this name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
+  // Besides its id, what its list shows first is its name to whoever reads that.
+  const [title] = resource.columns;
+  const isCalled = (row: object): boolean => [source.id(row), resource.label?.(row), title?.value(row)].includes(word);
   const found: object[] = [];
   for await (const { rows } of pagesOf(resource, {}, context)) {
-    for (const row of rows) if (source.id(row) === word || resource.label?.(row) === word) found.push(row);
+    for (const row of rows) if (isCalled(row)) found.push(row);
   }
   return found;
 }
@@ -128,7 +132,14 @@ export async function findOne(resource: Resource, word: string, context: Command
 
 /** The id for an id or a name. @throws CommandError as `findAmong` does */
 export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
-  return (await findAmong([resource], word, context)).id;
+  try {
+    return (await findAmong([resource], word, context)).id;
+  } catch (error) {
+    // Where single ones cannot be read, the id is all there is.
+    const isUnread = error instanceof ServiceError && error.kind === 'capability_missing';
+    if (isUnread && resource.idPattern?.test(word)) return word;
+    throw error;
+  }
 }
 
 /** A checkpoint, with what its training run says of it where that is known. */

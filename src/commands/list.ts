@@ -1,15 +1,17 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
+import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope, ScopeName } from '../resources/place.ts';
+import { ServiceError } from '../service/errors.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { idOf, pagesOf, resourceOrThrow } from './find.ts';
+import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { type ListFormat, rowsText } from './output.ts';
+import { filtered, type ListFormat, rowsText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -18,11 +20,37 @@ const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as cons
 
 type Flags = Given<'list'>['flags'];
 
-/** By its id or its title. @throws CommandError naming what there is */
-function columnNamed({ columns }: Resource, name: string): Column<object> {
-  const found = columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
+/** A field of the rows that is no column: the contract's names are taken wherever a column is named. */
+function fieldColumn(name: string): Column<object> {
+  const value = (row: object): unknown => (Object.hasOwn(row, name) ? Reflect.get(row, name) : undefined);
+  const shown = (row: object): string | number | undefined => {
+    const found = value(row);
+    return found === null || found === undefined || typeof found === 'number' ? (found ?? undefined) : asText(found);
+  };
+  return { id: name, title: name, width: { min: 8, max: 60, grow: 1 }, value: shown, exported: value };
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : safeJson(value));
+
+const noColumn = ({ columns }: Resource, name: string): CommandError =>
+  new CommandError(
+    `There is no column or field ${name || 'with an empty name'}. Columns: ${columns.map(({ id }) => id).join(', ')}.`,
+  );
+
+/** By its id, its title or the contract's name of a field. @throws CommandError for what can be none of these */
+function columnNamed(resource: Resource, name: string): Column<object> {
+  const found = resource.columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
   if (found) return found;
-  throw new CommandError(`There is no column ${name}. There are ${columns.map(({ id }) => id).join(', ')}.`);
+  if (/^[a-z][a-z0-9_]*$/.test(name)) return fieldColumn(name);
+  throw noColumn(resource, name);
+}
+
+/** @throws CommandError where a column was named that no row has as a field */
+function checkFields(resource: Resource, named: readonly Column<object>[], rows: readonly object[]): void {
+  const wrong = named.find(
+    ({ id }) => !resource.columns.some(column => column.id === id) && !rows.some(row => Object.hasOwn(row, id)),
+  );
+  if (wrong) throw noColumn(resource, wrong.id);
 }
 
 function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column<object>[] {
@@ -44,23 +72,48 @@ function withWholeIds(columns: readonly Column<object>[], rows: readonly object[
   });
 }
 
-/** Names of resources become their ids. */
-async function scopeOf(flags: Flags, context: CommandContext): Promise<Scope> {
+/** Names become ids. @throws CommandError where there is none of the name */
+async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: CommandContext): Promise<Scope> {
   const scope: { -readonly [Name in ScopeName]?: string } = {};
-  for (const name of scopeNames) {
+  for (const name of scopes) {
     const word = flags[name];
     if (word === undefined) continue;
     const of = resourceNamed(name);
-    scope[name] = of?.idPattern ? await idOf(of, word, context) : word;
+    if (!of) scope[name] = word;
+    else if (name === 'dataset') scope[name] = await datasetName(of, word, context);
+    else scope[name] = await idOf(of, word, context);
   }
   return scope;
 }
 
+/** Trajectories are narrowed by the name of a dataset, not by its id or title. */
+async function datasetName(datasets: Resource, word: string, context: CommandContext): Promise<string> {
+  try {
+    const { row } = await findAmong([datasets], word, context);
+    return 'dataset_name' in row && typeof row.dataset_name === 'string' ? row.dataset_name : word;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'capability_missing') return word;
+    throw error;
+  }
+}
+
+const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
+
 /** Before anything is asked. */
-function checkScopes({ names: [name], scopes = [], needs }: Resource, flags: Flags): void {
-  const wrong = scopeNames.find(scope => flags[scope] !== undefined && !scopes.includes(scope));
+function checkScopes(resource: Resource, flags: Flags): void {
+  const { scopes = [], needs } = resource;
+  const [name] = resource.names;
+  const isWrong = (scope: ScopeName): boolean =>
+    flags[scope] !== undefined && !scopes.includes(scope) && !(scope === 'status' && statusOf(resource));
+  const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
-  if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: say --${needs} ID.`);
+  if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
+  if (flags.reverse && flags.sort === undefined) throw new CommandError('--reverse needs --sort COLUMN.');
+  if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
+    throw new CommandError(
+      '--columns is for tables, CSV and Markdown: JSON holds whole rows. --jq chooses fields of them.',
+    );
+  }
 }
 
 export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promise<number> {
@@ -71,30 +124,47 @@ export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promis
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? usualLimit);
   const columns = columnsOf(resource, flags);
   const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
+  const status = resource.scopes?.includes('status') ? undefined : flags.status;
 
   return withService(flags, io, async context => {
-    const scope = await scopeOf(flags, context);
+    const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
+    const hasStatus = (row: object): boolean =>
+      status === undefined || String(statusOf(resource)?.value(row)).toLowerCase() === status.toLowerCase();
     let notes: readonly string[] = [];
     const rows: object[] = [];
     let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
       notes = page.notes;
-      const { rows: kept, notice } = arrange(page.rows, { filter: flags.filter ?? '', sort: undefined });
+      const { rows: kept, notice } = arrange(page.rows.filter(hasStatus), {
+        filter: flags.filter ?? '',
+        sort: undefined,
+      });
       if (notice) throw new CommandError(notice);
       for (const row of kept) rows.push(row);
       // An order is that of all rows.
       more = rows.length > limit;
       if (more && !sort) break;
     }
+    if (rows.length === 0 && flags.status !== undefined && statusMeaning(flags.status) === 'unknown') {
+      throw new CommandError(`There is no status ${flags.status}.`, exitCodes.notFound);
+    }
+    checkFields(resource, [...columns, ...(sort ? [sort] : [])], rows);
     const ordered = sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows;
     const shown = ordered.slice(0, limit);
-    if (flags.ids) await io.print(shown.map(row => `${safeJson(source.id(row)).slice(1, -1)}\n`).join(''));
-    else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io.columns));
+    const line = (value: unknown): string => `${safeJson(asText(value ?? '')).slice(1, -1)}\n`;
+    if (flags.ids) await io.print(shown.map(row => line(source.id(row))).join(''));
+    else if (flags.field !== undefined) {
+      const field = flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
+      if (field) checkFields(resource, [field], shown);
+      await io.print(shown.map(row => line(field ? (field.exported ?? field.value)(row) : source.id(row))).join(''));
+    } else if (flags.jq !== undefined) await io.print(await filtered(shown, flags.jq, io));
+    else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
     for (const note of notes) io.note(note);
-    if (shown.length === 0) io.note(`There are no ${resource.names[0]}${flags.filter ? ' that match' : ''}.`);
-    if (more) io.note(`There are more: these are the first ${limit}. --limit N or --all gives others.`);
+    const narrowed = flags.filter !== undefined || flags.status !== undefined;
+    if (shown.length === 0) io.note(`There are no ${resource.names[0]}${narrowed ? ' that match' : ''}.`);
+    if (more) io.note(`There are more than these ${limit}: use --limit N or --all.`);
     return exitCodes.done;
   });
 }

@@ -1,10 +1,12 @@
 /** Results as text: tables for people, JSON and its like for programs. */
 
-import { type Column, cellText, columnGap, exportColumns, type FittedColumn, fitColumns } from '../present/column.ts';
+import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
+import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { wantsColour } from '../text/terminal.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -12,37 +14,53 @@ import type { CommandIo } from './io.ts';
 
 export type ListFormat = 'table' | ExportFormat;
 
-/** Every column as wide as its longest cell. */
-function naturalColumns<Row>(columns: readonly Column<Row>[], cells: readonly string[][]): FittedColumn<Row>[] {
-  return columns.map((column, index) => ({
-    column,
-    width: cells.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? '')), displayWidth(column.title)),
-  }));
+/** What the terminal is asked to draw a status in, by what it means; nothing for the rest. */
+const colours: Partial<Record<StatusMeaning, string>> = { success: '32', failure: '31', running: '33', waiting: '33' };
+
+function coloured(text: string, status: string): string {
+  const colour = colours[statusMeaning(status)];
+  return colour === undefined ? text : `\u001b[${colour}m${text}\u001b[39m`;
+}
+
+/** Whether what is printed may hold colours: on a terminal unless they are refused, elsewhere where they are forced. */
+function hasColours({ environment, columns }: Pick<CommandIo, 'environment' | 'columns'>): boolean {
+  return wantsColour(environment) ?? columns !== undefined;
 }
 
 /**
- * Rows as a table with a header. On a terminal of `width` cells every line fits: what has no room is cut, and columns that
- * find none are left out. Elsewhere (`undefined`) nothing is cut.
+ * Rows as a table with a header. On a terminal every line fits: what has no room is cut, and columns that find none are
+ * left out. Elsewhere nothing is cut: cells are separated by tabs, with times as the service sent them.
  */
 export function tableText<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  width: number | undefined,
+  io: Pick<CommandIo, 'environment' | 'columns'>,
 ): string {
-  const cells = (shown: readonly Column<Row>[]): string[][] =>
-    rows.map(row => shown.map(column => sanitiseLine(cellText(column, row))));
-  const fitted = width === undefined ? naturalColumns(columns, cells(columns)) : fitColumns(columns, width);
-  const shown = fitted.map(({ column }) => column);
-  const line = (texts: readonly string[]): string =>
+  const paint = hasColours(io) ? coloured : (text: string) => text;
+  if (io.columns === undefined) {
+    const cell = (column: Column<Row>, row: Row): string => {
+      const value = (column.exported ?? column.value)(row);
+      const text =
+        value === undefined || value === null ? '' : typeof value === 'object' ? safeJson(value) : String(value);
+      const safe = sanitiseLine(text);
+      return column.status ? paint(safe, text) : safe;
+    };
+    const lines = [columns.map(({ title }) => title), ...rows.map(row => columns.map(column => cell(column, row)))];
+    return lines.map(texts => `${texts.join('\t')}\n`).join('');
+  }
+  const fitted = fitColumns(columns, io.columns);
+  const line = (cellOf: (column: Column<Row>) => string, isHead: boolean): string =>
     fitted
-      .map(({ column, width: room }, index) => {
-        const text = texts[index] ?? '';
-        const fits = displayWidth(text) <= room ? text : fitCells(text, room);
-        return column.align === 'right' ? padStart(fits, room) : padEnd(fits, room);
+      .map(({ column, width }) => {
+        const text = cellOf(column);
+        const fits = displayWidth(text) <= width ? text : fitCells(text, width);
+        const padded = column.align === 'right' ? padStart(fits, width) : padEnd(fits, width);
+        return column.status && !isHead ? paint(padded, text) : padded;
       })
       .join(' '.repeat(columnGap))
       .trimEnd();
-  return [shown.map(({ title }) => title), ...cells(shown)].map(texts => `${line(texts)}\n`).join('');
+  const body = rows.map(row => line(column => sanitiseLine(cellText(column, row)), false));
+  return [line(({ title }) => title, true), ...body].map(text => `${text}\n`).join('');
 }
 
 /** Rows in any format. A file gets the values as they came; a terminal nothing that would act on it. */
@@ -50,11 +68,11 @@ export function rowsText<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   format: ListFormat,
-  width: number | undefined,
+  io: Pick<CommandIo, 'environment' | 'columns'>,
 ): string {
-  if (format === 'table') return tableText(rows, columns, width);
+  if (format === 'table') return tableText(rows, columns, io);
   const text = exportRows(format, rows, exportColumns(columns));
-  return width === undefined ? text : sanitise(text, { multiline: true });
+  return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
 /** Names and values, a line each; long values go on below themselves. */

@@ -1,12 +1,16 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
 
-import { stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
 import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { describeError, ServiceError } from '../service/errors.ts';
-import { errorMessage } from '../text/errors.ts';
+import { errorCode, errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -130,22 +134,68 @@ async function uploadTrajectories(
   return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
 }
 
+/** A record that is written over several lines is one record all the same: larger ones are taken as lines. */
+const longestRecord = 64 * 1024 * 1024;
+
+/** The file as `upload` reads it: standard input is kept in a file, and a single record of many lines becomes one line. */
+async function asLines(path: string, folder: string, io: CommandIo): Promise<string> {
+  const kept = join(folder, 'trajectories.jsonl');
+  if (path === '-') {
+    if (io.input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
+    await pipeline(io.input, createWriteStream(kept, { mode: 0o600 }));
+  }
+  const source = path === '-' ? kept : path;
+  if ((await stat(source)).size > longestRecord) return source;
+  const text = await readFile(source, 'utf8');
+  const [line = ''] = text.trimStart().split('\n', 1);
+  if (!line.startsWith('{') || isJson(line)) return source;
+  if (!isJson(text)) return source;
+  await writeFile(kept, `${JSON.stringify(JSON.parse(text))}\n`, { mode: 0o600 });
+  return kept;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws CommandError where it cannot be read */
+async function isFolder(path: string): Promise<boolean> {
+  if (path === '-') return false;
+  const facts = await stat(path).catch((error: unknown) => {
+    throw new CommandError(`${path} cannot be read: ${errorMessage(error)}`);
+  });
+  return facts.isDirectory();
+}
+
 export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
-  const facts = await stat(path).catch((error: unknown) => {
-    throw new CommandError(`It cannot be read: ${errorMessage(error)}`);
-  });
+  const isBenchmark = await isFolder(path);
   const { dataset, failures, json = false, new: startOver = false } = flags;
-  if (facts.isDirectory() && dataset !== undefined) {
+  if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
-  if (!facts.isDirectory() && dataset === undefined) {
+  if (isBenchmark) {
+    await stat(join(path, 'manifest.json')).catch((error: unknown) => {
+      throw new CommandError(`${path} holds no manifest.json that can be read (${errorCode(error)}).`);
+    });
+  }
+  if (!isBenchmark && dataset === undefined) {
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
-  if (!facts.isDirectory() && startOver) throw new CommandError('--new is for the folder of a benchmark.');
+  if (!isBenchmark && startOver) throw new CommandError('--new is for the folder of a benchmark.');
   return withService(flags, io, async context => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
-    return uploadTrajectories(path, dataset, { json, failures }, context, io);
+    const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-'));
+    try {
+      return await uploadTrajectories(await asLines(path, folder, io), dataset, { json, failures }, context, io);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 }

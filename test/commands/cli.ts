@@ -63,7 +63,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       columns,
       signal: signal ?? new AbortController().signal,
     };
-    const code = await runCommandLine([...command.split(' '), ...args], io);
+    const code = await runCommandLine([...command.split(' ').filter(Boolean), ...args], io);
     return { code, out, notes: notes.join('\n') };
   };
 }

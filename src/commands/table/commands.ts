@@ -29,18 +29,24 @@ export const commands = {
       run: { value: 'ID|NAME', says: 'trajectories of an evaluation run' },
       training: { value: 'ID|NAME', says: 'checkpoints (needed) and trajectories of a training run' },
       dataset: { value: 'NAME', says: 'trajectories of a dataset' },
-      status: { value: 'STATUS', says: 'deployments that have it' },
-      filter: { value: 'TEXT', short: 'q', says: 'rows that hold the text; /re/, !text and ~fuzzy as on screen' },
-      sort: { value: 'COLUMN', says: 'by a column; reads all rows' },
+      status: { value: 'STATUS', says: 'rows that have it' },
+      filter: { value: 'TEXT', says: 'rows that hold the text; /re/, !text and ~fuzzy as on screen' },
+      sort: { value: 'COLUMN', short: 's', says: 'by a column or a field of the JSON; reads all rows' },
       reverse: { short: 'r', says: 'the other way round' },
       limit: { value: 'N', short: 'L', number: 'count', says: 'at most so many rows (default: 100)' },
       all: { short: 'a', says: 'all rows' },
-      columns: { value: 'A,B', short: 'c', says: 'these columns' },
+      columns: { value: 'A,B', short: 'c', says: 'these columns or fields of the JSON' },
       wide: { short: 'w', says: 'all columns' },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, says: 'how the rows are written' },
-      ...jsonFlag,
+      ...recordFlags,
+      field: { value: 'NAME', says: 'one field of each row alone, a line each' },
       ids: { says: 'the ids alone, one a line' },
     },
+    apart: [
+      [...recordApart, 'format', 'ids'],
+      ['columns', 'wide', 'ids', 'field', 'jq'],
+      ['limit', 'all'],
+    ],
     examples: [
       'benchtop list runs --benchmark t-words --sort mean --reverse',
       'benchtop list checkpoints --training first',
@@ -74,7 +80,8 @@ first word may say of which kind they are. Without an id: all that runs or is pi
   }),
   chat: spec({
     summary: 'ask a model, or talk with it',
-    about: 'Asks once where there is a text, or one is piped in; else talks until an empty line.',
+    about:
+      'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line.',
     args: [{ name: 'MODEL' }, { name: 'TEXT', many: true, optional: true }],
     takesText: true,
     flags: {
@@ -90,7 +97,7 @@ first word may say of which kind they are. Without an id: all that runs or is pi
   upload: spec({
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are sent, it is ingested, and the build of its images
-begins; benchtop watch ID waits for that. A file holds trajectories, one JSON object a line, or an array of them.
+begins; benchtop watch ID waits for that. A file, or - for standard input, holds trajectories: one JSON object a line, an array of them, or a single one.
 After a failure the same command continues where it stopped.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {

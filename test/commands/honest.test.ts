@@ -1,0 +1,163 @@
+/** What a script can rely on: no typo passes, and every stream holds what it is for. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+let runId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  await service.readyBenchmark('t-words');
+  runId = (await cli('evaluate', ['t-words', '-m', 'benchtop/tutor-base', '--name', 'first', '-w'])).out.trim();
+});
+afterAll(() => service.end());
+
+describe('a name in a filter', () => {
+  it.each([
+    ['trajectories --run evr_xxxxxxxxxxxx', /evr_xxxxxxxxxxxx/],
+    ['trajectories --run nothing', /no .*run nothing/],
+    ['trajectories --dataset nope', /no dataset nope/],
+    ['trajectories --training nope', /no training run nope/],
+    ['deployments --status nope', /There is no status nope/],
+    ['runs --status nope', /There is no status nope/],
+    ['runs --benchmark bench_nope', /bench_nope/],
+  ])('that is not there ends with 5: list %s', async (line, words) => {
+    const { code, out, notes } = await cli('list', line.split(' '));
+    expect({ code, out }).toEqual({ code: exitCodes.notFound, out: '' });
+    expect(notes).toMatch(words);
+  });
+
+  it('may be what the list shows: the title of a dataset, the status of any row', async () => {
+    const shown = (await cli('list', ['datasets', '--columns', 'dataset'])).out.split('\n')[1] ?? '';
+    expect(shown).toBe('Evaluations of t-words');
+    const byTitle = await cli('list', ['trajectories', '--dataset', shown, '--ids', '--all']);
+    expect(byTitle.out.trim().split('\n')).toHaveLength(28);
+    expect((await cli('list', ['runs', '--status', 'COMPLETED', '--ids'])).out).toBe(`${runId}\n`);
+    expect(await cli('list', ['runs', '--status', 'failed'])).toMatchObject({
+      code: 0,
+      notes: expect.stringContaining('no runs'),
+    });
+  });
+});
+
+describe('fields', () => {
+  it('have the names of the contract wherever a column is named', async () => {
+    const { out } = await cli('list', [
+      'runs',
+      '--columns',
+      'display_name,status,eval_run_id',
+      '--sort',
+      'display_name',
+    ]);
+    expect(out).toBe(`display_name\tSTATUS\teval_run_id\nfirst\tcompleted\t${runId}\n`);
+    expect((await cli('list', ['runs', '--field', 'display_name'])).out).toBe('first\n');
+    expect((await cli('list', ['runs', '--field', 'id'])).out).toBe(`${runId}\n`);
+    for (const flag of ['--columns', '--sort', '--field']) {
+      expect(await cli('list', ['runs', flag, 'display_nam'])).toMatchObject({ code: exitCodes.usage, out: '' });
+    }
+  });
+});
+
+describe('flags that do not go together', () => {
+  it.each([
+    ['runs --json --columns name', /--columns is for tables/],
+    ['runs --json --format csv', /--format cannot be used with --json/],
+    ['runs --ids --json', /--json cannot be used with --ids/],
+    ['runs --limit 1 --all', /--limit cannot be used with --all/],
+    ['runs --wide --columns name', /cannot be used with/],
+    ['runs --reverse', /--reverse needs --sort/],
+    ['runs --theme dark', /Unknown option '--theme'/],
+  ])('are refused: list %s', async (line, words) => {
+    const outcome = await cli('list', line.split(' '));
+    expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
+    const { notes } = outcome;
+    expect(line.includes('--json') ? JSON.parse(notes).error.message : notes).toMatch(words);
+  });
+});
+
+describe('streams', () => {
+  it('a pipe gets tabs and whole times, a terminal columns and colours', async () => {
+    const piped = (await cli('list', ['runs', '--columns', 'name,status,started'])).out.split('\n')[1] ?? '';
+    expect(piped).toMatch(/^first\tcompleted\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const onTerminal = (environment: Record<string, string>) =>
+      cli('list', ['runs', '--columns', 'name,status'], { columns: 60, environment });
+    expect((await onTerminal({})).out).toContain('\u001b[32mcompleted');
+    expect((await onTerminal({ NO_COLOR: '1' })).out).not.toContain('\u001b');
+    const forced = await cli('list', ['runs', '--columns', 'status'], { environment: { FORCE_COLOR: '1' } });
+    expect(forced.out).toContain('\u001b[32mcompleted');
+  });
+
+  it('with --json notes and errors are JSON too, a line each', async () => {
+    const { out, notes } = await cli('list', ['benchmarks', '--limit', '1', '--json']);
+    expect(JSON.parse(out)).toHaveLength(1);
+    expect(JSON.parse(notes)).toEqual({ note: expect.stringContaining('more than these 1') });
+    for (const line of [
+      ['list', '--json'],
+      ['get', 'evr_none', '--json'],
+      ['lsit', '--json'],
+      ['watch', '', '--json'],
+    ]) {
+      const wrong = await cli(line[0] ?? '', line.slice(1));
+      expect(wrong.out).toBe('');
+      expect(JSON.parse(wrong.notes).error.message).toMatch(/./);
+    }
+    expect(JSON.parse((await cli('list', ['runs', '--format', 'json', '--sort', 'x y'])).notes).error.name).toBe(
+      'CommandError',
+    );
+    expect(JSON.parse((await cli('watch', ['--json'])).notes)).toEqual({ note: 'Nothing runs.' });
+  });
+
+  it('what is piped into chat is appended to its text', async () => {
+    const answers = json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] });
+    const server = await hostileServer(answers);
+    await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['m', 'explain', 'this:'], { input: 'some context\n' });
+    const [sent] = server.requests.map(({ body }) => JSON.parse(body));
+    expect(sent.messages.at(-1).content).toBe('explain this:\n\nsome context');
+  });
+});
+
+it.each([
+  ['watch', [''], exitCodes.usage, /One of the ids is empty/],
+  ['watch', ['first'], exitCodes.done, /^$/],
+  ['get', [''], exitCodes.usage, /it was empty/],
+  ['get', ['evals', 'first'], exitCodes.done, /^$/],
+  ['get', ['Run', 'first'], exitCodes.done, /^$/],
+  ['get', ['rnu', 'first'], exitCodes.usage, /There is no resource rnu\. Did you mean .*run/],
+  ['api', ['listBenchmarks', '--body', '@nope.json'], exitCodes.usage, /cannot be read from nope\.json \(ENOENT\)/],
+  ['serve', ['--port', 'abc'], exitCodes.usage, /--port takes a whole number/],
+  ['serve', ['--rate-limit', 'x'], exitCodes.usage, /--rate-limit takes a number above 0/],
+  ['serve', ['--api-key-env', 'NOPE', '--data', '/nowhere'], exitCodes.forbidden, /names NOPE, which is not set/],
+  ['secret', [], exitCodes.usage, /benchtop secret needs one of these words: set/],
+  ['secret', ['get'], exitCodes.usage, /Unknown command 'get'/],
+  ['', [], exitCodes.usage, /needs a terminal/],
+  ['', ['--theme', 'mauve'], exitCodes.usage, /--theme takes one of terminal, dark/],
+])('%s %j ends with %i', async (command, args, code, words) => {
+  const outcome = await cli(command, args);
+  expect(outcome.code).toBe(code);
+  expect(outcome.notes).toMatch(words);
+});
+
+it('upload takes standard input, and a single record that is written over several lines', async () => {
+  const record = JSON.stringify({ trace_id: 't1', messages: [{ role: 'user', content: 'hello' }] }, undefined, 2);
+  const piped = await cli('upload', ['-', '--dataset', 'piped', '--json'], { input: record });
+  expect(piped).toMatchObject({ code: exitCodes.done });
+  expect(JSON.parse(piped.out)).toMatchObject([{ line: 1, status: 'uploaded' }]);
+  const file = join(testFolder(), 'one.json');
+  writeFileSync(file, record.replace('t1', 't2'));
+  expect((await cli('upload', [file, '--dataset', 'piped'])).out).toBe('1 stored, 0 skipped, 0 failed\n');
+});
+
+it('wrong files and settings end with 2', async () => {
+  const folder = testFolder();
+  expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ keys: { 'nope.nothing': ['x'] }, profiles: 1 }));
+  const environment = { BENCHTOP_CONFIG_DIR: folder };
+  expect((await cli('list', ['runs'], { environment })).code).toBe(exitCodes.usage);
+});
