@@ -116,6 +116,7 @@ async function typeFilter(terminal: TimedTerminal, rows: number): Promise<number
   await terminal.key('/');
   const typed: number[] = [];
   for (const letter of 'benchmark 77') typed.push((await terminal.key(letter)).ms);
+  await terminal.reach(` of ${rows} `);
   await terminal.keyUntil('\u001b', new RegExp(`\\d/${rows} `));
   return typed;
 }
