@@ -56,6 +56,7 @@ export async function run({ lines: _, ...flags }: WorkbenchFlags): Promise<numbe
   const { config } = session;
   checkKeys(config);
   keepHeapSmall();
+  process.on('exit', () => session.workbench.closeNow());
   const theme = themeFor(config.preferences.theme.value, process.env);
   const code = await startTerminal(terminal => <Root session={session} terminal={terminal} theme={theme} />, {
     onSuspend: suspended => session.workbench.setSuspended(suspended),

@@ -240,6 +240,15 @@ export class Workbench {
     else void Promise.all(busy.map(ended)).then(() => this.#closeStore());
   }
 
+  /**
+   * Writes what is to be remembered and closes the file, within the call: for an end that waits for nothing. A file that is
+   * left open is recovered by the next start before its first frame.
+   */
+  closeNow(): void {
+    this.#closing = true;
+    this.#closeStore();
+  }
+
   #closeStore(): void {
     this.#remembered?.close();
     this.#remembered = undefined;

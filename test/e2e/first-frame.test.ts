@@ -1,7 +1,9 @@
 /** A start of the built program on a service that it has seen before, and that answers late, never, or not at all. */
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshHome, openSession, type Session } from './session.ts';
 
@@ -64,6 +66,15 @@ afterEach(async () => {
 
 /** What the terminal was sent first: one frame. */
 const firstFrame = (session: Session): string => session.sent().split('\u001b[?2026l')[0] ?? '';
+
+describe('a start that was ended by a signal', () => {
+  it('leaves no file behind that the next one has to recover', async () => {
+    const session = start();
+    await session.waitFor('live');
+    await end(session);
+    expect(readdirSync(join(home.home, '.local/state/benchtop'))).toEqual(['remembered.db']);
+  });
+});
 
 describe('the first frame', () => {
   it('has the rows with their age while the answer is on its way, which then replaces them in place', async () => {

@@ -73,7 +73,8 @@ export function connect(path: string, busyMs: number): DatabaseSync {
     chmodSync(path, 0o600);
     writeAhead(database);
     database.exec('pragma synchronous = normal');
-    database.exec(schema);
+    // At once: a new file is written once, and not for each table.
+    database.exec(`begin; ${schema} commit`);
     return database;
   } catch (error) {
     database.close();
