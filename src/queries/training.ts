@@ -290,8 +290,8 @@ export interface TrainingChoice {
 }
 
 /**
- * The options that the start of a run takes, in the shape in which the service gives them. One that does not take the
- * benchmark in its query has the same for all.
+ * The options that the start of a run takes, in the shape in which the service gives them. One of the document's generation
+ * has the same for every benchmark; where it turns out to want another question, it is asked that.
  *
  * @throws ServiceError
  */
@@ -301,11 +301,14 @@ export async function readTrainingOptions(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
   const query = { bench_id: benchId, ...(model === undefined ? {} : { base_model_slug: model }) };
+  const { stated, found } = service.generation;
+  const isOld = (stated ?? found?.generation) === 'document';
+  const [first, second] = isOld ? [{}, { query }] : [{ query }, {}];
   try {
-    return await service.call('getTrainingOptions', { query }, { signal });
+    return await service.call('getTrainingOptions', first, { signal });
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    return await service.call('getTrainingOptions', {}, { signal }).catch(() => {
+    return await service.call('getTrainingOptions', second, { signal }).catch(() => {
       throw error;
     });
   }

@@ -1,0 +1,142 @@
+/** Every command on both generations of the service: nothing is lost without a word, and nothing is asked in a wrong way. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { resources } from '../../src/resources/catalogue.ts';
+import { cliOn, testFolder } from '../commands/cli.ts';
+import { smallFolder } from '../queries/uploads/small-folder.ts';
+import { apiKey } from '../service/hostile-server.ts';
+import { standIn } from './stand-in.ts';
+
+async function worldOf(generation: 'document' | 'newest') {
+  const service = await standIn(generation);
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: service.url, apiKey, home });
+  // What it names its models by is what tells the generation.
+  expect(await cli('list', ['models', '--ids'])).toMatchObject({ code: 0, out: 'acme/small\n' });
+  return { ...service, cli };
+}
+
+describe.each(['document', 'newest'] as const)('on a service of generation %s', generation => {
+  const isNewest = generation === 'newest';
+
+  it.each(resources.map(({ names: [name], needs }) => [name, needs] as const))('list %s', async (name, needs) => {
+    const { cli, refused, ids } = await worldOf(generation);
+    const scope = needs === 'benchmark' ? ['--benchmark', ids.bench] : needs ? [`--${needs}`, ids.training] : [];
+    const { code, out, notes } = await cli('list', [name, ...scope, '--json']);
+    expect([code, refused]).toEqual([0, []]);
+    expect(JSON.parse(out)).not.toEqual([]);
+    const isShort = name === 'benchmarks' || (isNewest && name === 'runs');
+    expect(notes.includes('could not be read')).toBe(isShort || name === 'runs' || name === 'training');
+  });
+
+  it('get what is listed, by its id', async () => {
+    const { cli, refused, ids } = await worldOf(generation);
+    const wanted = [
+      ['benchmark', ids.bench, 't-words'],
+      ['run', ids.run, isNewest ? 'algorithm grpo' : 'baseline'],
+      ['training', ids.training, 'first'],
+      ['trajectory', ids.trajectory, isNewest ? 'the harness hung' : 'hello'],
+      ['deployment', ids.test, 'talker'],
+    ] as const;
+    for (const [kind, id, words] of wanted) {
+      const { code, out } = await cli('get', [kind, id]);
+      expect([kind, code, out]).toEqual([kind, 0, expect.stringContaining(words)]);
+    }
+    expect(refused).toEqual([]);
+  });
+
+  it('watch ends with what has ended', async () => {
+    const { cli, ids } = await worldOf(generation);
+    const run = await cli('watch', ['run', ids.oldRun]);
+    expect([run.code, run.out]).toEqual(
+      isNewest ? [0, expect.stringContaining('ended')] : [1, expect.stringContaining('failed')],
+    );
+    const deployment = await cli('watch', ['deployment', ids.gone]);
+    expect(deployment.code).toBe(1);
+    expect(deployment.out).toContain(isNewest ? 'CANCELLED' : 'FAILED');
+    // Without its kind it is found among what is listed.
+    expect((await cli('watch', [ids.gone])).code).toBe(1);
+  });
+
+  it('chat with a model, and with a deployment that does not answer for its slug', async () => {
+    const { cli, requests, refused, ids } = await worldOf(generation);
+    expect(await cli('chat', ['acme/small', 'hello'])).toMatchObject({ code: 0, out: 'hi there\n' });
+    await cli('get', ['deployment', ids.test]);
+    expect(await cli('chat', [ids.test, 'hello'])).toMatchObject({ code: 0, out: 'hi there\n' });
+    expect(requests.at(-1)?.url).toBe(
+      isNewest ? `/v1/playground/${ids.test}/chat/completions` : `/playground/${ids.test}/v1/chat/completions`,
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['evaluate', ['t-words', '--model', 'acme/small', '--name', 'again']],
+    ['train', ['t-words', '--model', 'acme/small', '--name', 'again', '--option', 'num_steps=3']],
+    ['build', ['t-words']],
+    ['cancel', ['baseline', '--yes']],
+    ['delete', ['before', '--yes']],
+    ['promote', ['{test}', '--yes']],
+    ['reward', ['{trajectory}', 'helpful', '0.5']],
+    ['secret set', ['NAME']],
+    ['api', ['getTrainingOptions']],
+  ])('%s', async (command, args) => {
+    const { cli, refused, ids } = await worldOf(generation);
+    const filled = args.map(arg => arg.replace('{test}', ids.test).replace('{trajectory}', ids.trajectory));
+    const words = command === 'api' && isNewest ? [...filled, `bench_id=${ids.bench}`] : filled;
+    const { code, notes } = await cli(command, words, { input: 'value' });
+    expect([code, notes, refused]).toEqual([0, notes, []]);
+  });
+
+  it('compare counts every reward', async () => {
+    const { cli, ids } = await worldOf(generation);
+    const { code, out } = await cli('api', ['getTrajectoryRewards', `eval_run_id=${ids.run}`]);
+    const { trajectory_rewards } = JSON.parse(out) as { trajectory_rewards: { reward: number }[] };
+    const values = trajectory_rewards.map(({ reward }) => reward);
+    expect([code, values.length, values.reduce((sum, value) => sum + value, 0) / values.length]).toEqual([0, 6, 0.5]);
+  });
+
+  it('upload a benchmark', async () => {
+    const { cli, refused } = await worldOf(generation);
+    const folder = smallFolder();
+    const without = await cli('upload', [folder]);
+    if (!isNewest) {
+      expect([without.code, without.out]).toEqual([0, 'b-new\n']);
+      return;
+    }
+    expect([without.code, without.notes]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('set agent in the profile'),
+    ]);
+    expect(refused).toHaveLength(1);
+    const { code, out, notes } = await cli('upload', [folder, '--agent', 'agent-1']);
+    // It is there, and short of a task.
+    expect([code, out]).toEqual([1, 'b-new\n']);
+    expect(notes).toContain('Not taken: two, no image');
+    expect(notes).toContain('The service warns: tags ignored');
+    expect(refused).toHaveLength(1);
+  });
+
+  it('upload trajectories', async () => {
+    const { cli, refused } = await worldOf(generation);
+    const folder = testFolder();
+    const [file, failures] = [join(folder, 'three.jsonl'), join(folder, 'failed.jsonl')];
+    const line = (text: string) => JSON.stringify({ messages: [{ role: 'user', content: text }] });
+    writeFileSync(file, ['a', 'b', 'c'].map(line).join('\n'));
+    const agent = isNewest ? ['--agent', 'agent-1'] : [];
+    const { code, out } = await cli('upload', [file, '--dataset', 'd', '--failures', failures, ...agent]);
+    expect([code, out, refused]).toEqual([1, '1 stored, 1 skipped, 1 failed\n', []]);
+    expect(readFileSync(failures, 'utf8')).toBe(`${line('b')}\n`);
+  });
+
+  it('doctor finds nothing wrong, and says which generation it is', async () => {
+    const { cli } = await worldOf(generation);
+    const { out } = await cli('doctor', ['--json']);
+    const findings = JSON.parse(out) as { about: string; state: string; words: string }[];
+    const wrong = findings.filter(({ state, about }) => state === 'fail' && about !== 'terminal');
+    expect(wrong).toEqual([]);
+    const { words = '' } = findings.find(({ about }) => about === 'generation') ?? {};
+    expect(words).toContain(`generation ${generation}: its models have`);
+    expect(words).toMatch(/seen \d+s ago/);
+  });
+});

@@ -1,0 +1,75 @@
+/** Every view and every action of the screen on both generations of the service, which refuse what they do not know. */
+import { describe, expect, it } from 'vitest';
+import { planUpload } from '../../src/queries/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../src/queries/uploads/benchmark-upload.ts';
+import { registry } from '../../src/ui/views/registry.ts';
+import { eventually } from '../eventually.ts';
+import { smallFolder } from '../queries/uploads/small-folder.ts';
+import { serviceAt } from '../service/hostile-server.ts';
+import { placeIn } from '../ui/places.ts';
+import { openProgram } from '../ui/program/rig.tsx';
+import { standIn } from './stand-in.ts';
+
+const limitMs = 60_000;
+
+/** The program at a view of a stand-in whose generation is known. */
+async function openAt(viewId: string, generation: 'document' | 'newest') {
+  const double = await standIn(generation);
+  const { service } = serviceAt(double.url, { agent: 'agent-1' });
+  await service.call('listSupportedTrainingModels');
+  const { bench, run, training, trajectory, test } = double.ids;
+  const folder = smallFolder();
+  const ids = { benchId: bench, runId: run, trainingId: training, endedTrajectory: trajectory, deploymentId: test };
+  const start = placeIn({ ...ids, jobId: folder }, viewId, 't-words');
+  const rig = openProgram({ service, start });
+  rig.workbench.jobs.set(folder, new BenchmarkUpload(folder, await planUpload(folder), rig.workbench.remembered));
+  const settled = () => eventually(async () => expect(rig.workbench.cache.isFetching()).toBe(0));
+  await rig.screen.press();
+  await settled();
+  await rig.screen.type('');
+  await settled();
+  return { ...rig, ...double, settled };
+}
+
+const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', readonly string[]>>>> = {
+  'record benchmarks': {
+    document: ['images 1/2 ready, 1 failed', 'baseline'],
+    newest: ['images 1/3 ready, 1 failed', 'baseline', '1 row could not be read'],
+  },
+  'record runs': { document: ['0.500 of 6 graded'], newest: ['0.500 of 6 graded'] },
+  'record training': { document: ['14 of 16 samples'], newest: ['14 of 16 samples, 2 cancelled'] },
+  'record trajectories': { document: ['hello'], newest: ['hello'] },
+  'list images': { document: ['failed'], newest: ['no space'] },
+  'list models': { document: ['acme/small'], newest: ['acme/small'] },
+  'list deployments': { document: ['FAILED', '3 in all'], newest: ['CANCELLED', '3 in all'] },
+  'list benchmarks': {
+    document: ['t-words', '1 row could not be read'],
+    newest: ['t-words', '1 row could not be read'],
+  },
+};
+
+describe.each(['document', 'newest'] as const)('on a service of generation %s', generation => {
+  it.each(registry.views.map(({ id }) => id))('the view %s', { timeout: limitMs }, async viewId => {
+    const { screen, failed, refused, close } = await openAt(viewId, generation);
+    for (const word of words[viewId]?.[generation] ?? []) await screen.waitFor(word);
+    expect(failed).toEqual([]);
+    expect(refused).toEqual([]);
+    close();
+  });
+
+  const acting = registry.views.filter(({ commands }) => commands.some(({ writes }) => writes));
+  it.each(acting.map(({ id }) => id))('the actions of the view %s', { timeout: limitMs }, async viewId => {
+    const view = registry.views.find(({ id }) => id === viewId);
+    const keys = new Set((view?.commands ?? []).filter(({ writes }) => writes).flatMap(command => command.keys));
+    for (const key of keys) {
+      const { screen, failed, refused, settled, close } = await openAt(viewId, generation);
+      await screen.press(key);
+      await settled();
+      // A form with what it proposes, or a question that wants a yes.
+      await screen.press('ctrl-s', 'y', 'enter', 'enter', 'enter', 'enter', 'enter');
+      await settled();
+      expect([key, failed, refused]).toEqual([key, [], []]);
+      close();
+    }
+  });
+});
