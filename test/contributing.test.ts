@@ -1,83 +1,60 @@
-/**
- * A resource is added in four files and a line in each of three indexes, as CONTRIBUTING.md walks through it: its own
- * code is put into a copy of the repository, where all that checks resources must pass without any other change.
- */
-import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+/** The lists of CONTRIBUTING.md that follow the data from file to file. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseSync } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const copied = ['src', 'test', 'tools', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const source = join(root, 'src');
 
-/** The code of a chapter of CONTRIBUTING.md, by the file that it goes into. */
-function codeOf(chapter: string): Map<string, string> {
-  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-  const from = text.indexOf(`## ${chapter}\n`);
-  expect(from).toBeGreaterThan(-1);
-  const [, section = ''] = text.slice(from).split(/^## /m);
-  return new Map([...section.matchAll(/^```ts (\S+)\n(.*?)^```$/gms)].map(([, path = '', code = '']) => [path, code]));
+/** The files that a section names, in order. */
+function wayOf(title: string): string[] {
+  const section = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split(`### ${title}`)[1]?.split(/^##/m)[0] ?? '';
+  return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path = '']) => path);
 }
 
-const code = codeOf('How to add a resource');
-const isIndex = (path: string): boolean => existsSync(join(root, path));
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'benchtop-contributing-'));
-  for (const name of copied) cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  for (const [path, text] of code) {
-    const target = join(folder, path);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, (isIndex(path) ? readFileSync(target, 'utf8') : '') + text);
-  }
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Runs a script of the copy. @throws Error with its output where it fails */
-async function run(script: string, ...args: string[]): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...args], {
-    cwd: folder,
-    env: { ...process.env, VITEST: undefined, FORCE_COLOR: '0' },
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: { stdout: string; stderr: string }) => {
-    throw new Error(`${script} ${args.join(' ')} failed:\n${error.stdout}\n${error.stderr}`);
-  });
-  return stdout + stderr;
+/** The files of `src` that a file imports, types included. */
+function importsOf(path: string): string[] {
+  const { module } = parseSync(path, readFileSync(join(source, path), 'utf8'));
+  const lazy = readFileSync(join(source, path), 'utf8').matchAll(/import\('([^']+)'\)/g);
+  return [...module.staticImports.map(each => each.moduleRequest.value), ...[...lazy].map(([, name = '']) => name)]
+    .filter(name => name.startsWith('.'))
+    .map(name => normalize(join(dirname(path), name)));
 }
 
-const vitest = 'node_modules/vitest/vitest.mjs';
+/** Files that get what is passed on without an import, and from what. */
+const behindOthers: ReadonlyMap<string, string> = new Map([
+  ['ui/keys/router.tsx', 'Ink, which reads the input'],
+  ['ui/app/painter/cached-rows.ts', 'Ink, which draws what a view gives'],
+  ['queries/use-live.ts', 'react-query, which runs the query'],
+  ['queries/deployments.ts', 'the promise of its call'],
+  ['queries/lists/reader.ts', 'the list that it is given'],
+]);
 
-describe('a resource', () => {
-  it('takes four files, and a line in each of three indexes', () => {
-    const paths = [...code.keys()];
-    expect(paths.filter(path => !isIndex(path)).map(dirname)).toEqual([
-      'src/contract',
-      'src/resources',
-      'src/local/server/routes',
-      'test/conformance/records',
-    ]);
-    const lines = paths.filter(isIndex).map(path => code.get(path)?.trimEnd().split('\n').length);
-    expect(lines).toEqual([1, 1, 1]);
+describe.each([
+  // Between the first file and the last one.
+  ['From a key to its request', 14],
+  ['From an answer to a changed cell', 14],
+  ['From a 401 to its words', 6],
+])('%s', (title, most) => {
+  const way = wayOf(title);
+
+  it('names files that there are, each once', () => {
+    expect(way.length).toBeGreaterThan(4);
+    expect(way.filter(path => !existsSync(join(source, path)))).toEqual([]);
+    expect(new Set(way).size).toBe(way.length);
   });
 
-  it('has its types, and imports nothing from above', async () => {
-    await run('node_modules/typescript/bin/tsc', '--noEmit');
-    expect(await run('tools/check-layers.ts')).toContain('0 faults');
+  it('joins each file to one before it, unless it is known what is between them', () => {
+    const imports = new Map(way.map(path => [path, importsOf(path)]));
+    const joined = (one: string, other: string): boolean =>
+      imports.get(one)?.includes(other) === true || imports.get(other)?.includes(one) === true;
+    const loose = way.filter((path, index) => index > 0 && !way.slice(0, index).some(before => joined(path, before)));
+    expect(loose.filter(path => !behindOthers.has(path))).toEqual([]);
   });
 
-  it('is in the list, the record, the palette, help, Watch and on the command line', async () => {
-    const report = await run(vitest, 'run', 'test/resources.test.tsx', '-t', 'projects');
-    // Of all resources, and of the sample.
-    expect(Number(/(\d+) passed/.exec(report.slice(report.indexOf('Tests')))?.[1])).toBeGreaterThan(5);
-  });
-
-  it('needs no fifth place in what checks every operation and every view', async () => {
-    const files = ['test/contract', 'test/service/calls.test.ts', 'test/ui/app/completeness.test.ts'];
-    await run(vitest, 'run', ...files, 'test/ui/program/reach.test.tsx');
+  it('is short', () => {
+    expect(way.length - 2).toBeLessThanOrEqual(most);
   });
 });

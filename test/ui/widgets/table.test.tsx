@@ -5,7 +5,6 @@ import { type Cell, type Column, fitColumns } from '../../../src/present/column.
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
-import { rowText } from '../../../src/ui/widgets/table/row-text.ts';
 import {
   initialTableState,
   type TableAction,
@@ -13,7 +12,7 @@ import {
   tableReducer,
   windowOf,
 } from '../../../src/ui/widgets/table/table-state.ts';
-import { TableView } from '../../../src/ui/widgets/table/table-view.tsx';
+import { rowText, TableView } from '../../../src/ui/widgets/table/table-view.tsx';
 import { useTable } from '../../../src/ui/widgets/table/use-table.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../eventually.ts';
