@@ -15,8 +15,8 @@ import {
   overlayCommands,
   paletteCommands,
   pickerCommands,
+  recordCommands,
   scrollCommands,
-  thingCommands,
   typingCommands,
 } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -34,7 +34,7 @@ export interface HelpSection {
 
 const everywhere: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
-  { title: 'Anything that is shown', commands: [...Object.values(thingCommands), ...Object.values(errorCommands)] },
+  { title: 'Anything that is shown', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
 ];

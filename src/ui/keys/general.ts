@@ -45,7 +45,7 @@ export const scrollCommands = {
   clearSearch: { id: 'scroll.clear-search', title: 'clear the search', keys: ['esc'], group: 'Search', palette: false },
 } as const satisfies CommandTable;
 
-export const thingCommands = {
+export const recordCommands = {
   yank: { id: 'item.yank', title: 'copy the id, or those of all marked', keys: ['y'], group: 'This' },
   yankJson: { id: 'item.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
   pin: { id: 'item.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
@@ -211,7 +211,7 @@ export const columnCommands = {
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
   scrollCommands,
-  thingCommands,
+  recordCommands,
   globalCommands,
   typingCommands,
   overlayCommands,

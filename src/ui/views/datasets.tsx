@@ -10,7 +10,7 @@ import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
-import { agentField } from './shared/agent-field.ts';
+import { agentField } from './shared/fields.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
 import { ResourceListView } from './shared/resource-views.tsx';

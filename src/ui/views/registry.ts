@@ -8,7 +8,7 @@ import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import { chartCommands, chatCommands, readerCommands, uploadCommands, watchCommands } from './commands.ts';
-import { PlainListView } from './shared/resource-views.tsx';
+import { PlainListView, PlainRecordView } from './shared/resource-views.tsx';
 
 /** The views of a resource that has more to show than what it declares. */
 interface OwnViews {
@@ -64,8 +64,6 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   ['datasets', { list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView) }],
   ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],
 ]);
-
-const PlainRecordView = lazyView(async () => (await import('./shared/resource-views.tsx')).PlainRecordView);
 
 function viewsOf(resource: Resource): ViewDefinition[] {
   const [id] = resource.names;

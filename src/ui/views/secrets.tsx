@@ -8,7 +8,7 @@ import { useShell } from '../app/shell-context.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { Confirm } from './shared/confirm.tsx';
 import { FormWindow } from './shared/form-window.tsx';
-import { namesOf } from './shared/names.ts';
+import { namesOf } from './shared/list-words.ts';
 import { ResourceListView } from './shared/resource-views.tsx';
 
 const labelOf = ({ name, secret_id }: Secret): string => name ?? secret_id;

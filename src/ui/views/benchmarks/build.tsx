@@ -3,7 +3,7 @@ import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { buildImages } from '../../../queries/benchmarks.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
-import { namesOf } from '../shared/names.ts';
+import { namesOf } from '../shared/list-words.ts';
 
 export interface BuildWindowProps {
   readonly benchmarks: readonly Benchmark[];

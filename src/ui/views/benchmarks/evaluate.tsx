@@ -9,8 +9,8 @@ import { recordPlace } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { modelField } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
-import { modelField } from '../shared/model-field.ts';
 import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {

@@ -7,7 +7,7 @@ import { deploymentCommands } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
-import { namesOf } from '../shared/names.ts';
+import { namesOf } from '../shared/list-words.ts';
 
 const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
 

@@ -8,7 +8,7 @@ import { runCommands } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
-import { namesOf } from '../shared/names.ts';
+import { namesOf } from '../shared/list-words.ts';
 import { CompareWindow } from './compare-window.tsx';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;

@@ -16,7 +16,7 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Lines } from './lines.tsx';
-import { listOf } from './names.ts';
+import { listOf } from './list-words.ts';
 import { requestLines } from './request-lines.ts';
 
 export interface ConfirmProps<Row> {

@@ -1,4 +1,4 @@
-/** Styled lines in a pane, cut at its height; the cheapest thing to draw. */
+/** Styled lines in a pane, cut at its height; the cheapest to draw. */
 import { Box, Text } from 'ink';
 
 export interface LinesProps {

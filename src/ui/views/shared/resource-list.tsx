@@ -31,7 +31,6 @@ import { ErrorNote, useErrorBindings } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
-import { useSettled } from './use-settled.ts';
 
 export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
@@ -294,4 +293,18 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       }
     />
   );
+}
+
+/** Longer than the pause between the repeats of a held key, shorter than a pause of the user. */
+const restMs = 120;
+
+/** A value once it has stopped changing. */
+function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    if (settled === value) return;
+    const timer = setTimeout(() => setSettled(value), restMs);
+    return () => clearTimeout(timer);
+  }, [value, settled]);
+  return settled;
 }

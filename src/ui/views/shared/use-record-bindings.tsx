@@ -11,7 +11,7 @@ import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import { thingCommands } from '../../keys/general.ts';
+import { recordCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { type Document, type Exportable, exportToFile, openInEditor, openInPager, saveFile } from './open-external.ts';
@@ -123,7 +123,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   return [
     ...actions,
     {
-      command: thingCommands.actions,
+      command: recordCommands.actions,
       run: () =>
         showOverlay({
           id: 'actions',
@@ -131,29 +131,29 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
         }),
       enabled: enabled && usable.length > 0,
     },
-    { command: thingCommands.yank, run: yank, enabled },
+    { command: recordCommands.yank, run: yank, enabled },
     {
-      command: thingCommands.yankJson,
+      command: recordCommands.yankJson,
       run: () => record && copy(JSON.stringify(record.json, undefined, 2), 'JSON'),
       enabled,
     },
     {
-      command: thingCommands.pin,
+      command: recordCommands.pin,
       enabled: enabled && pin !== undefined,
       run: () => toast({ kind: 'info', text: pinned.toggle() ? 'Pinned to Watch' : 'No longer pinned' }),
     },
     {
-      command: thingCommands.pager,
+      command: recordCommands.pager,
       run: () => void outside('pager', openInPager),
       enabled: enabled || document !== undefined,
     },
     {
-      command: thingCommands.editor,
+      command: recordCommands.editor,
       run: () => void outside('editor', openInEditor),
       enabled: enabled || document !== undefined,
     },
     {
-      command: thingCommands.export,
+      command: recordCommands.export,
       enabled: enabled || exportable !== undefined,
       run: () =>
         showOverlay({
@@ -171,10 +171,10 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     },
     ...(siblingsOf !== undefined
       ? [
-          { command: thingCommands.previous, run: goToSibling(-1) },
-          { command: thingCommands.next, run: goToSibling(1) },
+          { command: recordCommands.previous, run: goToSibling(-1) },
+          { command: recordCommands.next, run: goToSibling(1) },
         ]
       : []),
-    { command: thingCommands.refresh, run: refresh },
+    { command: recordCommands.refresh, run: refresh },
   ];
 }

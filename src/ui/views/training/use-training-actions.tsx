@@ -11,7 +11,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
 import { Confirm } from '../shared/confirm.tsx';
-import { namesOf } from '../shared/names.ts';
+import { namesOf } from '../shared/list-words.ts';
 import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
 import { TrainWindow } from './train.tsx';
 

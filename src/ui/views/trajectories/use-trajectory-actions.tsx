@@ -1,10 +1,14 @@
-/** The actions of a trajectory, wherever it is shown. */
+/** The actions of a trajectory, wherever it is shown: logging a reward to it, and ending it. */
+
+import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
-import type { Trajectory } from '../../../contract/trajectories.ts';
+import { type Trajectory, terminationReasons } from '../../../contract/trajectories.ts';
+import { completeTrajectory, logReward } from '../../../queries/trajectories.ts';
 import { trajectoryCommands } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { CompleteWindow, LogRewardWindow } from './reward.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
 
 export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) => readonly Binding[] {
   const shell = useShell();
@@ -23,4 +27,106 @@ export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) =>
       { command: trajectoryCommands.complete, enabled, run: show(CompleteWindow) },
     ];
   };
+}
+
+export interface RewardWindowProps {
+  readonly trajectoryId: string;
+  readonly onClose: () => void;
+}
+
+function numberError(value: string): string | undefined {
+  return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';
+}
+
+const tokenField: FieldSpec = {
+  kind: 'text',
+  name: 'token',
+  label: 'Trajectory token (optional)',
+  mask: true,
+  placeholder: 'the organization key',
+  help: 'A short-lived token of this trajectory, where the service wants one.',
+};
+
+function tokenOf(values: Readonly<Record<string, string>>): string | undefined {
+  return values['token']?.trim() || undefined;
+}
+
+export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
+  const shell = useShell();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'name',
+      label: 'Name',
+      placeholder: 'quality',
+      check: value => (value.trim() === '' ? 'What is rewarded?' : undefined),
+    },
+    { kind: 'text', name: 'value', label: 'Value', check: numberError },
+    { kind: 'text', name: 'explanation', label: 'Explanation (optional)' },
+    {
+      kind: 'text',
+      name: 'weight',
+      label: 'Weight (optional)',
+      placeholder: '1',
+      help: '0 keeps it for diagnosis only.',
+      check: value => (value.trim() === '' ? undefined : numberError(value)),
+    },
+    {
+      kind: 'text',
+      name: 'reward_id',
+      label: 'Reward id',
+      initial: crypto.randomUUID(),
+      help: 'The same id again is the same reward: sending it twice is harmless.',
+      check: value => (value.trim() === '' ? 'An id is needed' : undefined),
+    },
+    tokenField,
+  ]);
+  const inputOf = (values: Readonly<Record<string, string>>) => ({
+    trajectory_id: trajectoryId,
+    token: tokenOf(values),
+    reward_id: values['reward_id']?.trim() ?? '',
+    name: values['name']?.trim() ?? '',
+    value: Number(values['value']),
+    ...(values['explanation']?.trim() ? { explanation: values['explanation'].trim() } : {}),
+    ...(values['weight']?.trim() ? { weight: Number(values['weight']) } : {}),
+  });
+  return (
+    <FormWindow
+      title="Log a reward"
+      fields={fields}
+      action={logReward}
+      inputOf={inputOf}
+      onClose={onClose}
+      onDone={() => shell.toast({ kind: 'success', text: 'The reward is logged' })}
+    />
+  );
+}
+
+export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
+  const shell = useShell();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'choice',
+      name: 'reason',
+      label: 'It ends because of',
+      options: terminationReasons.map(reason => ({ value: reason, label: reason })),
+    },
+    tokenField,
+  ]);
+  const reasonOf = (values: Readonly<Record<string, string>>) =>
+    terminationReasons.find(reason => reason === values['reason']) ?? 'ENV_DONE';
+  return (
+    <FormWindow
+      title="End the trajectory"
+      fields={fields}
+      action={completeTrajectory}
+      inputOf={values => ({
+        trajectory_id: trajectoryId,
+        termination_reason: reasonOf(values),
+        token: tokenOf(values),
+      })}
+      onClose={onClose}
+      onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it takes no more rewards' })}
+    />
+  );
 }

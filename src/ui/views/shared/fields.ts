@@ -1,5 +1,5 @@
-/** The field that chooses a model: among those that the service lists, or typed where it lists none. */
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+/** Fields that several forms have. */
+import type { FieldSpec, TextFieldSpec } from '../../widgets/form/form-state.ts';
 
 export function modelField(
   name: string,
@@ -20,5 +20,17 @@ export function modelField(
     placeholder: 'vendor/model',
     help: 'The list of models could not be read; type the slug.',
     check: value => (value.trim() === '' ? 'Name a model' : undefined),
+  };
+}
+
+/** @param initial the agent that was named before */
+export function agentField(initial = ''): TextFieldSpec {
+  return {
+    kind: 'text',
+    name: 'agent',
+    label: 'Agent (optional)',
+    initial,
+    placeholder: 'that of the profile, if it names one',
+    help: 'Newer services ask for it: an id, or name: and a name.',
   };
 }
