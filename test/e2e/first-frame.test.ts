@@ -1,11 +1,11 @@
 /** A start of the built program on a service that it has seen before, and that answers late, never, or not at all. */
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshHome, openSession, type Session } from './session.ts';
+import { freshHome, openSession, program, type Session } from './session.ts';
 
 const listed = {
   items: [{ bench_id: 'bench_1', label: 't-words', family: 'style', eval_run_count: 3 }],
@@ -66,6 +66,22 @@ afterEach(async () => {
 
 /** What the terminal was sent first: one frame. */
 const firstFrame = (session: Session): string => session.sent().split('\u001b[?2026l')[0] ?? '';
+
+/** The files that a module of the bundle imports, with itself, other than by `import()`. */
+function importedBy(path: string, found = new Set<string>()): Set<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*["'](\.[^"']+)["']/g)) {
+    importedBy(join(dirname(path), name), found);
+  }
+  return found;
+}
+
+it('compiles little before the cache of compiled code is switched on', () => {
+  const bytes = [...importedBy(program)].reduce((sum, path) => sum + statSync(path).size, 0);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(bytes).toBeLessThan(10_000);
+});
 
 describe('a start that was ended by a signal', () => {
   it('leaves no file behind that the next one has to recover', async () => {

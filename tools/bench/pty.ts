@@ -83,6 +83,8 @@ class Line {
 const tickMs = 10;
 
 const limitMs = 90_000;
+/** A key that nothing follows for so long has no answer. */
+const silentMs = 2_000;
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 /** CPU time of a process with all its threads (Linux), in milliseconds. */
@@ -149,7 +151,8 @@ export function openTerminal({ columns, rows, args, env, cwd }: TerminalOptions)
       const before = bytes;
       const at = performance.now();
       child.write(sent);
-      await quiet(at, ms);
+      while (bytes === before && performance.now() - at < silentMs) await pause(1);
+      await quiet(performance.now(), ms);
       return { ms: bytes === before ? 0 : lastByte - at, bytes: bytes - before };
     },
     slowDown: charactersPerSecond => line.slowDown(charactersPerSecond),
