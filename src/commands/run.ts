@@ -29,6 +29,14 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   'secret set': async () => ({ run: (await import('./changes.ts')).setSecret }),
   compare: () => import('./compare.ts'),
   export: () => import('./export.ts'),
+  'profile list': async () => ({ run: (await import('./settings.ts')).listProfiles }),
+  'profile use': async () => ({ run: (await import('./settings.ts')).useProfile }),
+  'profile add': async () => ({ run: (await import('./settings.ts')).addProfile }),
+  'profile remove': async () => ({ run: (await import('./settings.ts')).removeProfile }),
+  'config path': async () => ({ run: (await import('./settings.ts')).printPath }),
+  'config get': async () => ({ run: (await import('./settings.ts')).getSetting }),
+  'config set': async () => ({ run: (await import('./settings.ts')).setSetting }),
+  completion: () => import('./completion.ts'),
   version: async () => ({ run: printVersion }),
   doctor: () => import('./doctor.ts'),
   serve: () => import('./serve.ts'),
@@ -52,6 +60,8 @@ function inJson(io: CommandIo): CommandIo {
 export async function runCommandLine(words: readonly string[], given: CommandIo = processIo()): Promise<number> {
   const io = asksForJson(words) ? inJson(given) : given;
   try {
+    // Asked by the scripts of `benchtop completion`.
+    if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
     return await run(parse(words, io.columns), io);
   } catch (error) {
     await io.fail(error);

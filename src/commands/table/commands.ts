@@ -1,5 +1,6 @@
 /** Every command of the command line: what it takes and what it is for. */
 import { agentFlag, jsonFlag, recordApart, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import { setup } from './setup.ts';
 import { type CommandSpec, type FlagValues, spec } from './spec.ts';
 import { verbs } from './verbs.ts';
 
@@ -167,6 +168,7 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
       'benchtop export dataset production > production.jsonl',
     ],
   }),
+  ...setup,
   version: spec({ summary: 'print the version', flags: jsonFlag }),
   doctor: spec({
     summary: 'check the installation and say what to fix',
@@ -199,6 +201,8 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
 /** What commands of two words are about, by their first. */
 export const groups: Readonly<Record<string, string>> = {
   secret: 'set: create a secret of the organization',
+  profile: 'list, use, add, remove: the services to choose from',
+  config: 'path, get, set: the settings file',
 };
 
 export type CommandName = keyof typeof commands;

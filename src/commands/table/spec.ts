@@ -33,6 +33,8 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** What completions offer: names of resources, ids and names of what was seen, files, or nothing. */
   readonly of?: 'resource' | 'listed resource' | 'operation' | 'file' | 'seen';
+  /** Of which kinds, where it is something seen. */
+  readonly kinds?: readonly string[];
 }
 
 export interface CommandSpec {

@@ -9,7 +9,7 @@ export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
     about: 'Prints the id of the run. With --wait the exit code says whether it completed.',
-    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
       model: { value: 'MODEL', short: 'm', says: 'slug of the model (default: that of the checkpoint)' },
@@ -28,7 +28,7 @@ export const verbs = {
   train: spec({
     summary: 'start a training run',
     about: 'Prints the id of the run. With --wait the exit code says whether it succeeded.',
-    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
       model: { value: 'MODEL', short: 'm', says: 'slug of the base model (default: that of the checkpoint)' },
@@ -45,7 +45,7 @@ export const verbs = {
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
     about: 'Prints the id of the deployment. With --wait the exit code says whether it was deployed.',
-    args: [{ name: 'CHECKPOINT', says: checkpointWords, of: 'seen' }],
+    args: [{ name: 'CHECKPOINT', says: checkpointWords, of: 'seen', kinds: ['training'] }],
     flags: {
       ...serviceFlags,
       slug: { value: 'SLUG', short: 's', says: 'name that chat calls it by (default: made of the name of the run)' },
@@ -60,28 +60,28 @@ export const verbs = {
   build: spec({
     summary: 'build the images of a benchmark',
     about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
-    args: [{ name: 'BENCHMARK', of: 'seen' }],
+    args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...dryRunFlag, ...recordFlags },
     apart: [recordApart, ['dryRun', 'wait']],
   }),
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
-    args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
+    args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training'] }],
     flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
   }),
   delete: spec({
     summary: 'delete evaluation runs, training runs and secrets',
-    args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
+    args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training'] }],
     flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
-    args: [{ name: 'ID|SLUG', many: true, of: 'seen' }],
+    args: [{ name: 'ID|SLUG', many: true, of: 'seen', kinds: ['deployment'] }],
     flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
   }),
   promote: spec({
     summary: 'make a deployment the one that answers for its slug',
-    args: [{ name: 'ID|SLUG', of: 'seen' }],
+    args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
       undo: { says: 'let it answer for its slug no longer' },

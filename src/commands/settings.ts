@@ -1,0 +1,186 @@
+/** `benchtop profile …` and `benchtop config …`: the settings file, without an editor. */
+import { type Config, loadConfig } from '../config/load.ts';
+import { findPaths } from '../config/paths.ts';
+import { settings as knownSettings, type ProfileSettings, type Settings } from '../config/schema.ts';
+import { changeSettings, readSettings, settingsPath } from '../config/settings-file.ts';
+import { own } from '../text/own.ts';
+import { shellWords } from '../text/shell-words.ts';
+import { confirm } from './act.ts';
+import { connectTo, openRemembered } from './connect.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import { recordText, tableText } from './output.ts';
+import { didYouMean } from './parse.ts';
+import type { Given } from './table/commands.ts';
+
+const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));
+
+/** How long the test of a new profile may take. */
+const testMs = 15_000;
+
+interface ProfileRow {
+  readonly name: string;
+  readonly address: string;
+  readonly key: string;
+  readonly default: boolean;
+}
+
+function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSettings): string {
+  if (apiKeyEnv !== undefined) return `variable ${apiKeyEnv}`;
+  if (apiKeyFile !== undefined) return `file ${apiKeyFile}`;
+  if (apiKeyCommand !== undefined) return `command ${apiKeyCommand[0]}`;
+  return apiKey === undefined ? '' : 'in the settings file';
+}
+
+export async function listProfiles({ flags }: Given<'profile list'>, io: CommandIo): Promise<number> {
+  const { settings } = readSettings(pathIn(io));
+  const profiles = new Map(Object.entries(settings.profiles ?? {}));
+  if (!profiles.has('local')) profiles.set('local', {});
+  const rows = [...profiles].map(
+    ([name, profile]): ProfileRow => ({
+      name,
+      address: profile.baseUrl ?? 'the local service',
+      key: keyWords(profile),
+      default: name === (settings.defaultProfile ?? 'local'),
+    }),
+  );
+  const text = tableText(
+    rows,
+    [
+      { id: 'name', title: 'PROFILE', width: { min: 8, max: 30, grow: 1 }, value: row => row.name },
+      { id: 'address', title: 'ADDRESS', width: { min: 12, max: 60, grow: 2 }, value: row => row.address },
+      { id: 'key', title: 'KEY', width: { min: 8, max: 40, grow: 1 }, value: row => row.key },
+      { id: 'default', title: 'DEFAULT', width: 7, value: row => (row.default ? 'yes' : '') },
+    ],
+    io,
+  );
+  await io.print(flags.json ? recordText(rows) : text);
+  return exitCodes.done;
+}
+
+/** @throws CommandError where the settings have no such profile */
+function requireProfile({ profiles = {} }: Settings, name: string): void {
+  const known = [...new Set(['local', ...Object.keys(profiles)])];
+  if (known.includes(name)) return;
+  const hint = didYouMean(name, known) || `There are ${known.join(', ')}.`;
+  throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
+}
+
+export async function useProfile({ args: [name = ''] }: Given<'profile use'>, io: CommandIo): Promise<number> {
+  const path = pathIn(io);
+  requireProfile(readSettings(path).settings, name);
+  await changeSettings(path, settings => {
+    settings.defaultProfile = name;
+  });
+  io.note(`${name} is the default profile now.`);
+  return exitCodes.done;
+}
+
+/** Asks the service of a profile for something small. @throws ServiceError */
+async function testProfile(config: Config, io: CommandIo): Promise<void> {
+  const memory = openRemembered(config);
+  const connection = connectTo(config, 'command', () => memory);
+  try {
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(testMs)]);
+    await (await connection.service()).call('listBenchmarks', { query: { limit: 1 } }, { signal });
+  } finally {
+    memory.close();
+    await connection.close();
+  }
+}
+
+export async function addProfile({ args: [name = ''], flags }: Given<'profile add'>, io: CommandIo): Promise<number> {
+  const path = pathIn(io);
+  const { url, keyEnv, keyFile, keyCommand } = flags;
+  if (url === undefined) throw new CommandError('Say where the service is: --url URL.');
+  if (own(readSettings(path).settings.profiles, name)) {
+    throw new CommandError(`There is a profile ${name} already. benchtop profile remove ${name} removes it.`);
+  }
+  const profile: ProfileSettings = {
+    baseUrl: url,
+    ...(keyEnv === undefined ? {} : { apiKeyEnv: keyEnv }),
+    ...(keyFile === undefined ? {} : { apiKeyFile: keyFile }),
+    ...(keyCommand === undefined ? {} : { apiKeyCommand: shellWords(keyCommand) }),
+  };
+  const add = (settings: Settings): Settings => {
+    const profiles = new Map(Object.entries(settings.profiles ?? {})).set(name, profile);
+    return { ...settings, profiles: Object.fromEntries(profiles), ...(flags.use ? { defaultProfile: name } : {}) };
+  };
+  const config = loadConfig({ profile: name }, io.environment, add);
+  if (!flags.unchecked) await testProfile(config, io);
+  await changeSettings(path, settings => void Object.assign(settings, add(settings)));
+  io.note(`${name} is in ${path}.`);
+  return exitCodes.done;
+}
+
+export async function removeProfile(
+  { args: [name = ''], flags }: Given<'profile remove'>,
+  io: CommandIo,
+): Promise<number> {
+  const path = pathIn(io);
+  const { settings } = readSettings(path);
+  requireProfile(settings, name);
+  if (!own(settings.profiles, name))
+    throw new CommandError(`${name} is always there: it is the service of this machine.`);
+  await confirm(`Remove profile ${name} from ${path}?`, flags, io);
+  await changeSettings(path, all => {
+    const left = Object.entries(all.profiles ?? {}).filter(([each]) => each !== name);
+    all.profiles = Object.fromEntries(left);
+    if (all.defaultProfile === name) delete all.defaultProfile;
+  });
+  return exitCodes.done;
+}
+
+export async function printPath(_: Given<'config path'>, io: CommandIo): Promise<number> {
+  await io.print(`${pathIn(io)}\n`);
+  return exitCodes.done;
+}
+
+export async function getSetting({ args: [key] }: Given<'config get'>, io: CommandIo): Promise<number> {
+  const { settings, warnings } = readSettings(pathIn(io));
+  for (const warning of warnings) io.note(warning);
+  await io.print(recordText(settings, key));
+  return exitCodes.done;
+}
+
+/** As JSON where it is JSON, else as the text that it is. */
+function readSetting(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Puts a value into an object of objects, and makes those that are missing. */
+function put(target: object, names: readonly string[], value: unknown): void {
+  const [name = '', ...rest] = names;
+  if (rest.length === 0) {
+    Object.defineProperty(target, name, { value, ...plain });
+    return;
+  }
+  const inner = own(target as Record<string, unknown>, name);
+  const next = typeof inner === 'object' && inner !== null ? inner : {};
+  Object.defineProperty(target, name, { value: next, ...plain });
+  put(next, rest, value);
+}
+
+/** @throws CommandError where there is no such setting; what its value may be is checked as the file is written */
+function requireSetting(key: string, names: readonly string[], value: unknown): void {
+  const alone = {};
+  put(alone, names, value);
+  const isUnknown = knownSettings.safeParse(alone).error?.issues.some(({ code }) => code === 'unrecognized_keys');
+  if (isUnknown || names.includes('') || names.includes('__proto__')) {
+    throw new CommandError(`There is no setting ${key || 'with an empty name'}. Nothing was changed.`);
+  }
+}
+
+export async function setSetting({ args: [key = '', text = ''] }: Given<'config set'>, io: CommandIo): Promise<number> {
+  const names = key.split('.');
+  const value = readSetting(text);
+  requireSetting(key, names, value);
+  await changeSettings(pathIn(io), settings => put(settings, names, value));
+  return exitCodes.done;
+}
+
+const plain = { enumerable: true, writable: true, configurable: true } as const;

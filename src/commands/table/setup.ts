@@ -1,0 +1,43 @@
+/** The commands for the settings of this program and its shell. */
+import { jsonFlag, yesFlag } from './flags.ts';
+import { type CommandSpec, spec } from './spec.ts';
+
+export const setup = {
+  'profile list': spec({ summary: 'list the profiles of the settings file', flags: jsonFlag }),
+  'profile use': spec({ summary: 'make a profile the default', args: [{ name: 'NAME' }], flags: {} }),
+  'profile add': spec({
+    summary: 'add the profile of a service, once it has answered',
+    args: [{ name: 'NAME' }],
+    flags: {
+      url: { value: 'URL', short: 'u', says: 'address of the service' },
+      keyEnv: { value: 'NAME', says: 'variable that holds the API key' },
+      keyFile: { value: 'PATH', says: 'file that holds the API key, mode 0600' },
+      keyCommand: { value: 'COMMAND', says: 'command that prints the API key' },
+      use: { says: 'make it the default' },
+      unchecked: { says: 'do not ask the service first' },
+    },
+    apart: [['keyEnv', 'keyFile', 'keyCommand']],
+    examples: ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use"],
+  }),
+  'profile remove': spec({ summary: 'remove a profile', args: [{ name: 'NAME' }], flags: yesFlag }),
+  'config path': spec({ summary: 'print where the settings file is', flags: {} }),
+  'config get': spec({
+    summary: 'print the settings, or one of them',
+    args: [{ name: 'KEY', optional: true }],
+    flags: {},
+    examples: ['benchtop config get profiles.prod.baseUrl'],
+  }),
+  'config set': spec({
+    summary: 'change a setting; the value is JSON or a text',
+    args: [{ name: 'KEY' }, { name: 'VALUE' }],
+    flags: {},
+    examples: ['benchtop config set theme dark', 'benchtop config set poll.focusedSeconds 5'],
+  }),
+  completion: spec({
+    summary: 'print a script that completes commands in your shell',
+    about: `For bash: source <(benchtop completion bash). For zsh: the same, after compinit. For fish: benchtop completion fish >
+~/.config/fish/completions/benchtop.fish.`,
+    args: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
+    flags: {},
+  }),
+} as const satisfies Readonly<Record<string, CommandSpec>>;
