@@ -1,6 +1,5 @@
 /**
- * Keeps the way of the data one way: a file imports only from its own floor or from one below, and no import
- * chain comes back to where it started. Reads every `import`, `export … from` and `import()` in `src`, types included.
+ * A file imports only from its own layer and from those below, and no import chain comes back to where it started. Reads every `import`, `export … from` and `import()` in `src`, types included.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
@@ -64,8 +63,8 @@ const mayImport: Record<string, readonly string[]> = {
   'main.ts': ['commands', 'text', 'config'],
 };
 
-/** The room a file of `src` stands in, e.g. `ui/widgets`. */
-function roomOf(path: string): string {
+/** The layer of a file of `src`, e.g. `ui/widgets`. */
+function layerOf(path: string): string {
   const parts = path.split('/');
   return parts[0] === 'ui' ? parts.slice(0, 2).join('/') : (parts[0] ?? path);
 }
@@ -93,16 +92,16 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter(path => /\.tsx?$/.test(path))
   .sort();
 const graph = new Map(files.map(path => [path, [...new Set(importsOf(path))]]));
-const faults: string[] = [];
+const errors: string[] = [];
 
 for (const [path, imports] of graph) {
-  const room = roomOf(path);
-  const allowed = mayImport[room];
-  if (!allowed) faults.push(`${path}: no such room in the house; add it to tools/check-layers.ts`);
+  const layer = layerOf(path);
+  const allowed = mayImport[layer];
+  if (!allowed) errors.push(`${path}: there is no such layer; add it to tools/check-layers.ts`);
   for (const target of imports) {
-    const targetRoom = roomOf(target);
-    if (targetRoom !== room && !allowed?.includes(targetRoom) && !allowed?.includes(target))
-      faults.push(`${path} imports ${target}: ${room} may not use ${targetRoom}`);
+    const targetLayer = layerOf(target);
+    if (targetLayer !== layer && !allowed?.includes(targetLayer) && !allowed?.includes(target))
+      errors.push(`${path} imports ${target}: ${layer} may not use ${targetLayer}`);
   }
 }
 
@@ -111,7 +110,7 @@ const state = new Map<string, 'open' | 'done'>();
 function visit(path: string, trail: readonly string[]): void {
   if (state.get(path) === 'done') return;
   if (state.get(path) === 'open') {
-    faults.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
+    errors.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`);
     return;
   }
   state.set(path, 'open');
@@ -120,6 +119,6 @@ function visit(path: string, trail: readonly string[]): void {
 }
 for (const path of files) visit(path, []);
 
-for (const fault of faults) console.error(fault);
-console.log(`layers: ${files.length} files, ${faults.length} faults`);
-process.exitCode = faults.length > 0 ? 1 : 0;
+for (const error of errors) console.error(error);
+console.log(`layers: ${files.length} files, ${errors.length} errors`);
+process.exitCode = errors.length > 0 ? 1 : 0;

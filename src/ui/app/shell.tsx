@@ -29,7 +29,7 @@ export interface ShellProps {
   readonly terminal: TerminalPort;
   /** Where the program opens, if not at home. */
   readonly start?: Place;
-  /** How the end of something watched is told. */
+  /** How the end of what is watched is announced. */
   readonly notices?: NoticeKind;
 }
 
@@ -67,7 +67,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const connection = useConnection();
   const { remembered } = workbench;
-  // Said once, and only where nobody named a service: what is shown, and how to see another.
+  // Said once, and only where no service was named: what is shown, and how to see another.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
@@ -147,7 +147,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
         workbench.setPaused(!workbench.paused);
         setToast({
           kind: 'info',
-          text: workbench.paused ? 'Polling is stopped; r asks by hand, P goes on' : 'Polling goes on',
+          text: workbench.paused ? 'Polling is stopped; r asks by hand, P continues' : 'Polling continues',
         });
       },
     },

@@ -35,6 +35,33 @@ describe('the database', () => {
   });
 });
 
+describe('the tables of an area', () => {
+  const first = 'create table notes (note_id text primary key) strict';
+  const second = 'alter table notes add column words text';
+
+  it('are made once, step by step, whatever the other areas have', () => {
+    const path = join(folder, 'areas.db');
+    const before = new Database(path);
+    before.migrateArea('notes', [first]);
+    before.insert('notes', { note_id: 'a' });
+    before.close();
+    const after = new Database(path);
+    after.migrateArea('others', ['create table others (other_id text primary key) strict']);
+    after.migrateArea('notes', [first, second]);
+    after.migrateArea('notes', [first, second]);
+    expect(after.get('select * from notes')).toEqual({ note_id: 'a', words: null });
+    expect(() => after.migrateArea('notes', [first])).toThrow('newer benchtop');
+    after.close();
+  });
+
+  it('stay as they were where a step fails', () => {
+    const database = new Database(':memory:');
+    expect(() => database.migrateArea('notes', [first, 'alter table nothing add column words text'])).toThrow();
+    database.migrateArea('notes', [first, second]);
+    expect(() => database.insert('notes', { note_id: 'a', words: 'b' })).not.toThrow();
+  });
+});
+
 describe('the data of an earlier version', () => {
   it('opens with its runs, whose fields of today have a value', () => {
     const path = join(folder, 'earlier.db');

@@ -36,7 +36,7 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
   readonly place: Place<'list'>;
 }
 
-/** The list at a place; the other properties add to what the resource declares, or stand in for it. */
+/** The list at a place; the other properties add to what the resource declares, or replace it. */
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from its beginning to its end.
   const [source] = useState(() => resource.list(place.scope ?? {}));
