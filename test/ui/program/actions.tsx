@@ -109,6 +109,8 @@ export interface OpenedView {
   readonly double: ServiceDouble;
   readonly screen: Screen;
   readonly workbench: Workbench;
+  /** Sequences sent past the painter: copies and notices. */
+  readonly raw: readonly string[];
 }
 
 /** Opens a view on a double of the service, with all that it asks for on screen; closes with the test. */
@@ -121,8 +123,15 @@ export async function openView(
   const { service } = serviceAt(`${double.url}/prefix`, options);
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
   if (job) addJob(workbench.jobs, job);
+  const raw: string[] = [];
   const screen = openScreen(
-    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={place} />,
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={{ ...noTerminal, writeRaw: sequence => void raw.push(sequence) }}
+      start={place}
+    />,
     { columns: 140, rows: 80 },
   );
   onTestFinished(() => {
@@ -136,7 +145,7 @@ export async function openView(
   await eventually(seen);
   await screen.type('');
   await eventually(seen);
-  return { double, screen, workbench };
+  return { double, screen, workbench, raw };
 }
 
 /** Presses the way to the window of an action, which is then filled in. */

@@ -1,6 +1,9 @@
 /** What one model and the user said, followed to its end while the user writes. */
-import { useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Conversation } from '../../../queries/conversation.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { age } from '../../../text/time.ts';
+import { useTime } from '../../app/clock.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
@@ -27,12 +30,31 @@ const looks: Partial<Record<TalkLineKind, StyleName>> = {
   error: 'danger',
 };
 
+/** Why an answer has not begun, where the gate of the service holds its request back. */
+function useHeldBack(): string {
+  const { gate } = useWorkbench();
+  const state = useSyncExternalStore(gate.subscribe, gate.state);
+  return useTime(
+    useCallback(
+      now => {
+        if (state.kind !== 'limited') return '';
+        const reason = state.reason === 'rate_limit' ? 'rate limited' : 'the service fails';
+        return `${reason}, again in ${age(Math.max(0, state.until - now))}`;
+      },
+      [state],
+    ),
+  );
+}
+
 export function TalkPane({ conversation, width, height, focused, follows, words, opening }: TalkPaneProps) {
   const { turns, answering } = conversation;
   const theme = useTheme();
   const { styles } = theme;
   const layout = useMemo(() => createTalkLayout(theme), [theme]);
   const isNew = turns.length === 0;
+  const heldBack = useHeldBack();
+  const hasBegun = turns.at(-1)?.content !== '';
+  const doing = heldBack === '' || hasBegun ? 'answering' : heldBack;
   const lines = isNew ? opening(width - 1) : layout(turns, width - 1, answering);
   const textAt = (line: number): string => lines[line]?.text ?? '';
   const styleAt = (line: number): Style | undefined => lookOf(looks, lines[line]?.kind ?? 'text', styles);
@@ -55,7 +77,7 @@ export function TalkPane({ conversation, width, height, focused, follows, words,
       drawnAt={line => lines[line]?.styled ?? styleAt(line)?.(textAt(line)) ?? textAt(line)}
       width={width}
       focused={focused}
-      words={answering ? `answering: ${words}` : words}
+      words={answering ? `${doing}: ${words}` : words}
     />
   );
 }

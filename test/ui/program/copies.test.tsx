@@ -1,0 +1,45 @@
+/** What is copied, and what is said about it. */
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
+import { openView } from './actions.tsx';
+
+const runs: Place = { view: 'list', resource: 'runs' };
+const copied = (raw: readonly string[]): string =>
+  Buffer.from(/52;c;([^\u0007]*)/.exec(raw.join(''))?.[1] ?? '', 'base64').toString();
+
+afterEach(() => vi.unstubAllEnvs());
+
+it('is the id of the row under the cursor, or those of all that are marked', async () => {
+  vi.stubEnv('TMUX', '');
+  const { screen, raw } = await openView(runs);
+  await screen.waitFor('▸ baseline');
+  await screen.press('y');
+  await screen.waitFor('Sent to the clipboard: evr_1');
+  expect(copied(raw)).toBe('evr_1');
+  expect(screen.text()).not.toContain('tmux');
+  await screen.press('space', 'space');
+  await screen.waitFor('2 marked');
+  await screen.press('y');
+  expect(copied(raw.slice(1)).split('\n').sort()).toEqual(['evr_1', 'evr_2']);
+});
+
+it('says what tmux needs for it, within tmux', async () => {
+  vi.stubEnv('TMUX', '/tmp/tmux-0/default,1,0');
+  const { screen, raw } = await openView(runs);
+  await screen.waitFor('▸ baseline');
+  await screen.press('y');
+  await screen.waitFor('tmux needs `set -g set-clipboard on`');
+  expect(raw.join('')).toContain('\u001bPtmux;');
+});
+
+it('the crumb of a neighbour is its name, as that of the one before was', async () => {
+  const { screen } = await openView({ view: 'list', resource: 'trajectories' });
+  await screen.waitFor('▸ one');
+  await screen.press('enter');
+  await screen.waitFor('Trajectories › one');
+  await screen.waitFor('hello');
+  await screen.press(']');
+  await screen.waitFor('traj_2');
+  expect(screen.text()).toContain('Trajectories › one');
+  expect(screen.text()).not.toContain('› traj_2');
+});
