@@ -1,0 +1,83 @@
+/**
+ * A resource is added in four files and a line in each of three indexes, as CONTRIBUTING.md walks through it: its own
+ * code is put into a copy of the repository, where all that checks resources must pass without any other change.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const copied = ['src', 'test', 'tools', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+/** The code of a chapter of CONTRIBUTING.md, by the file that it goes into. */
+function codeOf(chapter: string): Map<string, string> {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const from = text.indexOf(`## ${chapter}\n`);
+  expect(from).toBeGreaterThan(-1);
+  const [, section = ''] = text.slice(from).split(/^## /m);
+  return new Map([...section.matchAll(/^```ts (\S+)\n(.*?)^```$/gms)].map(([, path = '', code = '']) => [path, code]));
+}
+
+const code = codeOf('How to add a resource');
+const isIndex = (path: string): boolean => existsSync(join(root, path));
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-contributing-'));
+  for (const name of copied) cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const [path, text] of code) {
+    const target = join(folder, path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, (isIndex(path) ? readFileSync(target, 'utf8') : '') + text);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a script of the copy. @throws Error with its output where it fails */
+async function run(script: string, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...args], {
+    cwd: folder,
+    env: { ...process.env, VITEST: undefined, FORCE_COLOR: '0' },
+    maxBuffer: 64 * 1024 * 1024,
+  }).catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`${script} ${args.join(' ')} failed:\n${error.stdout}\n${error.stderr}`);
+  });
+  return stdout + stderr;
+}
+
+const vitest = 'node_modules/vitest/vitest.mjs';
+
+describe('a resource', () => {
+  it('takes four files, and a line in each of three indexes', () => {
+    const paths = [...code.keys()];
+    expect(paths.filter(path => !isIndex(path)).map(dirname)).toEqual([
+      'src/contract',
+      'src/resources',
+      'src/local/server/routes',
+      'test/conformance/records',
+    ]);
+    const lines = paths.filter(isIndex).map(path => code.get(path)?.trimEnd().split('\n').length);
+    expect(lines).toEqual([1, 1, 1]);
+  });
+
+  it('has its types, and imports nothing from above', async () => {
+    await run('node_modules/typescript/bin/tsc', '--noEmit');
+    expect(await run('tools/check-layers.ts')).toContain(', 0 errors');
+  });
+
+  it('is in the list, the record, the palette, help, Watch and on the command line', async () => {
+    const report = await run(vitest, 'run', 'test/resources.test.tsx', '-t', 'projects');
+    // Of all resources, and of the sample.
+    expect(Number(/(\d+) passed/.exec(report.slice(report.indexOf('Tests')))?.[1])).toBeGreaterThan(5);
+  });
+
+  it('needs no fifth place in what checks every operation and every view', async () => {
+    const files = ['test/contract', 'test/service/calls.test.ts', 'test/ui/app/completeness.test.ts'];
+    await run(vitest, 'run', ...files, 'test/ui/program/reach.test.tsx');
+  });
+});
