@@ -1,7 +1,9 @@
 /** Rows of resources by what a user types: an id, or a name. */
+
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { fruitlessPages, pageSize } from '../queries/lists/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
+import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
@@ -125,11 +127,6 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   return { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row };
 }
 
-/** The one with this id or this name. @throws CommandError as `findAmong` does */
-export async function findOne(resource: Resource, word: string, context: CommandContext): Promise<object> {
-  return (await findAmong([resource], word, context)).row;
-}
-
 /** The id for an id or a name. @throws CommandError as `findAmong` does */
 export async function idOf(resource: Resource, word: string, context: CommandContext): Promise<string> {
   try {
@@ -168,8 +165,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const found = await findAmong([resourceOrThrow('training')], name, context);
   const { service, signal } = context;
   const run = found.row as TrainingRun;
-  const listed = await service.call('listCheckpoints', { params: { training_run_id: found.id } }, { signal });
-  const steps = listed.toSorted((one, other) => (one.step_index ?? 0) - (other.step_index ?? 0));
+  const steps = await checkpointsByStep(service, found.id, { signal });
   const checkpoint = which === 'latest' ? steps.at(-1) : steps.find(each => String(each.step_index) === which);
   if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
   const there = steps.length === 0 ? 'none yet' : `those of steps ${steps.map(each => each.step_index).join(', ')}`;

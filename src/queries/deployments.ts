@@ -19,7 +19,7 @@ export const deploymentKeys = {
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'running' : 'open');
 
 /** What a record of a deployment says. */
-export function observeDeployment(deployment: Deployment): Observation {
+function observeDeployment(deployment: Deployment): Observation {
   return {
     kind: 'deployment',
     id: deployment.deployment_id,

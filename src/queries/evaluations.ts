@@ -33,7 +33,7 @@ function activityOfRuns(rows: readonly EvalRun[]): Activity {
 }
 
 /** What a record of a run says. */
-export function observeRun(run: EvalRun): Observation {
+function observeRun(run: EvalRun): Observation {
   return {
     kind: 'run',
     id: run.eval_run_id,

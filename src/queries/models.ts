@@ -2,7 +2,7 @@
 import type { SupportedModel } from '../contract/models.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
 
-export const modelKeys = { list: ['models'] } as const;
+const modelKeys = { list: ['models'] } as const;
 
 export const modelList: ListSource<SupportedModel> = {
   key: modelKeys.list,

@@ -4,7 +4,7 @@ import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
 import type { ListSource } from './lists/list.ts';
 
-export const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
+const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
 
 export const secretList: ListSource<Secret> = {
   key: secretKeys.list,

@@ -71,13 +71,23 @@ export const deleteTraining = action(
   { touches: [trainingKeys.all], removes: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }) },
 );
 
+/** The checkpoints of a run, the newest last. @throws ServiceError */
+export async function checkpointsByStep(
+  service: Service,
+  runId: string,
+  options?: CallOptions,
+): Promise<readonly Checkpoint[]> {
+  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
+  return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+}
+
 /**
  * The id of the newest checkpoint of a run.
  *
  * @throws Error in words where it has committed none yet
  */
 export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
-  const last = (await checkpointsOf(service, runId, options)).at(-1);
+  const last = (await checkpointsByStep(service, runId, options)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
 }

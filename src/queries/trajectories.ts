@@ -48,7 +48,7 @@ const parentOf = ({ eval_run_id, training_run_id }: Trajectory): string | undefi
   eval_run_id ?? training_run_id ?? undefined;
 
 /** What a trajectory says, with or without its steps. */
-export function observeTrajectory(trajectory: Trajectory): Observation {
+function observeTrajectory(trajectory: Trajectory): Observation {
   const { trajectory_id: id, task_id, status, reward, created_at, error } = trajectory;
   return {
     kind: 'trajectory',

@@ -57,7 +57,7 @@ export function isBroken(error: unknown): boolean {
   return brokenCodes.includes(sqliteCode(error));
 }
 
-/** The switch does not wait for others: whoever holds a new file is making the same switch, and it stays with the file. */
+/** The switch does not wait for others: a program that holds a new file is making the same switch, and it stays with the file. */
 function writeAhead(database: DatabaseSync): void {
   try {
     database.exec('pragma journal_mode = wal');

@@ -40,7 +40,7 @@ export async function allocate(
   return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
 }
 
-/** Whether another address may help: this one has had its time, or nobody answers there any more. */
+/** Whether another address may help: this one has had its time, or there is no answer from it any more. */
 function isAddressError(error: unknown): boolean {
   if (error instanceof UploadUrlError) return true;
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
