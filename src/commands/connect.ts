@@ -7,7 +7,7 @@ import { RememberedStore } from '../queries/remembered/store.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
-import type { ServiceOptions, Supervisor } from '../service/options.ts';
+import type { Logger, ServiceOptions, Supervisor } from '../service/options.ts';
 import {
   type ConnectionMonitor,
   fixedConnection,
@@ -103,6 +103,7 @@ export function connectTo(
   config: Config,
   moment: 'start' | 'command',
   remembered?: () => RememberedStore,
+  logger?: Logger,
 ): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
@@ -119,7 +120,7 @@ export function connectTo(
       save: found => remembered().setSetting(generationSetting, found),
     };
     const readOnly = config.profile.readOnly.value;
-    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly });
+    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly, logger });
     return service;
   };
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);

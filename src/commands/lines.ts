@@ -56,6 +56,8 @@ class Lines {
   readonly #session: Session;
   readonly #terminal: Interface;
   readonly #output: Writable;
+  /** The lines typed, or piped in, each once. */
+  readonly #lines: AsyncIterator<string>;
   /** Aborts on ctrl-c. */
   readonly #signal: AbortSignal;
   #shown: Shown | undefined;
@@ -64,26 +66,37 @@ class Lines {
   constructor(session: Session, terminal: Interface, output: Writable, signal: AbortSignal) {
     this.#session = session;
     this.#terminal = terminal;
+    this.#lines = terminal[Symbol.asyncIterator]();
     this.#output = output;
     this.#signal = signal;
+  }
+
+  /** The next line that is no answer to a question; undefined at the end of the input. */
+  async next(): Promise<string | undefined> {
+    this.#output.write('> ');
+    const { value, done } = await this.#lines.next();
+    return done ? undefined : value;
   }
 
   say(text: string): void {
     this.#output.write(`${sanitise(text, { multiline: true })}\n`);
   }
 
-  /** Waits for the next line. */
-  prompt(): void {
-    this.#output.write('> ');
-  }
-
   #service(): Promise<Service> {
     return this.#session.workbench.service();
   }
 
+  /** Takes the next line as the answer to a question. @throws Error where there is none */
+  async #nextLine(question: string): Promise<string> {
+    this.#output.write(question);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('The input ended before the answer. Nothing was sent.');
+    return value;
+  }
+
   async #ask(question: string, usual = ''): Promise<string> {
     const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}: `;
-    const answer = await this.#terminal.question(words, { signal: this.#signal });
+    const answer = await this.#nextLine(words);
     return answer.trim() === '' ? usual : answer.trim();
   }
 
@@ -204,7 +217,7 @@ class Lines {
     const chosen = model || (await this.#ask('Which model'));
     const messages: { role: string; content: string }[] = [];
     for (;;) {
-      const text = await this.#terminal.question('you: ', { signal: this.#signal });
+      const text = await this.#nextLine('you: ');
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
       // Said whole: a voice reads it from its beginning.
@@ -230,7 +243,7 @@ function rowLine(columns: readonly Column<object>[], row: object): string {
     .join(', ');
 }
 
-export async function run({ lines: _, ...flags }: WorkbenchFlags, io: CommandIo): Promise<number> {
+export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io: CommandIo): Promise<number> {
   const session = new Session(flags, io.environment);
   const output = new Writable({
     decodeStrings: false,
@@ -241,15 +254,13 @@ export async function run({ lines: _, ...flags }: WorkbenchFlags, io: CommandIo)
   io.signal.addEventListener('abort', () => terminal.close(), { once: true });
   lines.say(`benchtop, ${session.connection.current}. Say help to hear what there is.`);
   for (const origin of session.connection.origins) lines.say(origin);
-  lines.prompt();
   try {
-    for await (const line of terminal) {
+    for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
         lines.say(`This did not work: ${describeError(asError(error))}`);
       }
-      lines.prompt();
     }
   } finally {
     terminal.close();

@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
+import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
@@ -52,13 +53,19 @@ export async function run({ flags }: Given<'serve'>, { environment, print }: Com
   if (flags.status) {
     const { findService } = await import('../local/daemon/client.ts');
     const running = await findService(dataFolder);
-    await print(running ? `running at ${running.baseUrl}, process ${running.pid}\n` : 'not running\n');
+    if (flags.json) {
+      const known = running && { base_url: running.baseUrl, pid: running.pid };
+      await print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
+    } else
+      await print(
+        running ? `running at ${running.baseUrl}, process ${running.pid}\n` : `not running on ${dataFolder}\n`,
+      );
     return running ? exitCodes.done : exitCodes.failed;
   }
   if (flags.stop) {
     const { stopService } = await import('../local/daemon/client.ts');
     const stopped = await stopService(dataFolder);
-    await print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : 'not running\n');
+    await print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
     return exitCodes.done;
   }
 

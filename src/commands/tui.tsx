@@ -1,5 +1,6 @@
 /** `benchtop`: the workbench on the whole terminal. */
 import { useEffect, useSyncExternalStore } from 'react';
+import type { Place } from '../resources/place.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { Program } from '../ui/app/program.tsx';
 import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
@@ -16,15 +17,16 @@ interface RootProps {
   readonly session: Session;
   readonly terminal: TerminalPort;
   readonly theme: Theme;
+  readonly start?: Place | undefined;
 }
 
 /** The program on the service that is shown now; another service gets a program of its own. */
-function Root({ session, terminal, theme }: RootProps) {
+function Root({ session, terminal, theme, start }: RootProps) {
   const shown = useSyncExternalStore(session.subscribe, () => session.shown);
-  return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} />;
+  return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} start={start} />;
 }
 
-function Screen({ session, shown, terminal, theme }: RootProps & { readonly shown: Shown }) {
+function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: Shown }) {
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
   // Views may keep something as they go: what they stand on is released behind them.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
@@ -35,6 +37,7 @@ function Screen({ session, shown, terminal, theme }: RootProps & { readonly show
       theme={theme}
       registry={registry}
       terminal={terminal}
+      {...(start && shown.id === 1 && { start })}
       overrides={keys}
       notices={notices.value}
       connection={connection}
@@ -45,7 +48,9 @@ function Screen({ session, shown, terminal, theme }: RootProps & { readonly show
 /** How long connections may take to close. */
 const closeMs = 300;
 
-export async function run({ lines: _, ...flags }: WorkbenchFlags): Promise<number> {
+/** @param start where it opens; at the first section where it is missing */
+export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
+  if (debug) throw new CommandError('--debug is for commands: the screen has no place for what it says.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CommandError(
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',
@@ -58,13 +63,16 @@ export async function run({ lines: _, ...flags }: WorkbenchFlags): Promise<numbe
   keepHeapSmall();
   process.on('exit', () => session.workbench.closeNow());
   const theme = themeFor(config.preferences.theme.value, process.env);
-  const code = await startTerminal(terminal => <Root session={session} terminal={terminal} theme={theme} />, {
-    onSuspend: suspended => session.workbench.setSuspended(suspended),
-    mouse: config.preferences.mouse.value,
-    ascii: isAsciiOnly(process.env),
-    crashFolder: config.paths.state,
-    redact: text => session.config.redact(text),
-  });
+  const code = await startTerminal(
+    terminal => <Root session={session} terminal={terminal} theme={theme} start={start} />,
+    {
+      onSuspend: suspended => session.workbench.setSuspended(suspended),
+      mouse: config.preferences.mouse.value,
+      ascii: isAsciiOnly(process.env),
+      crashFolder: config.paths.state,
+      redact: text => session.config.redact(text),
+    },
+  );
   // Nothing that still waits for an answer, such as the lookup of a name, keeps the shell waiting.
   await Promise.race([session.close(), new Promise(resolve => setTimeout(resolve, closeMs))]);
   process.exit(code);

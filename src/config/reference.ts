@@ -86,6 +86,11 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_THEME'], words: settingsReference.theme, like: '--theme' },
   { names: ['BENCHTOP_MOUSE'], words: settingsReference.mouse, like: '--mouse' },
   { names: ['BENCHTOP_NOTICES'], words: settingsReference.notices, like: '--notices' },
+  {
+    names: ['BENCHTOP_DEBUG'],
+    words: 'Set to 1 to show the requests of commands on standard error.',
+    like: '--debug',
+  },
   { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },
   {
     names: ['BENCHTOP_CONFIG_DIR', 'XDG_CONFIG_HOME'],

@@ -94,7 +94,7 @@ COMP_WORDS=(benchtop evaluate ""); COMP_CWORD=2; _benchtop; printf '%s|' "\${COM
     const read =
       shell === 'zsh'
         ? ['-fc', `autoload -Uz compinit && compinit -D\n${text}`]
-        : ['-c', `${text}\ncomplete -C 'benchtop ev'`];
+        : ['-c', `${text}\ncomplete -C 'benchtop pl'`];
     const result = spawnSync(shell, read, {
       encoding: 'utf8',
       env: { PATH: `${bin}:${process.env['PATH']}`, HOME: testFolder() },

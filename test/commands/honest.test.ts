@@ -144,6 +144,44 @@ it.each([
   expect(outcome.notes).toMatch(words);
 });
 
+it('--debug shows each request, and nothing that is secret', async () => {
+  for (const [flags, environment] of [
+    [['--debug'], {}],
+    [[], { BENCHTOP_DEBUG: '1' }],
+  ] as const) {
+    const { out, notes } = await cli('get', ['run', 'first', '--field', 'id', ...flags], { environment });
+    expect(out).toBe(`${runId}\n`);
+    expect(notes).toMatch(/^debug: GET \/api\/v1\/eval\/evr_\w+ \(getEvalRun\): 200, \d+ ms, req_/m);
+    expect(notes).not.toContain(service.apiKey);
+  }
+  expect((await cli('', ['--debug', '--read-only'])).code).toBe(exitCodes.usage);
+});
+
+it('lines that are piped into the line mode answer its questions', async () => {
+  const { code, out } = await cli('--lines', [], {
+    input: 'benchmarks\nevaluate 1\nbenchtop/tutor-base\npiped run\nquit\n',
+  });
+  expect(code).toBe(exitCodes.done);
+  expect(out).toMatch(/Model: .*Started evr_\w+/s);
+  expect((await cli('list', ['runs', '--field', 'display_name'])).out).toContain('piped run');
+  const cut = await cli('--lines', [], { input: 'benchmarks\nevaluate 1\n' });
+  expect(cut.out).toContain('The input ended before the answer. Nothing was sent.');
+});
+
+it('open finds what it is to show before it opens the screen', async () => {
+  expect((await cli('open', ['evr_none'])).code).toBe(exitCodes.notFound);
+  expect(await cli('open', ['first'])).toMatchObject({
+    code: exitCodes.usage,
+    notes: expect.stringContaining('terminal'),
+  });
+});
+
+it('serve --status says as JSON whether the service of a folder runs', async () => {
+  const folder = testFolder();
+  const none = await cli('serve', ['--status', '--json', '--data', folder]);
+  expect([none.code, JSON.parse(none.out)]).toEqual([exitCodes.failed, { running: false, data: folder }]);
+});
+
 it('upload takes standard input, and a single record that is written over several lines', async () => {
   const record = JSON.stringify({ trace_id: 't1', messages: [{ role: 'user', content: 'hello' }] }, undefined, 2);
   const piped = await cli('upload', ['-', '--dataset', 'piped', '--json'], { input: record });

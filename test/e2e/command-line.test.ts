@@ -58,6 +58,24 @@ describe('the command line', () => {
     expect((await run(['list', 'runs'], nobody)).code).toBe(3);
   });
 
+  it('opens the workbench at one resource', async () => {
+    const session = openSession(home.env, { args: ['open', 'run', 'baseline'] });
+    await session.waitFor('28 of 28 rollouts');
+    session.press('q');
+    expect((await session.ended).exitCode).toBe(0);
+  });
+
+  it('ends in one line where the disk is full, and in silence where nobody reads', async () => {
+    const full = await shell(`${programLine} --help > /dev/full`).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(full).toMatchObject({ code: 1, stderr: 'benchtop: The output is incomplete: the disk is full (ENOSPC).\n' });
+    for (const words of ['--help', 'serve --status', 'serve --help', 'list runs']) {
+      const { stderr } = await shell(`set +o pipefail; ${programLine} ${words} | true`);
+      expect(stderr).toBe('');
+    }
+  });
+
   it('finds nothing wrong with a fresh machine', async () => {
     const { code, output } = await run(['doctor'], home.env);
     expect(output).not.toMatch(/^(fail|warn)/m);

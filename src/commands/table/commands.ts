@@ -168,6 +168,15 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
       'benchtop export dataset production > production.jsonl',
     ],
   }),
+  open: spec({
+    summary: 'open the workbench at one resource',
+    args: [
+      { name: 'WHAT', of: 'listed resource', optional: true },
+      { name: 'ID|NAME', of: 'seen' },
+    ],
+    flags: { ...serviceFlags, ...screenFlags },
+    examples: ['benchtop open evr_1', 'benchtop open training first'],
+  }),
   ...setup,
   version: spec({ summary: 'print the version', flags: jsonFlag }),
   doctor: spec({
@@ -192,6 +201,7 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
       status: { says: 'say whether it runs' },
       stop: { says: 'stop it; running work goes on at the next start' },
       background: { says: 'end when idle', hidden: true },
+      json: { says: 'print --status as JSON' },
     },
     apart: [['status', 'stop', 'port', 'background']],
     examples: ['benchtop serve --port 8080 --data ./data'],

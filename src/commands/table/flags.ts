@@ -48,6 +48,11 @@ export const serviceFlags = {
     group: 'service',
   },
   readOnly: { says: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
+  debug: {
+    says: 'show each request and how it was answered on standard error, without secrets',
+    variable: 'BENCHTOP_DEBUG',
+    group: 'service',
+  },
   upstream: {
     value: 'URL',
     says: 'OpenAI-compatible server behind the local service',
@@ -127,5 +132,7 @@ export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof a
 /** The flags among those given that say which service is asked and how the program looks. */
 export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
   const known = { ...serviceFlags, ...screenFlags, ...agentFlag };
-  return Object.fromEntries(Object.entries(flags).filter(([name]) => Object.hasOwn(known, name))) as ConfigFlags;
+  return Object.fromEntries(
+    Object.entries(flags).filter(([name]) => name !== 'debug' && Object.hasOwn(known, name)),
+  ) as ConfigFlags;
 }

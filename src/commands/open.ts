@@ -1,0 +1,19 @@
+/** `benchtop open`: the workbench at one resource. */
+import { resourceOfId, resources } from '../resources/catalogue.ts';
+import { labelOf, recordPlace } from '../resources/define.ts';
+import { findAmong, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import type { Given } from './table/commands.ts';
+import { withService } from './with-service.ts';
+
+export async function run({ args: [first = '', second], flags }: Given<'open'>, io: CommandIo): Promise<number> {
+  const ofId = second === undefined ? resourceOfId(first) : undefined;
+  // The task of a trajectory is no name of its own.
+  const named = resources.filter(({ get, names }) => get && names[0] !== 'trajectories');
+  const among = second !== undefined ? [resourceOrThrow(first)] : ofId ? [ofId] : named;
+  const place = await withService(flags, io, async context => {
+    const { resource, id, row } = await findAmong(among, second ?? first, context);
+    return recordPlace(resource, id, labelOf(resource, row));
+  });
+  return (await import('./tui.tsx')).run(flags, place);
+}
