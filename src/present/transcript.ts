@@ -3,6 +3,7 @@
  * character has a place that depends on the trajectory alone, and not on the width or on what is folded. Pure, and linear in
  * the length of the text, so that megabytes open at once.
  */
+import { unreadableIn } from '../contract/common.ts';
 import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -153,12 +154,20 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     if (step.has_error) writer.error('This step ended in an error.');
     for (const message of step.messages ?? []) writeMessage(writer, message);
     if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);
+    writeUnreadable(writer, 'message', step.messages);
     writer.blank();
   }
+  writeUnreadable(writer, 'step', trajectory.steps);
   if ((trajectory.steps ?? []).length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
   return { blocks: writer.blocks, steps: writer.steps, errors: writer.errors };
+}
+
+/** Says what came and could not be read. */
+function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] | null | undefined): void {
+  const count = unreadableIn(rows ?? []);
+  if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);
 }
 
 /** The first error after a place, going round at the end; undefined where there is none. */

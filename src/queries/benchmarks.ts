@@ -15,7 +15,7 @@ import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list.ts';
-import type { LiveQuery } from './use-live.ts';
+import { type LiveQuery, shareWhole } from './use-live.ts';
 
 export const benchmarkKeys = {
   all: ['benchmarks'],
@@ -122,6 +122,7 @@ export function imageList(benchId: string): ListSource<BenchmarkImage> {
 export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
   return {
     key: benchmarkKeys.images(benchId),
+    share: shareWhole,
     activity: answer => (answer?.images.some(image => isBuilding(image.build_status)) ? 'building' : 'open'),
     read: ({ service, signal }) => service.call('listBenchmarkImages', { params: { bench_id: benchId } }, { signal }),
   };

@@ -145,6 +145,8 @@ export interface RunResults {
   /** Rewards that could not be read: the mean is not of them. */
   readonly unreadable: number;
   readonly snapshots: readonly RolloutSnapshot[];
+  /** Snapshots that came and could not be read. */
+  readonly unreadSnapshots: number;
   /** Why there are no snapshots, where they could not be read. */
   readonly statisticsError: string | undefined;
 }
@@ -168,6 +170,7 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
         rewards: rewards.value.trajectory_rewards,
         unreadable: unreadableIn(rewards.value.trajectory_rewards),
         snapshots: read ? statistics.value.snapshots : [],
+        unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
         statisticsError: read ? undefined : errorMessage(statistics.reason),
       };
     },

@@ -21,7 +21,7 @@ import { type Activity, activityOfRun } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
-import type { LiveQuery } from './use-live.ts';
+import { type LiveQuery, shareWhole } from './use-live.ts';
 
 export const trainingKeys = {
   all: ['training'],
@@ -243,6 +243,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
 export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrainerReward[]> {
   return {
     key: trainingKeys.trainerRewards(runId),
+    share: shareWhole,
     observes: rewards => {
       const curve = rewards.flatMap(({ trainer_reward }) => trainer_reward ?? []);
       return { kind: 'training', id: runId, curve, mean: curve.at(-1) };
@@ -256,6 +257,7 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
 export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly HeldOutReward[]> {
   return {
     key: trainingKeys.heldOutRewards(runId),
+    share: shareWhole,
     activity: () => (ended ? 'settled' : 'running'),
     read: async ({ service, signal }) =>
       (await service.call('getHeldOutRewards', { params: { training_run_id: runId } }, { signal })).held_out_rewards,

@@ -1,5 +1,6 @@
 /** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { isGone, isNotOffered } from '../service/errors.ts';
@@ -24,6 +25,11 @@ export interface LiveQuery<Data> {
   readonly reports?: AnswerMeta | undefined;
   /** The resource that the whole query is about: where it is gone, so is all of this. */
   readonly about?: Subject | undefined;
+}
+
+/** Keeps an answer whole, as it was read, and in its identity where it says the same as the one before. */
+export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
+  return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
 }
 
 export interface Live<Data> {

@@ -37,7 +37,10 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
     newest: ['images 1/3 ready, 1 failed', 'baseline', '1 row could not be read'],
   },
   'record runs': { document: ['0.500 of 6 graded'], newest: ['0.500 of 6 graded'] },
-  'record training': { document: ['14 of 16 samples'], newest: ['14 of 16 samples, 2 cancelled'] },
+  'record training': {
+    document: ['14 of 16 samples'],
+    newest: ['14 of 16 samples, 2 cancelled', '1 point of the curves could not be read'],
+  },
   'record trajectories': { document: ['hello'], newest: ['hello'] },
   'list images': { document: ['failed'], newest: ['no space'] },
   'list models': { document: ['acme/small'], newest: ['acme/small'] },

@@ -110,10 +110,7 @@ function shared({ bench, run, training, trajectory }: StandIn['ids'], model: str
     [`DELETE /api/v1/train/${training}`]: { training_run_id: training },
     [`GET /api/v1/train/${training}/step/trainer-reward-by-step`]: {
       training_run_id: training,
-      trainer_rewards: [
-        { step: 1, trainer_reward: 0.2 },
-        { step: 2, trainer_reward: null },
-      ],
+      trainer_rewards: [{ trainer_reward: 0.9 }, { step: 1, trainer_reward: 0.2 }, { step: 2, trainer_reward: null }],
     },
     'GET /api/v1/datasets': page({ dataset_id: 'ds-1', dataset_name: 'recorded', created_at }),
     [`POST /api/v1/trajectories/${trajectory}/rewards`]: ({ body }: Parameters<Answer>[0]) => {

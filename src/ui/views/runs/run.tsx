@@ -12,6 +12,7 @@ import { summariseRewards } from '../../../resources/reward-summary.ts';
 import { outcomeOf, runFacts } from '../../../resources/runs.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
+import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -55,7 +56,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const summary =
     results.data && summariseRewards(results.data.rewards, progress.data?.total_rollouts, results.data.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
-  const { snapshots = [], statisticsError } = results.data ?? {};
+  const { snapshots = [], unreadSnapshots = 0, statisticsError } = results.data ?? {};
   const room = pane.width - 2;
   const error = [run.error, progress.error].find(each => each && !isNotOffered(each));
   const unread = !run.data && !progress.data && !error;
@@ -95,6 +96,9 @@ export function RunView({ place }: ViewProps<'record'>) {
       details={(_row, box) => {
         const about = [
           '',
+          ...(unreadSnapshots > 0
+            ? [theme.styles.warning(`${counted(unreadSnapshots, 'snapshot')} could not be read`)]
+            : []),
           ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsError) : []),
           '',
           theme.styles.header('RUN'),

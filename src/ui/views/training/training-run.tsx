@@ -1,6 +1,7 @@
 /** One training run: how far it is, its curves, and its checkpoints. */
 
 import { useMemo } from 'react';
+import { unreadableIn } from '../../../contract/common.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
@@ -14,6 +15,7 @@ import {
   trainingFacts,
 } from '../../../resources/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
+import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
@@ -65,6 +67,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const room = pane.width - 2;
   const error = [progress.error, run.error].find(each => each && !isNotOffered(each));
   const note = heldOutNote(curves.heldOut);
+  const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   const unread = !run.data && !progress.data && !error;
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
@@ -75,6 +78,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
     ...(note ? [theme.styles.warning(truncate(note, room))] : []),
+    ...(unreadable > 0
+      ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]
+      : []),
   ];
   // The legend is shown also where no chart has room.
   const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (error ? errorLinesBelow : 0));

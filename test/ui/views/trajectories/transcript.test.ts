@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Trajectory } from '../../../../src/contract/trajectories.ts';
+import { type Trajectory, trajectory as trajectorySchema } from '../../../../src/contract/trajectories.ts';
 import { readableJson } from '../../../../src/present/readable-json.ts';
 import { type FoldKind, nextError, transcriptOf } from '../../../../src/present/transcript.ts';
 import { layOut, searchedLines, transcriptText } from '../../../../src/present/transcript-lines.ts';
@@ -220,4 +220,16 @@ describe('JSON', () => {
     const long = JSON.stringify({ text: `${'\\'.repeat(100_001)}\n"` });
     expect(readableJson(long).length).toBeGreaterThan(100_000);
   });
+});
+
+it('says which of its steps and messages could not be read', () => {
+  const read = trajectorySchema.parse({
+    trajectory_id: 't',
+    steps: [null, { step_index: 0, messages: [7, { role: 'user', content: 'hello' }] }],
+  });
+  const { blocks, errors } = transcriptOf(read, { showHidden: false });
+  const texts = blocks.map(({ text }) => text);
+  expect(texts).toContain('1 message could not be read.');
+  expect(texts).toContain('1 step could not be read.');
+  expect(errors).toHaveLength(2);
 });
