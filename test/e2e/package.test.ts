@@ -138,7 +138,10 @@ describe.each(nodeReleases)('installed for Node %s', version => {
   /** Runs a script of README with the command on the path. */
   const shell = (script: string, environment: Readonly<Record<string, string>> = {}) => {
     const PATH = `${join(folder, 'node_modules/.bin')}:${home.env['PATH']}`;
-    return execute('bash', ['-euc', script], { cwd: folder, env: { ...home.env, ...environment, PATH } });
+    const run = execute('bash', ['-euc', script], { cwd: folder, env: { ...home.env, ...environment, PATH } });
+    // What is piped into a chat belongs to its text.
+    run.child.stdin?.end();
+    return run;
   };
 
   it('does the same as a script', async () => {
