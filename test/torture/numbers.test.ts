@@ -1,7 +1,15 @@
 /** What the screen says against what was sent: the oracle by itself, and a share of `npm run torture` with fixed seeds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numbersSession } from '../../tools/torture/numbers.ts';
-import { columnOf, meanOf, rowFaults, sentRows, shownRows, standsFor } from '../../tools/torture/oracle.ts';
+import {
+  columnOf,
+  meanOf,
+  rowFaults,
+  sectionFaults,
+  sentRows,
+  shownRows,
+  standsFor,
+} from '../../tools/torture/oracle.ts';
 import { makeWorld, type World } from '../../tools/torture/world.ts';
 import { numberSeeds } from './seeds.ts';
 
@@ -15,7 +23,9 @@ describe('the oracle', () => {
     ['0.417', 0.41666, true],
     ['0.417', 0.41, false],
     ['none', null, true],
-    ['none', '0.5', true],
+    ['0.5', '0.5', true],
+    ['none', '0.5', false],
+    ['none', '1,5', true],
     ['none', 0, false],
     ['0', 0, true],
     ['-1.00e+308', -1e308, true],
@@ -35,6 +45,19 @@ describe('the oracle', () => {
     expect(rowFaults(sent, shownRows('│  1/2 │'))).toHaveLength(1);
     expect(rowFaults(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
     expect(rowFaults(undefined, shownRows('│  1/4 │'))).toHaveLength(1);
+  });
+
+  it('compares the number behind a section with the rows that were sent', () => {
+    const said = (count: string): string[] => sectionFaults(`│  Watch  1 │ x │\n│  Runs ${count} │ y │`, 'Runs', sent);
+    expect(said('2')).toEqual([]);
+    expect(said('1+')).toEqual([]);
+    expect(said('')).toEqual([]);
+    expect(said('3')[0]).toContain('Runs 3 in the sections, and 2 rows were sent');
+    expect(said('1')).toHaveLength(1);
+  });
+
+  it('takes a number for an id, and nothing for none', () => {
+    expect(sentRows([JSON.stringify([{ id: 7 }, { id: 'a' }, { id: null }])], 'id')?.ids).toEqual(new Set(['7', 'a']));
   });
 
   it('reads the numbers of a column and nothing else', () => {

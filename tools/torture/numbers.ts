@@ -6,11 +6,13 @@ import { mutateJson } from './mutate.ts';
 import {
   columnOf,
   fieldOf,
+  idIn,
   mainPane,
   meanOf,
   numbersIn,
   rowFaults,
   rowsOf,
+  sectionFaults,
   sentRows,
   shownRows,
   standsFor,
@@ -22,7 +24,10 @@ import { apiKey, type World } from './world.ts';
 
 /** What is on screen, and what was sent for it last, by path. */
 interface Evidence {
+  /** The main pane. */
   readonly text: string;
+  /** All of the screen. */
+  readonly screen: string;
   /** The newest answers to requests whose path matches, one for each address. */
   readonly sent: (path: RegExp) => readonly string[];
 }
@@ -97,7 +102,7 @@ function runFaults({ text, sent }: Evidence): string[] {
   // A rollout that only one of the two lists has is a row all the same.
   const ids = new Set([
     ...(sentRows(sent(trajectoriesPath), 'trajectory_id')?.ids ?? []),
-    ...(rows ?? []).map(row => fieldOf(row, 'trajectory_id')).filter(id => typeof id === 'string'),
+    ...(rows ?? []).flatMap(row => idIn(row, 'trajectory_id')),
   ]);
   const shown = shownRows(text);
   if (!shown.more && shown.rows !== ids.size) faults.push(`${shown.rows} rows are shown of ${ids.size} rollouts`);
@@ -107,7 +112,8 @@ function runFaults({ text, sent }: Evidence): string[] {
 function trainingFaults({ text, sent }: Evidence): string[] {
   const progress = parse(sent(trainingProgressPath).at(-1));
   const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
-  const curve = rowsOf(sent(trainerPath).at(-1) ?? '', 'trainer_rewards') ?? [];
+  // All that was sent for the run: where an answer gives it another id, the later ones have another address.
+  const curve = sent(trainerPath).flatMap(text => rowsOf(text, 'trainer_rewards') ?? []);
   const steps = new Set(curve.map(row => fieldOf(row, 'step')));
   const found = /step (-?[\d.e+]+)(?: of (-?[\d.e+]+))?/.exec(text.split('\n').slice(0, 4).join('\n'));
   const faults: string[] = [];
@@ -122,7 +128,7 @@ function trainingFaults({ text, sent }: Evidence): string[] {
   ) {
     faults.push(`step ${done} of ${total} is not shown`);
   }
-  const held = rowsOf(sent(heldOutPath).at(-1) ?? '', 'held_out_rewards') ?? [];
+  const held = sent(heldOutPath).flatMap(text => rowsOf(text, 'held_out_rewards') ?? []);
   for (const [name, values] of [
     ['held-out', numbersIn(held, 'held_out_reward')],
     ['trainer', numbersIn(curve, 'trainer_reward')],
@@ -135,16 +141,37 @@ function trainingFaults({ text, sent }: Evidence): string[] {
   return [...faults, ...rowFaults(sentRows(sent(checkpointsPath), 'checkpoint_id'), shownRows(text))];
 }
 
+const ofTrajectories: Check = {
+  name: 'trajectories',
+  place: () => ({ view: 'list', resource: 'trajectories' }),
+  wrong: trajectoriesPath,
+  asks: [trajectoriesPath],
+  faults: ({ text, screen, sent }) => {
+    const rows = sentRows(sent(trajectoriesPath), 'trajectory_id');
+    const rewards = (rows?.rows ?? []).map(row => fieldOf(row, 'reward'));
+    return [
+      ...rowFaults(rows, shownRows(text)),
+      ...columnFaults(text, 'REWARD', 7, rewards),
+      ...sectionFaults(screen, 'Trajectories', rows),
+    ];
+  },
+};
+
+/** Kept as they are: the seeds of errors that were found pick from them. */
 const checks: readonly Check[] = [
   {
     name: 'benchmarks',
     place: () => ({ view: 'list', resource: 'benchmarks' }),
     wrong: benchmarksPath,
     asks: [benchmarksPath],
-    faults: ({ text, sent }) => {
+    faults: ({ text, screen, sent }) => {
       const rows = sentRows(sent(benchmarksPath), 'bench_id');
       const counts = (rows?.rows ?? []).map(row => fieldOf(row, 'eval_run_count'));
-      return [...rowFaults(rows, shownRows(text)), ...columnFaults(text, 'RUNS', 6, counts)];
+      return [
+        ...rowFaults(rows, shownRows(text)),
+        ...columnFaults(text, 'RUNS', 6, counts),
+        ...sectionFaults(screen, 'Benchmarks', rows),
+      ];
     },
   },
   {
@@ -152,10 +179,14 @@ const checks: readonly Check[] = [
     place: () => ({ view: 'list', resource: 'runs' }),
     wrong: runsPath,
     asks: [benchmarksPath, runsPath],
-    faults: ({ text, sent }) => {
+    faults: ({ text, screen, sent }) => {
       const rows = sentRows(sent(runsPath), 'eval_run_id');
       const means = (rows?.rows ?? []).map(row => fieldOf(row, 'reward_mean'));
-      return [...rowFaults(rows, shownRows(text)), ...columnFaults(text, 'MEAN', 7, means)];
+      return [
+        ...rowFaults(rows, shownRows(text)),
+        ...columnFaults(text, 'MEAN', 7, means),
+        ...sectionFaults(screen, 'Runs', rows),
+      ];
     },
   },
   {
@@ -186,7 +217,7 @@ function parse(text: string | undefined): unknown {
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
 
 /** What was sent last for each address; of a list that was asked for in several orders, the last one only. */
-function evidenceOf(text: string, proxy: FaultyProxy): Evidence {
+function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
   const newest = new Map<string, string>();
   const lists = new Map<string, string>();
   for (const { method, url, sent } of proxy.exchanges) {
@@ -196,7 +227,8 @@ function evidenceOf(text: string, proxy: FaultyProxy): Evidence {
   }
   const isShown = (url: string): boolean => lists.get(url.replace(/\?.*/, '')) === listOf(url);
   return {
-    text,
+    text: mainPane(screen),
+    screen,
     sent: path => [...newest].filter(([url]) => path.test(url) && isShown(url)).map(([, sent]) => sent),
   };
 }
@@ -226,7 +258,7 @@ async function idsOf(baseUrl: string): Promise<Ids> {
 /** One view on one set of wrong answers, looked at once it has come to rest. */
 export async function numbersSession({ world, seed }: { world: World; seed: string }): Promise<NumbersResult> {
   const random = new Random(seed);
-  const check = random.pick(checks);
+  const check = random.fork('a list').chance(0.25) ? ofTrajectories : random.pick(checks);
   const local = await world.start();
   const ids = await idsOf(local.baseUrl);
   const proxy = await startProxy({
@@ -270,7 +302,7 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
         since = performance.now();
       } else if (performance.now() - since > settledMs) break;
     }
-    const found = [...unmeant, ...check.faults(evidenceOf(mainPane(screen.text()), proxy))];
+    const found = [...unmeant, ...check.faults(evidenceOf(screen.text(), proxy))];
     const done = proxy.exchanges.flatMap(({ url, done: what }) =>
       what.length > 0 ? [`${url}: ${what.join(', ')}`] : [],
     );

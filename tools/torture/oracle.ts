@@ -6,7 +6,7 @@
 /** The rows of a list as they were sent, over all its pages. */
 export interface SentRows {
   readonly rows: readonly unknown[];
-  /** Ids that are texts, each once. */
+  /** Ids, each once. */
   readonly ids: ReadonlySet<string>;
   readonly hasMore: boolean;
 }
@@ -29,6 +29,13 @@ export function rowsOf(text: string, field: string = 'items'): unknown[] | undef
   return Array.isArray(rows) ? rows : undefined;
 }
 
+/** The id of a row, as a text: what is none counts as it is written. Empty where there is none. */
+export function idIn(row: unknown, field: string): string[] {
+  const id = fieldOf(row, field);
+  if (typeof id === 'string') return [id];
+  return id === null || id === undefined ? [] : [JSON.stringify(id)];
+}
+
 /** Undefined where a page holds no rows in a form that can be read. */
 export function sentRows(pages: readonly string[], id: string): SentRows | undefined {
   const rows: unknown[] = [];
@@ -37,14 +44,21 @@ export function sentRows(pages: readonly string[], id: string): SentRows | undef
     if (!more) return undefined;
     rows.push(...more);
   }
-  const ids = rows.map(row => fieldOf(row, id)).filter(value => typeof value === 'string');
+  const ids = rows.flatMap(row => idIn(row, id));
   const last = parsed(pages.at(-1) ?? 'null');
   return { rows, ids: new Set(ids), hasMore: fieldOf(last, 'has_more') === true };
 }
 
+/** A finite number, also where it was sent as a text; undefined for everything else. */
+export function numberOf(value: unknown): number | undefined {
+  const isWritten = typeof value === 'string' && value.trim() !== '';
+  const number = isWritten ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
 /** Numbers that can be added up. */
 export const numbersIn = (rows: readonly unknown[], field: string): number[] =>
-  rows.map(row => fieldOf(row, field)).filter(value => typeof value === 'number' && Number.isFinite(value)) as number[];
+  rows.map(row => numberOf(fieldOf(row, field))).filter(value => value !== undefined);
 
 /** The mean, added up in parts that cannot overflow. */
 export function meanOf(values: readonly number[]): number | undefined {
@@ -54,10 +68,24 @@ export function meanOf(values: readonly number[]): number | undefined {
 
 /** Whether a number on a screen, cut to three digits, is this one. */
 export function standsFor(shown: string, value: unknown): boolean {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return shown === 'none' || shown === '';
+  const sent = numberOf(value);
+  if (sent === undefined) return shown === 'none' || shown === '';
   const number = Number(shown.replace('−', '-'));
   if (shown === '' || Number.isNaN(number)) return false;
-  return Math.abs(number - value) <= Math.abs(value) * 0.006 + 1e-300;
+  return Math.abs(number - sent) <= Math.abs(sent) * 0.006 + 1e-300;
+}
+
+/**
+ * What is wrong with the number behind a section, which is that of the rows of its list; rows that could not be read are
+ * left out where the list says so.
+ */
+export function sectionFaults(screen: string, title: string, sent: SentRows | undefined): string[] {
+  const found = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(screen);
+  if (!found || !sent) return [];
+  const [, count, more] = found;
+  const missing = sent.ids.size - Number(count);
+  if (missing >= 0 && (more === '+' || missing <= shownRows(screen).unreadable)) return [];
+  return [`${title} ${count}${more} in the sections, and ${sent.ids.size} rows were sent`];
 }
 
 /** The main pane of a screen of 200 columns: what is behind the sections and before the inspector. */
