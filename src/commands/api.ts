@@ -3,9 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import type * as z from 'zod/mini';
-import type { Endpoint } from '../contract/common.ts';
+import type { Endpoint, Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { untypedCall } from '../service/index.ts';
+import { readPages } from '../service/pagination.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -149,11 +150,27 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token)
     throw new CommandError(`The variable ${tokenName} is not set.`, exitCodes.forbidden);
+  if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
+    throw new CommandError(`${endpoint.operation} does not answer in pages: --paginate is for lists.`);
+  }
   return withService(flags, io, async ({ service, signal }) => {
     const options = { signal, token, idempotencyKey: flags.idempotencyKey };
-    const answer = await untypedCall(service)(endpoint.operation as Operation, { params, query, body }, options);
+    const call = (cursor?: string): Promise<unknown> =>
+      untypedCall(service)(
+        endpoint.operation as Operation,
+        { params, query: cursor === undefined ? query : { ...query, cursor }, body },
+        options,
+      );
+    const answer = flags.paginate ? await everyItem(call) : await call();
     if (flags.jq === undefined) await io.print(recordText(answer, flags.field));
     else await io.print(await filtered(answer, flags.jq, io));
     return exitCodes.done;
   });
+}
+
+/** The items of every page of a list. */
+async function everyItem(call: (cursor?: string) => Promise<unknown>): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) items.push(...page.items);
+  return items;
 }

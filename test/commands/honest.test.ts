@@ -168,6 +168,14 @@ it('lines that are piped into the line mode answer its questions', async () => {
   expect(cut.out).toContain('The input ended before the answer. Nothing was sent.');
 });
 
+it('api --paginate reads every page of a list', async () => {
+  const all = JSON.parse(
+    (await cli('api', ['listTrajectories', `eval_run_id=${runId}`, 'limit=10', '--paginate'])).out,
+  );
+  expect(new Set(all.map((row: { trajectory_id: string }) => row.trajectory_id)).size).toBe(28);
+  expect((await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--paginate'])).code).toBe(exitCodes.usage);
+});
+
 it('open finds what it is to show before it opens the screen', async () => {
   expect((await cli('open', ['evr_none'])).code).toBe(exitCodes.notFound);
   expect(await cli('open', ['first'])).toMatchObject({

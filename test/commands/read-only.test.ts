@@ -66,3 +66,24 @@ it('line mode acts on no row of any list, and does not offer to', async () => {
   const help = out.slice(out.indexOf('Say what you want to hear'));
   for (const verb of verbs) expect(help).not.toContain(`${verb} 3`);
 });
+
+describe('the commands that change something', () => {
+  it.each([
+    ['evaluate', ['bench_1', '-m', 'm']],
+    ['train', ['bench_1', '-m', 'm']],
+    ['deploy', ['ckpt_1', '--slug', 's']],
+    ['build', ['bench_1']],
+    ['cancel', ['evr_1', '--yes']],
+    ['delete', ['evr_1', '--yes']],
+    ['undeploy', ['dep_1', '--yes']],
+    ['promote', ['dep_1', '--yes']],
+    ['reward', ['traj_1', 'good', '1']],
+    ['secret set', ['NAME']],
+  ])('%s sends no write', async (command, args) => {
+    const { cli, writes: written } = await double();
+    const { code, out } = await cli(command, [...args, '--read-only'], { input: 'value' });
+    expect(code).not.toBe(exitCodes.done);
+    expect(out).toBe('');
+    expect(written()).toEqual([]);
+  });
+});

@@ -122,6 +122,7 @@ something else they are read as JSON. The answer is printed as JSON. Without an 
     flags: {
       ...serviceFlags,
       ...recordFlags,
+      paginate: { says: 'read every page of a list, and print its items' },
       body: { value: 'JSON|@FILE|-', says: 'the whole body: JSON, a file, or standard input' },
       idempotencyKey: { value: 'KEY', says: 'a start that is sent again with it is the same start' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
@@ -181,7 +182,8 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
   version: spec({ summary: 'print the version', flags: jsonFlag }),
   doctor: spec({
     summary: 'check the installation and say what to fix',
-    about: 'Looks at this program, the terminal, the settings, the folders and the service.',
+    about:
+      'Looks at this program, the terminal, the settings, the folders and the service. Exit code 1 where something is wrong.',
     flags: { ...serviceFlags, model: { value: 'MODEL', says: 'also ask this model for a word' }, ...jsonFlag },
   }),
   serve: spec({

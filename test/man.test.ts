@@ -1,0 +1,37 @@
+/** The man page is whole: every command and flag of the table, in roff that `man` takes. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { commands } from '../src/commands/table/commands.ts';
+import { type CommandSpec, longFlag } from '../src/commands/table/spec.ts';
+import { manPage } from '../tools/man.ts';
+import { temporaryFolder } from './config/folder.ts';
+
+const page = manPage('1.2.3');
+const plain = page.replaceAll('\\-', '-');
+
+it('names every command and flag', () => {
+  expect(plain).toContain('"benchtop 1.2.3"');
+  for (const [name, { flags, hidden }] of Object.entries<CommandSpec>(commands)) {
+    if (hidden) continue;
+    expect(plain).toMatch(new RegExp(`^\\.SS "benchtop ${name}\\b`, 'm'));
+    for (const [key, flag] of Object.entries(flags)) if (!flag.hidden) expect(plain).toContain(longFlag(key));
+  }
+});
+
+it('is rendered without a warning where man is installed', async () => {
+  const path = join(await temporaryFolder(), 'benchtop.1');
+  writeFileSync(path, page);
+  const { error, status, stdout, stderr } = spawnSync('man', ['--warnings', '-l', path], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], MANWIDTH: '80', LC_ALL: 'C.UTF-8', MANPAGER: 'cat' },
+  });
+  if (error) {
+    console.warn('man is not installed: the page was not rendered');
+    return;
+  }
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/NAME\n +benchtop +\S +terminal +workbench/);
+  expect(stdout).toMatch(/EXIT STATUS\n +0 +done/);
+});
