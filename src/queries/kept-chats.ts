@@ -45,6 +45,11 @@ export function chatOf(id: string, talk: unknown): Chat | undefined {
   return { id, settings: settings as ChatSettings, turns, ...(beside && { beside }) };
 }
 
+/** Whether a conversation ends with an answer that is not whole: stopped, or broken off. */
+export function endsHalf({ turns, beside = [] }: Pick<Chat, 'turns' | 'beside'>): boolean {
+  return [turns.at(-1), beside.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
+}
+
 /** A conversation as one item of a trajectory upload. */
 export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns'>, taskId: string) {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/queries/conversation.ts';
-import { chatOf, titleOf, trajectoryOf } from '../../src/queries/kept-chats.ts';
+import { chatOf, endsHalf, titleOf, trajectoryOf } from '../../src/queries/kept-chats.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -13,6 +13,16 @@ const settings = { model: 'tutor', system: 'be brief', temperature: 0.5 };
 describe('a kept conversation', () => {
   it('is read as it was written', () => {
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
+  });
+
+  it('is known to end with half an answer, by either model', () => {
+    const whole = turns.slice(0, 2);
+    const brokenOff: readonly Turn[] = [
+      ...whole.slice(0, 1),
+      { role: 'assistant', content: 'a', reasoning: '', error: { message: 'lost' } },
+    ];
+    expect([turns, brokenOff, whole, []].map(each => endsHalf({ turns: each }))).toEqual([true, true, false, false]);
+    expect(endsHalf({ turns: whole, beside: brokenOff })).toBe(true);
   });
 
   it('is read with what was said beside it', () => {

@@ -1,7 +1,7 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
 import { agoOf } from '../../../present/times.ts';
-import { type Chat, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
+import { type Chat, endsHalf, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import type { ChatSettings } from '../../../queries/talk.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { windowRoom } from '../../app/layout.ts';
@@ -172,7 +172,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
       title="Earlier conversations"
       choices={chats.map(chat => ({
         key: chat.id,
-        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${chat.title}`,
+        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsHalf(chat) ? '(half an answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
       emptyWords="No conversation has been kept yet."
