@@ -117,7 +117,7 @@ function expectInside(screen: Screen, box: Box, frame: readonly string[]): void 
 }
 
 /** The commands that run while keys are pressed; none of them does anything. */
-async function commandsOf(press: () => Promise<void>): Promise<readonly string[]> {
+async function commandsOf(press: (ran: readonly string[]) => Promise<void>): Promise<readonly string[]> {
   const ran: string[] = [];
   const original = Router.prototype.press;
   const spy = vi.spyOn(Router.prototype, 'press').mockImplementation(function recorded(this: Router, key) {
@@ -129,7 +129,7 @@ async function commandsOf(press: () => Promise<void>): Promise<readonly string[]
     for (const [index, binding] of bindings.entries()) binding.run = real[index];
     return taken;
   });
-  await press();
+  await press(ran);
   spy.mockRestore();
   return ran;
 }
@@ -164,7 +164,10 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
       await screen.waitFor('<i> write');
     }
     // Keys wait while the code of a view is read.
-    await eventually(async () => expect(await commandsOf(() => screen.press('ctrl-l'))).toContain('app.repaint'));
+    await commandsOf(async ran => {
+      await screen.press('ctrl-l');
+      await eventually(() => expect(ran).toEqual(['app.repaint']));
+    });
     const frame = screen.text().split('\n');
     await expectHintsToAct(screen);
     const seen = new Set<string>();
