@@ -1,4 +1,5 @@
 /** `benchtop get`: everything about one resource. */
+import { unreadableIn } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -7,7 +8,7 @@ import { transcriptText } from '../present/transcript-lines.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
-import { reward } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -54,6 +55,13 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
+/** How many rows of the lists inside a record came and could not be read: the record is without them. */
+function unreadableWithin(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? unreadableIn(value) : 0;
+  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), own);
+}
+
 export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const ofId = second === undefined ? resourceOfId(first) : undefined;
@@ -72,6 +80,8 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
       await printRecord(row, id, flags, io);
+      const unreadable = unreadableWithin(row);
+      if (unreadable > 0) io.note(`${counted(unreadable, 'row')} inside of it could not be read.`);
       return exitCodes.done;
     }
     const facts = [...resource.facts(row), ...(await progressFacts(resource, row, context))];

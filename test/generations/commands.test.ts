@@ -43,6 +43,8 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       const { code, out } = await cli('get', [kind, id]);
       expect([kind, code, out]).toEqual([kind, 0, expect.stringContaining(words)]);
     }
+    const { notes } = await cli('get', ['trajectory', ids.trajectory, '--json']);
+    expect(notes).toBe(isNewest ? '{"note":"1 row inside of it could not be read."}' : '');
     expect(refused).toEqual([]);
   });
 

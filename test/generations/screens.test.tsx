@@ -41,7 +41,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
     document: ['14 of 16 samples'],
     newest: ['14 of 16 samples, 2 cancelled', '1 point of the curves could not be read'],
   },
-  'record trajectories': { document: ['hello'], newest: ['hello'] },
+  'record trajectories': { document: ['hello'], newest: ['hello', '1 message could not be read'] },
   'list images': { document: ['failed'], newest: ['no space'] },
   'list models': { document: ['acme/small'], newest: ['acme/small'] },
   'list deployments': { document: ['FAILED', '3 in all'], newest: ['CANCELLED', '3 in all'] },

@@ -387,7 +387,10 @@ function newest(): Routes {
       steps: [
         {
           step_index: 0,
-          messages: [{ role: 'assistant', content: [{ type: 'text', text: 'hello' }], tool_calls: [{ id: 'c' }] }],
+          messages: [
+            { role: 'assistant', content: [{ type: 'text', text: 'hello' }], tool_calls: [{ id: 'c' }] },
+            null,
+          ],
         },
       ],
     },
