@@ -28,6 +28,8 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
   if (!Number.isFinite(value)) return infinite(value);
+  // No count is a fraction; one that was sent is shown as it came, and not rounded to a count.
+  if (!Number.isInteger(value) && Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));
   const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
   return text + unit;
 }

@@ -17,5 +17,6 @@ export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [
 export const numberSeeds: readonly (readonly [seed: string, was: string])[] = [
   ['n2', 'a list of four runs of which one could not be read said that there were three'],
   ['n12', 'a checkpoint that could not be read was left out without a word'],
+  ['S-47', 'half a run, below zero, was rounded to one'],
   ['n143', 'the mean of a run left out a reward that could not be read, without a word'],
 ];
