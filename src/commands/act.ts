@@ -48,7 +48,7 @@ async function askLine(io: CommandIo, question: string): Promise<string> {
  * Asks before something is lost.
  *
  * @param question what is lost, e.g. `Delete run first?`
- * @throws CommandError where the answer is not yes, or there is nobody to ask
+ * @throws CommandError where the answer is not yes, or there is no terminal to ask on
  */
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
   if (yes) return;

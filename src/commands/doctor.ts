@@ -167,7 +167,7 @@ async function* serviceFindings(
       try {
         await read(service, patience(), benchId);
       } catch (error) {
-        // What it lacks is told by its capabilities.
+        // What the service lacks is listed with its capabilities.
         if (service.capabilities.has(operation as Operation)) failed.push(errorOf(operation, error));
       }
     }),

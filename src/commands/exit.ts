@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line or the settings are wrong: nothing was asked. */
   usage: 2,
-  /** Nobody answered, or not in time: the same again may work. */
+  /** No answer, or not in time: the same again may work. */
   unreachable: 3,
   /** No credential, a wrong one, or one that may not do this. */
   forbidden: 4,

@@ -42,7 +42,7 @@ export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: true });
 }
 
-/** The failure as it is told at the end: as JSON where the result would have been JSON. */
+/** The error as it is printed at the end: as JSON where the result would have been JSON. */
 export function describeFailure(error: unknown, asJson: boolean): string {
   if (!asJson) return `benchtop: ${messageOf(error)}`;
   const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };

@@ -66,7 +66,7 @@ export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-',
 /** The rows with this id or this name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // Besides its id, what its list shows first is its name to whoever reads that.
+  // A user who reads the list takes what its first column shows for the name.
   const [title] = resource.columns;
   const isCalled = (row: object): boolean => [source.id(row), resource.label?.(row), title?.value(row)].includes(word);
   const found: object[] = [];

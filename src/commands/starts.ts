@@ -19,16 +19,16 @@ import { type CommandContext, withService } from './with-service.ts';
 async function begin<Input, Result extends object>(
   send: Action<Input, Result>,
   input: Input,
-  thingOf: (result: Result) => ResourceRef,
+  refOf: (result: Result) => ResourceRef,
   flags: ActFlags,
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   const result = await start(send, input, context);
-  const thing = thingOf(result);
-  const again = async (): Promise<object> => (await resourceOfKind(thing.kind)?.get?.(thing.id).read(context)) ?? {};
-  return finish(thing, result, again, flags, context, io);
+  const ref = refOf(result);
+  const again = async (): Promise<object> => (await resourceOfKind(ref.kind)?.get?.(ref.id).read(context)) ?? {};
+  return finish(ref, result, again, flags, context, io);
 }
 
 async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<{ id: string; label: string }> {
@@ -51,8 +51,8 @@ export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: C
     const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
     const display_name = flags.name ?? `${benchmark.label} ${of}`;
     const input = { bench_id: benchmark.id, model_slug, display_name, checkpoint_id: checkpoint?.id };
-    const thing = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
-    return begin(startEvaluation, input, ({ eval_run_id }) => thing(eval_run_id), flags, context, io);
+    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
+    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
   });
 }
 
@@ -85,8 +85,8 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
       display_name,
       ...(options.length > 0 ? { options: Object.fromEntries(options) } : {}),
     };
-    const thing = (id: string): ResourceRef => ({ kind: 'training', id, label: display_name });
-    return begin(startTraining, input, ({ training_run_id }) => thing(training_run_id), flags, context, io);
+    const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: display_name });
+    return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), flags, context, io);
   });
 }
 
@@ -96,8 +96,8 @@ export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: 
     const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
     if (model_slug === '') throw new CommandError('Say what to call it: --slug SLUG.');
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? 'production' } as const;
-    const thing = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
-    return begin(startDeployment, input, ({ deployment_id }) => thing(deployment_id), flags, context, io);
+    const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
+    return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);
   });
 }
 

@@ -1,4 +1,4 @@
-/** `benchtop watch`: tells every change of what runs until it has ended, and by its exit code how. */
+/** `benchtop watch`: prints every change of what runs until it has ended; the exit code says how. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
@@ -68,7 +68,7 @@ interface Following {
   readonly label: string;
   /** How it is now. */
   readonly look: () => Promise<Seen>;
-  readonly tell: (seen: Seen) => Promise<void>;
+  readonly onChange: (seen: Seen) => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
   readonly signal: AbortSignal;
@@ -82,13 +82,13 @@ const usualSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, 
 const mostWithout = 3;
 
 /**
- * Tells each change; gives the status with which it ended. What fails for a while is asked for again, however long.
+ * Reports each change; gives the status with which it ended. What fails for a while is retried, however long.
  *
  * @throws ServiceError where it cannot be asked for at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
-  const { label, look, tell, note, intervals, signal, sleep = usualSleep } = following;
-  let told = '';
+  const { label, look, onChange, note, intervals, signal, sleep = usualSleep } = following;
+  let reported = '';
   let failures = 0;
   let without = 0;
   for (;;) {
@@ -96,8 +96,8 @@ export async function follow(following: Following): Promise<string> {
       const seen = await look();
       failures = 0;
       const words = wordsOf(seen);
-      if (words !== told) await tell(seen);
-      told = words;
+      if (words !== reported) await onChange(seen);
+      reported = words;
       if (hasEnded(seen.status)) return seen.status ?? '';
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout) {
@@ -107,7 +107,7 @@ export async function follow(following: Following): Promise<string> {
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
-      if (failures === 1) note(`${label}: ${error.message} It is asked for again.`);
+      if (failures === 1) note(`${label}: ${error.message} Retrying.`);
     }
     const situation = { activity: 'running', attention: 'focused', failures } as const;
     await sleep(pollDelay({ ...situation, chance: Math.random(), intervals }) ?? 0, signal);
@@ -132,7 +132,7 @@ export async function untilEnded(
   try {
     const look = (): Promise<Seen> => lookAt(ref, { service: service.background, memory, signal });
     const { poll } = config.preferences;
-    const status = await follow({ label: ref.label, look, tell: onChange, note: io.note, intervals: poll, signal });
+    const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals: poll, signal });
     return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;

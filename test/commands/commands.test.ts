@@ -220,7 +220,7 @@ describe('watch', () => {
     const status = await follow({
       label: 'first',
       look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
-      tell: async ({ status: now }) => void told.push(now),
+      onChange: async ({ status: now }) => void told.push(now),
       note: text => notes.push(text),
       intervals: usualIntervals,
       signal: new AbortController().signal,
@@ -228,7 +228,7 @@ describe('watch', () => {
     });
     expect(status).toBe('completed');
     expect(told).toEqual(['running', 'completed']);
-    expect(notes).toEqual(['first: nobody is there It is asked for again.']);
+    expect(notes).toEqual(['first: nobody is there Retrying.']);
     expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
     expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
   });
@@ -256,7 +256,7 @@ describe('watch', () => {
     const look = async () => ({ label: 'old', status: undefined, done: undefined, total: undefined, mean: undefined });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
-    const common = { label: 'old', look, tell: async () => {}, intervals, signal, sleep: async () => {} };
+    const common = { label: 'old', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
     expect(await follow({ ...common, note: text => notes.push(text) })).toBe('');
     expect(notes).toEqual([expect.stringContaining('no status')]);
   });
