@@ -20,7 +20,7 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   // Later generations count each status beside the total.
   const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
   const counts = Object.entries(statuses)
-    .filter(([, count]) => typeof count === 'number' && count > 0)
+    .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)
     .map(([status, count]) => `${count} ${sanitiseLine(status)}`);
   return `${total} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}${typeof active === 'number' ? `; ${active} active` : ''}`;
 }
