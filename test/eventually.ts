@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** Long enough for a machine that is busy with other things; what does not come fails all the same. */
+/** Long enough for a busy machine; what does not come fails all the same. */
 const limitMs = 60_000;
 
 /** What the check gives, once it no longer throws. */

@@ -22,7 +22,7 @@ describe('string-width', () => {
     expect(differing).toEqual([]);
   });
 
-  it('leaves escape sequences out, and counts them when told to', () => {
+  it('leaves escape sequences out, and counts them on demand', () => {
     const styled = '\u001b[1mtea ─\u001b[0m';
     expect(stringWidth(styled)).toBe(5);
     expect(stringWidth(styled, { countAnsiEscapeCodes: true })).toBe(11);

@@ -1,4 +1,4 @@
-/** How a command ends: what a script can tell apart. Loads nothing. */
+/** How a command ends: what a script can distinguish. Loads nothing. */
 
 export const exitCodes = {
   done: 0,

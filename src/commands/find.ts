@@ -154,7 +154,7 @@ export function isCheckpointId(word: string): boolean {
 }
 
 /**
- * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone stands for its latest.
+ * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone means its latest.
  *
  * @throws CommandError where there is none
  */

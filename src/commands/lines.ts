@@ -33,7 +33,7 @@ const reading = `Say what you want to hear:
                        a list; each line begins with its number
   3                    everything about number 3 of the list
   find WORDS           the rows of the list that hold the words; find alone shows all again
-  follow 3             tells each change of a run, a training run or a deployment until it ends; enter stops
+  follow 3             prints each change of a run, a training run or a deployment until it ends; enter stops
   chat MODEL           talk with a model; an empty line ends it`;
 
 const writing = `
@@ -110,7 +110,7 @@ class Lines {
     if (verbs.includes(first)) await this.#act(first, Number(words));
     else if (resource) await this.#list(resource);
     else if (first === 'find') this.#search(words);
-    else if (/^\d+$/.test(first)) this.#tell(Number(first));
+    else if (/^\d+$/.test(first)) this.#show(Number(first));
     else if (first === 'follow') await this.#follow(Number(words));
     else if (first === 'chat') await this.#chat(words);
     else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
@@ -163,7 +163,7 @@ class Lines {
     return row;
   }
 
-  #tell(number: number): void {
+  #show(number: number): void {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
@@ -172,8 +172,8 @@ class Lines {
 
   async #follow(number: number): Promise<void> {
     const row = this.#row(number);
-    const thing = row && this.#shown && followable(this.#shown.resource, row);
-    if (!thing) {
+    const followed = row && this.#shown && followable(this.#shown.resource, row);
+    if (!followed) {
       if (row) this.say('Only runs, training runs and deployments can be followed.');
       return;
     }
@@ -184,7 +184,7 @@ class Lines {
     let said = '';
     while (!stop.signal.aborted) {
       const { remembered: memory } = this.#session.workbench;
-      const seen = await lookAt(thing, { service: await this.#service(), signal: stop.signal, memory });
+      const seen = await lookAt(followed, { service: await this.#service(), signal: stop.signal, memory });
       const words = wordsOf(seen);
       if (words !== said) this.say(words);
       said = words;

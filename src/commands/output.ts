@@ -98,7 +98,7 @@ export interface RecordFlags {
 /**
  * Prints a record: as JSON, one field of it, what a jq filter makes of it, or else `text`.
  *
- * @param id what `--field id` stands for where the record calls it otherwise
+ * @param id what `--field id` means where the record calls it otherwise
  * @param text its id where it is missing
  * @throws CommandError where the record has no such field, or the filter fails
  */

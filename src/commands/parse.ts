@@ -104,7 +104,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
   return [...before, '--', ...text];
 }
 
-/** What stands in for `--json` where the words cannot be parsed. */
+/** Finds `--json` where the words cannot be parsed. */
 export function asksForJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? undefined : end).some((word, index) => {

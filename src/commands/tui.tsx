@@ -28,7 +28,7 @@ function Root({ session, terminal, theme, start }: RootProps) {
 
 function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: Shown }) {
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
-  // Views may keep something as they go: what they stand on is released behind them.
+  // Views may keep something as they go: what they use is released after them.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
   const { keys, notices } = shown.config.preferences;
   return (

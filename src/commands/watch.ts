@@ -137,7 +137,7 @@ export async function untilEnded(
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     if (!signal.aborted) throw error;
-    io.note(`${ref.label} still runs after ${timeout} seconds; it goes on.`);
+    io.note(`${ref.label} still runs after ${timeout} seconds, and keeps running.`);
     return exitCodes.timeout;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The generations of the service, and by which answers they are told apart. The document's is spoken to by the document's
+ * The generations of the service, and by which answers they are recognised. The document's is spoken to by the document's
  * names; the newest has moved a few operations and renamed some fields, and no longer takes the old ones.
  */
 import { own } from '../text/own.ts';

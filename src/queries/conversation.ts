@@ -47,7 +47,7 @@ export type ConversationAction =
   /** Takes the last question and its answer away, to be edited. */
   | { readonly kind: 'take-back' }
   | { readonly kind: 'clear' }
-  /** Goes on with one that was kept. */
+  /** Continues one that was kept. */
   | { readonly kind: 'open'; readonly turns: readonly Turn[] };
 
 function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, answering: boolean): Conversation {

@@ -1,4 +1,4 @@
-/** Talks with a model: sends, streams, stops. An answer goes on also while its conversation is not on screen. */
+/** Talks with a model: sends, streams, stops. An answer also continues while its conversation is not on screen. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
@@ -21,7 +21,7 @@ const drawEveryMs = 66;
 export interface ChatSettings {
   readonly model: string;
   readonly system: string;
-  /** A second model that is asked the same, to be read beside the first. */
+  /** A second model that is asked the same, to be read next to the first. */
   readonly beside?: string | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;

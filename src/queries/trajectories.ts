@@ -70,7 +70,7 @@ function observeTrajectory(trajectory: Trajectory): Observation {
 /** There may be 100,000 of them: those at the top of a list are remembered. */
 const rememberedRows = 200;
 
-/** Where the service does not list them, those seen here stand in for them: in lists like this, and of the runs opened. */
+/** Where the service does not list them, those seen here are shown instead: in lists like this, and of the runs opened. */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const listed: ListSource<Trajectory> = {

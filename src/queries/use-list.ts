@@ -43,7 +43,7 @@ const restMs = 150;
 /** Rows that are older are read again before they go into a file, in milliseconds. */
 const freshMs = 30_000;
 
-/** Rows read before then are read again. What has settled is not polled: there it is the last poll that tells. */
+/** Rows read before then are read again. What has settled is not polled: there the time of the last poll counts. */
 function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
   return reader.activity() === 'settled' ? reader.polledAt : Date.now() - ms;
 }
@@ -141,7 +141,7 @@ export function useOrderedList<Row>(
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source).data;
-  // What was read without an order tells whether one needs to be asked for.
+  // What was read without an order shows whether one needs to be asked for.
   const partial = plain.rows.length > 0 && !plain.complete;
   const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
   const active = asked ? ordered : source;

@@ -49,7 +49,7 @@ const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
  * @throws ServiceError where one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
-  // The record of a run may be older than its progress: the status is that of the first read that tells it.
+  // The record of a run may be older than its progress: the status is that of the first read that has it.
   const reads = new Map(
     [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
   );

@@ -24,7 +24,7 @@ export interface Read {
 
 /** How a resource is watched. */
 export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
-  /** What tells the status: the next one where a service lacks the one before. */
+  /** Reads of the status: the next one where a service lacks the one before. */
   readonly status: (id: string) => readonly Read[];
   /** What else a line of Watch shows. */
   readonly details?: (id: string) => readonly Read[];

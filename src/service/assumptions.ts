@@ -38,7 +38,7 @@ export const defaultAssumptions = {
 
 type Switch = 'streamUsage' | 'rewardsWithApiKey';
 
-/** What a service is taken to call things: what its profile says, else its generation, else the defaults. */
+/** The names that a service is taken to use: what its profile says, else its generation, else the defaults. */
 export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
   readonly #generation: () => Generation;

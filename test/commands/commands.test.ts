@@ -116,7 +116,7 @@ describe('list', () => {
 });
 
 describe('get', () => {
-  it('tells one thing by its id or its name', async () => {
+  it('shows one resource by its id or its name', async () => {
     const byId = await cli('get', [runId]);
     expect(byId.out).toMatch(/^name +first\nid +evr_/);
     expect(byId.out).toMatch(/progress +28 of 28/);
@@ -134,7 +134,7 @@ describe('get', () => {
     expect(missing.notes).toContain('There is no field failure.code.more');
   });
 
-  it('tells a trajectory with all that was said', async () => {
+  it('shows a trajectory with all that was said', async () => {
     const [id = ''] = lines((await cli('list', ['trajectories', '--run', runId, '--ids', '--limit', '1'])).out);
     const { out } = await cli('get', [id], { columns: 60 });
     expect(out).toMatch(/Step 0 [^\n]*\nsystem\n.*user\n.*assistant/s);
@@ -171,7 +171,7 @@ describe('watch', () => {
       .training_run_id;
   };
 
-  it('tells each change until the end, as lines and as JSON', async () => {
+  it('prints each change until the end, as lines and as JSON', async () => {
     const id = await train(3);
     const { code, out } = await cli('watch', [id, runId, '--json']);
     expect(code).toBe(0);
@@ -205,11 +205,11 @@ describe('watch', () => {
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing runs.' });
   });
 
-  it('goes on asking where nobody answers for a while, less and less often', async () => {
+  it('keeps asking where the service does not answer for a while, less and less often', async () => {
     const seen = { label: 'first', done: 2, total: 2, mean: undefined };
     const answers = [
-      () => Promise.reject(new NetworkError('nobody is there', {})),
-      () => Promise.reject(new NetworkError('nobody is there', {})),
+      () => Promise.reject(new NetworkError('the service is not there', {})),
+      () => Promise.reject(new NetworkError('the service is not there', {})),
       () => Promise.reject(new RateLimitError('slow down', {})),
       () => Promise.resolve({ ...seen, status: 'running' }),
       () => Promise.resolve({ ...seen, status: 'completed' }),
@@ -228,7 +228,7 @@ describe('watch', () => {
     });
     expect(status).toBe('completed');
     expect(told).toEqual(['running', 'completed']);
-    expect(notes).toEqual(['first: nobody is there Retrying.']);
+    expect(notes).toEqual(['first: the service is not there Retrying.']);
     expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
     expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
   });
@@ -390,7 +390,7 @@ describe('upload', () => {
     expect(out).not.toContain(benchId);
   });
 
-  it('sends trajectories, says what became of each line and keeps those that failed', async () => {
+  it('sends trajectories, reports the outcome of each line and keeps those that failed', async () => {
     const folder = testFolder();
     const path = join(folder, 'talk.jsonl');
     const good = { messages: [{ role: 'user', content: 'hi' }], status: 'completed' };
@@ -496,7 +496,7 @@ describe('doctor', () => {
 });
 
 describe('failures', () => {
-  it('have exit codes that a script can tell apart', async () => {
+  it('have exit codes that a script can distinguish', async () => {
     const wrong = cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' });
     expect((await wrong('list', ['benchmarks'])).code).toBe(exitCodes.forbidden);
     const nobody = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });

@@ -81,7 +81,7 @@ describe('a credential that cannot be had', () => {
     expect(message).not.toContain('sk-open');
   });
 
-  it('never tells what a command wrote', async () => {
+  it('never shows what a command wrote', async () => {
     const commands = [
       [`console.log('sk-secret'); console.error('sk-secret'); process.exit(3)`, 'exit code 3'],
       [`console.log('sk-secret\\nsk-secret')`, 'one line'],

@@ -141,7 +141,7 @@ describe('which credential', () => {
     expect(chat.inferenceToken).toBeUndefined();
   });
 
-  it('is that beside the address where both come from one place, or the same origin', async () => {
+  it('is the one next to the address where both come from one place, or the same origin', async () => {
     const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ flags: { baseUrl: 'https://prod.example/other' } }).apiKey?.get()).toBe('sk-prod');
@@ -154,7 +154,7 @@ describe('which credential', () => {
     expect(await service.inferenceToken?.get()).toBe('tok-chat');
   });
 
-  it('is not used without an address, and the user is told', () => {
+  it('is not used without an address, and the user is warned', () => {
     const profile = resolve({ settings: {}, environment: { BENCHTOP_API_KEY: 'sk-env' } });
     expect(profile.service.kind).toBe('local');
     expect(profile.warnings).toEqual([expect.stringMatching(/BENCHTOP_API_KEY is set but no address is/)]);

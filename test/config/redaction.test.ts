@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
 
 describe('redactor', () => {
-  it('takes out known secrets wherever and however they stand', () => {
+  it('takes out known secrets wherever they are and however they are written', () => {
     const secret = 'p"ss/w rd+1';
     const redact = redactor([secret, 'p"ss']);
     const spellings = [secret, encodeURIComponent(secret), JSON.stringify(secret)];

@@ -81,7 +81,7 @@ describe('readSettings', () => {
     expect(errorOf()).toContain('the whole file must be an object');
   });
 
-  it('refuses a file with secrets that others may read, and says how to mend it', async () => {
+  it('refuses a file with secrets that others may read, and says how to fix it', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o620]) {
       await save({ profiles: { p: { apiKey: 'sk-secret' } } }, 0o600);
       await chmod(path, mode);

@@ -1,6 +1,6 @@
 /**
  * Every row of the service document, checked against the local service: raw over HTTP, and through the service layer. A row
- * that nobody checks fails, and so does a check that no row asks for.
+ * that is not checked fails, and so does a check that no row asks for.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
@@ -76,7 +76,7 @@ describe('fields in tables', () => {
 });
 
 describe('fields in sentences', () => {
-  it.each(fieldLists)('stand in the document: $of', ({ quote }) => {
+  it.each(fieldLists)('are in the document: $of', ({ quote }) => {
     expect(documentText).toContain(quote);
   });
   for (const { of, fields } of fieldLists) {
@@ -93,7 +93,7 @@ describe('rules, bounds, errors and limits', () => {
 });
 
 describe('values that are allowed', () => {
-  it.each(Object.values(allowedValues))('stand in the document: $quote', ({ quote }) => {
+  it.each(Object.values(allowedValues))('are in the document: $quote', ({ quote }) => {
     expect(documentText).toContain(quote);
   });
   row('deployment status', () =>

@@ -10,12 +10,12 @@ import { storeSamples } from './records.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The same thing, as it was sent and as the service layer gives it. */
+/** One answer, as it was sent and as the service layer gives it. */
 export interface Sample {
   readonly raw: Body;
   /** The request whose answer it is in. */
   readonly from: string;
-  /** Missing where the service layer gives no such thing (an error body). */
+  /** Missing where the service layer gives none (an error body). */
   readonly layer?: Body | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** Fields that the document lists in sentences instead of tables: each list with the words that it stands in. */
+/** Fields that the document lists in sentences instead of tables: each list with the words that it is in. */
 
 export interface FieldList {
   /** Of which sample the fields are. */
   readonly of: string;
-  /** Stands in the document word by word. */
+  /** In the document word by word. */
   readonly quote: string;
   /** Types by field. */
   readonly fields: Readonly<Record<string, string>>;

@@ -74,7 +74,7 @@ it('everything else is a capability', () => {
   expect(declared).toHaveLength(documented.length + rest.length);
 });
 
-it('each stands under its own name', () => {
+it('each is under its own name', () => {
   for (const [name, { operation }] of Object.entries(endpoints)) expect(operation).toBe(name);
 });
 

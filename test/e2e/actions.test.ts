@@ -56,7 +56,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect((await runs()).length).toBe(2);
     });
 
-    it('trains: a fault in the form is told as one types, then the run is watched live', async () => {
+    it('trains: an error in the form is shown while typing, then the run is watched live', async () => {
       await open([
         't',
         { see: 'Train on t-words' },
@@ -137,7 +137,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await home.call('DELETE', `eval/${home.benchId}/runs/${eval_run_id}`);
     });
 
-    it('pins one to Watch, where it stands from then on', async () => {
+    it('pins one to Watch, where it is listed from then on', async () => {
       await open([
         ...go('runs'),
         { see: 'baseline' },
@@ -286,7 +286,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   });
 
   describe('on trajectories', () => {
-    it('uploads a file of them: what became of each, and the failed ones in a file', async () => {
+    it('uploads a file of them: the outcome of each, and the failed ones in a file', async () => {
       await open([
         ...go('datasets'),
         { see: 'uploaded' },
@@ -328,7 +328,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   });
 
   describe('on conversations', () => {
-    it('saves one as a trajectory, and goes on with it at the next start', async () => {
+    it('saves one as a trajectory, and continues it at the next start', async () => {
       const model = 'benchtop/aesop-small';
       await open([...go('chat'), { see: `Nothing has been said to ${model}` }, { type: 'tell of the town' }, 'enter']);
       await goWay(session, [{ see: 'tokens out' }, 'esc', 'S', { see: 'as a trajectory' }]);
@@ -369,7 +369,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   });
 
   describe('on secrets', () => {
-    it('creates one, whose value stands nowhere, and revokes it', async () => {
+    it('creates one, whose value is shown nowhere, and revokes it', async () => {
       await open([
         ...go('secrets'),
         { see: 'EXISTING' },
@@ -452,7 +452,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       silent.close();
     });
 
-    it('sets another service up, mends a wrong key in the same window, and goes between the two', async () => {
+    it('sets another service up, fixes a wrong key in the same window, and switches between the two', async () => {
       await open(['ctrl-k', { see: 'Connect to a service' }, { type: 'lab' }, 'tab', { type: home.baseUrl }]);
       await goWay(session, ['tab', 'right', 'right', 'right', 'tab', { type: 'sk-wrong' }, 'enter']);
       await session.waitFor(/key (is|was) (refused|not)|authentication|not accepted/i);
@@ -487,7 +487,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
   });
 
-  // The last one: what is uploaded stands first from then on.
+  // The last one: what is uploaded is listed first from then on.
   describe('a benchmark', () => {
     it('is uploaded from a folder, with progress, and its images are built', async () => {
       await open([

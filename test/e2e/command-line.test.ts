@@ -42,7 +42,7 @@ describe('the command line', () => {
     expect(await run(['help', name], home.env)).toEqual({ code, output });
   });
 
-  it('asks what it is told to ask, also where that holds a flag', async () => {
+  it('asks what it is given, also where that holds a flag', async () => {
     const { code, output } = await run(['chat', 'benchtop/tutor-base', 'what', 'does', '-h', 'do'], home.env);
     expect(code).toBe(0);
     expect(output).not.toContain('Usage: benchtop chat');
@@ -83,7 +83,7 @@ describe('the command line', () => {
   });
 
   // The build alters how the client's libraries load TLS and unpacking.
-  it('speaks TLS with a service whose certificate it was told to trust, and no other; unpacks what comes packed', async () => {
+  it('speaks TLS with a service whose certificate it was set to trust, and no other; unpacks what comes packed', async () => {
     const pair = selfSigned('service.example');
     const server = createServer({ cert: pair.certificate, key: pair.key }, (_request, response) => {
       const body = { items: [{ bench_id: 'bench_1', label: 'far away' }], has_more: false, next_cursor: null };

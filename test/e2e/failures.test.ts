@@ -29,7 +29,7 @@ function lastReport(): string {
   return readFileSync(join(folder, name), 'utf8');
 }
 
-describe('the program goes on', () => {
+describe('the program keeps running', () => {
   it.each([
     ['an uncaught error', "setTimeout(()=>{throw new Error('thrown with sk-abcdefgh123')},1)", 'thrown with'],
     ['a promise that is rejected', "void Promise.reject(new Error('rejected with sk-abcdefgh123'))", 'rejected with'],

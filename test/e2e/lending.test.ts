@@ -1,4 +1,4 @@
-/** The terminal while another program or the shell has it, and while nothing reads it: the program goes on, and ends when told. */
+/** The terminal while another program or the shell has it, and while nothing reads it: the program keeps running, and ends on a signal. */
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

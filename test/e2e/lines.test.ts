@@ -42,7 +42,7 @@ async function talk(says: readonly (readonly [line: string, until: RegExp])[]): 
 }
 
 describe('line mode', () => {
-  it('lists, tells, evaluates, follows and chats, and writes no escape sequence', async () => {
+  it('lists, shows, evaluates, follows and chats, and writes no escape sequence', async () => {
     const heard = await talk([
       ['benchmarks', /5\. what-is-it.*\n> $/s],
       ['find sums', /1 benchmarks\n1\. small-sums/],
@@ -65,7 +65,7 @@ describe('line mode', () => {
     expect(heard).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
   });
 
-  it('is told by --help', async () => {
+  it('is described by --help', async () => {
     expect((await run(['--help'], home.env)).output).toContain('--lines');
   });
 });

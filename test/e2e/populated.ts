@@ -1,4 +1,4 @@
-/** A home with a service in which things have happened: runs, training, deployments, uploads. All of it really. */
+/** A home with a service that has data: runs, training, deployments, uploads. All of it really. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -69,7 +69,7 @@ export interface Session {
   /** What the terminal shows, as a picture. */
   readonly svg: () => string;
   readonly waitFor: (wanted: string | RegExp) => Promise<void>;
-  /** Waits until something else stands on the screen. */
+  /** Waits until the screen shows something else. */
   readonly changed: (before: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => void;
   readonly signal: (name: string) => void;
@@ -82,7 +82,7 @@ export interface Session {
   readonly ended: Promise<{ exitCode: number }>;
   /** Modes of the terminal that the program has left switched on. */
   readonly leftOn: () => string[];
-  /** What stands on the terminal's own screen, after the program. */
+  /** What is on the terminal's own screen, after the program. */
   readonly mainScreen: () => string;
 }
 

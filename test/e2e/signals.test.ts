@@ -45,7 +45,7 @@ const endlessChat: RequestListener = (request, response) => {
   response.on('close', () => clearInterval(timer));
 };
 
-/** Answers at once with what nobody asked for, deep and long. */
+/** Answers at once with what was not asked for, deep and long. */
 const nonsense: RequestListener = (_, response) => {
   response.setHeader('content-type', 'application/json');
   const items = Array.from({ length: 2_000 }, (_row, index) => ({ [`${index}`]: [[[[index]]]], bench_id: index }));

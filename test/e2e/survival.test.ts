@@ -139,7 +139,7 @@ async function brokeOff(question: string): Promise<void> {
   await session.waitFor(/step \d+ of 900/);
 }
 
-/** The run goes on, on the screen as in the service. */
+/** The run continues, on the screen as in the service. */
 async function goesOn(): Promise<void> {
   const before = step();
   await eventually(() => expect(step()).not.toBe(before));

@@ -81,7 +81,7 @@ describe('the terminal', () => {
     await session.ended;
   });
 
-  it('is kept clear of warnings, which are told at the end', async () => {
+  it('is kept clear of warnings, which are printed at the end', async () => {
     const warn = 'setTimeout(()=>process.emitWarning("beware of this"),1)';
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(warn)}`;
     const session = openSession({ ...home.env, NODE_OPTIONS });

@@ -1,4 +1,4 @@
-/** Every view: how one gets there by keys, what must stand there, and which row has the cursor. */
+/** Every view: how one gets there by keys, what it must show, and which row has the cursor. */
 
 import type { Session } from './session.ts';
 

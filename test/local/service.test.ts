@@ -117,7 +117,7 @@ describe('requests that cannot be answered', () => {
     expect(status).toBe(403);
   });
 
-  it('tells an unknown thing from an unknown route', async () => {
+  it('distinguishes an unknown resource from an unknown route', async () => {
     for (const path of [
       '/api/v1/benchmarks/bench_none',
       '/api/v1/eval/evr_none/progress',

@@ -106,7 +106,7 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(6);
   });
 
-  it('are asked for no further once nobody waits for them', async () => {
+  it('are not asked for any more once their reader is gone', async () => {
     const { asking, read, stop } = world(40);
     const slow = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);

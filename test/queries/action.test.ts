@@ -53,7 +53,7 @@ describe('an action for several inputs', () => {
   });
 
   it.each([
-    ['nobody answers', new NetworkError('It refuses connections.', {})],
+    ['the service does not answer', new NetworkError('It refuses connections.', {})],
     ['the key is refused', new AuthenticationError('The key is not known.', {})],
   ])('sends no more where %s, and says which were not sent', async (_, error) => {
     let sent = 0;

@@ -25,14 +25,14 @@ describe('a kept conversation', () => {
     expect(endsHalf({ turns: whole, beside: brokenOff })).toBe(true);
   });
 
-  it('is read with what was said beside it', () => {
+  it('is read with the answers of the second model', () => {
     const beside = turns.slice(0, 2);
     const both = { ...settings, beside: 'other' };
     expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, beside })))?.beside).toEqual(beside);
     expect(chatOf('c1', { settings, turns, beside: 'nothing that can be read' })).toBeUndefined();
   });
 
-  it('is left out where something else stands in its place', () => {
+  it('is left out where something else is in its place', () => {
     for (const talk of [null, 3, {}, { settings }, { settings, turns: [{ role: 'system', content: '' }] }, { turns }]) {
       expect(chatOf('c1', talk)).toBeUndefined();
     }

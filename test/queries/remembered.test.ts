@@ -126,7 +126,7 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o077).toBe(0);
   });
 
-  it('is set aside where it is broken, and the program goes on', () => {
+  it('is set aside where it is broken, and the program keeps running', () => {
     RememberedStore.open(path, 'prod').close();
     writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
     const store = RememberedStore.open(path, 'prod');

@@ -1,4 +1,4 @@
-/** Lists of services that do not list: what was seen here stands in, and is said to do so. */
+/** Lists of services that do not list: what was seen here is shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list.ts';
 import { rememberedAt, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
@@ -79,7 +79,7 @@ describe('a record', () => {
   const queryOf = (read: () => Promise<Run>): LiveQuery<Run> =>
     rememberingOne({ key: ['run', 'a'], activity: () => 'open', read }, 'a', about);
 
-  it('is remembered, and what was remembered stands in where the service has no such record', async () => {
+  it('is remembered, and what was remembered is shown where the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
     const read = await queryOf(async () => run).read({ service, signal, memory });

@@ -14,7 +14,7 @@ it('ends with the signal, and leaves no failure without a handler', async () => 
   const waiting = orStopped(promise, controller.signal);
   controller.abort();
   await expect(waiting).rejects.toBeInstanceOf(StoppedError);
-  // A rejection that nobody handles fails the whole run.
+  // An unhandled rejection fails the whole run.
   reject(new Error('much later'));
   const failing = Promise.reject(new Error('at the same time'));
   await expect(orStopped(failing, controller.signal)).rejects.toBeInstanceOf(StoppedError);

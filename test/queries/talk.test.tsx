@@ -1,4 +1,4 @@
-/** Conversations: what is streamed, what breaks off, what is kept, and what goes on while nothing shows it. */
+/** Conversations: what is streamed, what breaks off, what is kept, and what continues while nothing shows it. */
 
 import { render } from 'ink-testing-library';
 import { describe, expect, it } from 'vitest';
@@ -82,7 +82,7 @@ describe('an answer', () => {
     });
   });
 
-  it('goes on, and is kept, while its view is not shown', async () => {
+  it('continues, and is kept, while its view is not shown', async () => {
     const { talk, says, ends, answer, kept, view, workbench } = opened();
     talk.send('what is tea?', settings);
     says('a leaf');

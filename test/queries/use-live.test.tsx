@@ -125,7 +125,7 @@ describe('useLive', () => {
       return { workbench, read, lastFrame, refresh };
     }
 
-    it('asks nothing by itself, and goes on afterwards', async () => {
+    it('asks nothing by itself, and continues afterwards', async () => {
       const { workbench, read, lastFrame, refresh } = await polling();
       workbench.setPaused(true);
       await vi.advanceTimersByTimeAsync(0);

@@ -126,7 +126,7 @@ describe('the message says what to do', () => {
     );
   });
 
-  it('tells another organization from a wrong address', () => {
+  it('distinguishes another organization from a wrong address', () => {
     expect(errorFor(404, { error: { type: 'x', code: 'resource_not_found', message: 'No such run' } }).message).toBe(
       'No such run. It may have been deleted, or belong to another organization.',
     );
@@ -153,7 +153,7 @@ describe('the message says what to do', () => {
   });
 });
 
-it('hides what it was told to hide, wherever it stands', () => {
+it('hides what it has to hide, wherever it is', () => {
   const error = errorFor(401, {
     error: {
       type: 'authentication_error',

@@ -9,7 +9,7 @@ import { apiKey, errorOf, hostileServer, inferenceToken, json, serviceAt } from 
 interface Row<Name extends Operation> {
   readonly input: InputOf<Name>;
   readonly options?: CallOptions;
-  /** Method and address as they stand in the document, filled in. */
+  /** Method and address as in the document, filled in. */
   readonly request: string;
   readonly body?: unknown;
   readonly credential?: 'apiKey' | 'inferenceToken' | 'trajectoryToken';

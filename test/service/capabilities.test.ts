@@ -13,14 +13,14 @@ import {
 } from './hostile-server.ts';
 import { manualClock } from './manual-clock.ts';
 
-const missingThing = refusal(404, 'invalid_request_error', 'resource_not_found');
+const missingResource = refusal(404, 'invalid_request_error', 'resource_not_found');
 const html404 = text('<html><title>404 Not Found</title></html>', 404);
 
 describe('a missing endpoint is remembered', () => {
   it.each<[string, Behaviour]>([
     ['404 of a gateway', html404],
     ['404 without a body', text('', 404)],
-    ['404 that names no thing', missingThing],
+    ['404 that names no resource', missingResource],
     ['404 of FastAPI', json({ detail: 'Not Found' }, 404)],
     ['405', refusal(405, 'invalid_request_error', 'method_not_allowed')],
     ['501', refusal(501, 'api_error', 'not_implemented')],
@@ -50,7 +50,7 @@ describe('a missing endpoint is remembered', () => {
     ],
     ['405', text('', 405)],
     ['501', text('', 501)],
-  ])('%s, where the path names a thing and the body an unknown route', async (_, behaviour) => {
+  ])('%s, where the path names a resource and the body an unknown route', async (_, behaviour) => {
     const server = await hostileServer(behaviour);
     const { service } = serviceAt(server.url);
     expect(await errorOf(service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
@@ -60,9 +60,9 @@ describe('a missing endpoint is remembered', () => {
   });
 });
 
-describe('a missing thing is no missing endpoint', () => {
+describe('a missing resource is no missing endpoint', () => {
   it.each<[string, Behaviour]>([
-    ['an envelope', missingThing],
+    ['an envelope', missingResource],
     ['words of another framework', json({ detail: 'Run not found' }, 404)],
     ['no body', text('', 404)],
   ])('%s', async (_, behaviour) => {
@@ -75,7 +75,7 @@ describe('a missing thing is no missing endpoint', () => {
   });
 
   it('also where a body or a filter names it', async () => {
-    const server = await hostileServer(missingThing);
+    const server = await hostileServer(missingResource);
     const { service } = serviceAt(server.url);
     expect(await errorOf(service.call('startTraining', { body: { bench_id: 'gone' } }))).toBeInstanceOf(NotFoundError);
     expect(
@@ -100,7 +100,7 @@ describe('how long it is believed', () => {
   const found = json({ items: [], has_more: false });
 
   it.each<[string, Behaviour]>([
-    ['an envelope', missingThing],
+    ['an envelope', missingResource],
     ['FastAPI', json({ detail: 'Not Found' }, 404)],
     ['Go', text('404 page not found\n', 404)],
     ['a 405 in an envelope', refusal(405, 'invalid_request_error', 'method_not_allowed')],
@@ -135,7 +135,7 @@ describe('how long it is believed', () => {
   });
 
   it('until another instance of the service answers', async () => {
-    const first = await hostileServer(missingThing, resetAtOnce);
+    const first = await hostileServer(missingResource, resetAtOnce);
     const second = await hostileServer(found);
     const targets = [first, second].map(({ url }) => ({ baseUrl: url, apiKey: 'k' }));
     const supervisor: Supervisor = {

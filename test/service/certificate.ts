@@ -1,4 +1,4 @@
-/** A self-signed certificate for tests, made anew each time: X.509 (RFC 5280) in DER, ECDSA with SHA-256. */
+/** A self-signed certificate for tests, made for each run: X.509 (RFC 5280) in DER, ECDSA with SHA-256. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface TestCertificate {

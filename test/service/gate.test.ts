@@ -161,7 +161,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['action 1', 'action 2', 'poll 1', 'poll 2']);
   });
 
-  it('goes on letting requests go one by one until something was answered well', async () => {
+  it('lets requests go one by one until one was answered well', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     await clock.advance(1_000);

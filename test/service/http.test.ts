@@ -48,7 +48,7 @@ describe('rate limits and overload', () => {
     expect(waits[0]).toBeLessThanOrEqual(30_000);
   });
 
-  it('gives up at once where the wait is longer than a minute, and tells it', async () => {
+  it('gives up at once where the wait is longer than a minute, and says so', async () => {
     const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '3600' }));
     const { service } = serviceAt(server.url);
     await expect(service.call('listBenchmarks')).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('tells where it was lost', async () => {
+  it('says where it was lost', async () => {
     const before = await hostileServer(resetAtOnce);
     await expect(serviceAt(before.url).service.call('listBenchmarks')).rejects.toMatchObject({
       name: 'NetworkError',
@@ -192,7 +192,7 @@ describe('lost connections', () => {
     });
   });
 
-  it('tells a refused connection, tried again because nothing was sent', async () => {
+  it('reports a refused connection, tried again because nothing was sent', async () => {
     const { service, waits } = serviceAt('http://127.0.0.1:1');
     const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
     expect(error).toBeInstanceOf(NetworkError);
@@ -255,7 +255,7 @@ describe('silence', () => {
     });
   });
 
-  it('bears a trickle that goes on for longer than the silence allowed, and ends it at the deadline', async () => {
+  it('bears a trickle that lasts longer than the silence allowed, and ends it at the deadline', async () => {
     const trickle =
       (parts: number): Behaviour =>
       response => {
@@ -340,7 +340,7 @@ describe('answers that are none', () => {
     });
   });
 
-  it('keeps unknown statuses and extra fields, and the good rows beside a bad one', async () => {
+  it('keeps unknown statuses and extra fields, and the good rows next to a bad one', async () => {
     const run = { eval_run_id: 'evr_1', status: 'hibernating', mood: { good: true } };
     const server = await hostileServer(json({ items: [run, { status: 'no id' }, 7], has_more: false }));
     const { service } = serviceAt(server.url);
@@ -435,7 +435,7 @@ describe('cancelling', () => {
     await server.requests[0]?.closed;
   });
 
-  it('tells a signal that timed out from one that was aborted', async () => {
+  it('distinguishes a signal that timed out from one that was aborted', async () => {
     const server = await hostileServer(silent);
     const { service } = serviceAt(server.url);
     const error = await errorOf(service.call('listBenchmarks', {}, { signal: AbortSignal.timeout(30) }));

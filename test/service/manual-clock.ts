@@ -1,4 +1,4 @@
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when it is moved. */
 import type { Clock } from '../../src/service/clock.ts';
 
 export interface ManualClock extends Clock {

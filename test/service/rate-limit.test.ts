@@ -33,7 +33,7 @@ interface Setting {
   readonly clock: ManualClock;
 }
 
-/** A service whose clock is moved by hand, at a server that begins with `script` and goes on well. */
+/** A service whose clock is moved by hand, at a server that begins with `script` and then answers well. */
 async function setting(...script: readonly Behaviour[]): Promise<Setting> {
   const server = await hostileServer(...script, well);
   const clock = manualClock();
@@ -214,7 +214,7 @@ describe('a call that waits', () => {
 });
 
 describe('a service that fails', () => {
-  it('again and again is asked less and less often, whoever asks', async () => {
+  it('again and again is asked less and less often, whatever asks', async () => {
     const failing = refusal(500, 'api_error', 'internal_error');
     const at = await setting(...Array.from({ length: 10 }, () => failing));
     for (let round = 0; round < 3; round += 1) await errorOf(at.service.background.call('listBenchmarks'));

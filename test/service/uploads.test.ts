@@ -56,7 +56,7 @@ it('sends the bytes with the given headers and nothing of the profile', async ()
   expect(JSON.stringify(log)).not.toContain('Signature');
 });
 
-it('streams an open file, tells how far it is, and leaves the file open', async () => {
+it('streams an open file, reports progress, and leaves the file open', async () => {
   const content = 'abcdefgh'.repeat(64 * 1024);
   const { handle } = await fileOf(content);
   const server = await hostileServer(stored);
@@ -88,7 +88,7 @@ it('sends an empty file, and only the declared bytes of one that has grown', asy
   expect(server.connections()).toBe(1);
 });
 
-it('begins the file anew when it is tried again', async () => {
+it('sends the file from its beginning when it is tried again', async () => {
   const content = 'x'.repeat(200_000);
   const { handle } = await fileOf(content);
   const server = await hostileServer(resetAtOnce, text('', 503, { 'retry-after': '1' }), stored);

@@ -55,7 +55,7 @@ describe('exportRows as CSV', () => {
     expect(exportRows('csv', [], columns)).toBe('id,reward\r\n');
   });
 
-  it('tells zero, false and empty text from nothing', () => {
+  it('distinguishes zero, false and empty text from nothing', () => {
     expect(cell('csv', 0)).toBe('0');
     expect(cell('csv', false)).toBe('false');
     expect(cell('csv', undefined)).toBe('');

@@ -78,7 +78,7 @@ describe('filterRows', () => {
     const result = filterRows(rows, row => row, filter);
     expect(result.rows).toHaveLength(10);
     expect(result.notice).toMatch(/10 of 12 rows/);
-    // The same for one text: the program goes on, and does not try again.
+    // The same for one text: the program continues, and does not try again.
     expect(filter.matches(rows[10] ?? '')).toBeUndefined();
     expect(filter.matches('aa')).toBeUndefined();
   });

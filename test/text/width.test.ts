@@ -15,7 +15,7 @@ import { randomText } from './random-text.ts';
 const segmenter = new Intl.Segmenter();
 
 describe('displayWidth and graphemes', () => {
-  it('agree with string-width and the segmenter for every character, alone and beside simple ones', () => {
+  it('agree with string-width and the segmenter for every character, alone and next to simple ones', () => {
     for (let block = 0; block < 0x10000; block += 0x40) {
       if (block >= 0xd800 && block < 0xe000) continue;
       const characters = Array.from({ length: 0x40 }, (_, offset) =>

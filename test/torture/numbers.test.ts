@@ -29,7 +29,7 @@ describe('the oracle', () => {
     ['none', 0, false],
     ['0', 0, true],
     ['-1.00e+308', -1e308, true],
-  ])('%s stands for %j: %s', (shown, value, does) => {
+  ])('%s shows %j: %s', (shown, value, does) => {
     expect(standsFor(shown, value)).toBe(does);
   });
 

@@ -119,7 +119,7 @@ export const waitFlags = {
     value: 'SECONDS',
     short: 't',
     number: 'positive',
-    says: 'give up waiting after so long; the work goes on',
+    says: 'give up waiting after so long; the work continues',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 

@@ -8,7 +8,7 @@ export interface FlagSpec {
   readonly says: string;
   /** One letter. */
   readonly short?: string;
-  /** What stands for its value in help, e.g. `NAME`. A flag without one is on or off. */
+  /** How help shows its value, e.g. `NAME`. A flag without one is on or off. */
   readonly value?: string;
   /** The only values it takes. */
   readonly choices?: readonly string[];
@@ -25,7 +25,7 @@ export interface FlagSpec {
 }
 
 export interface ArgumentSpec {
-  /** What stands for it in help, e.g. `ID|NAME`. */
+  /** How help shows it, e.g. `ID|NAME`. */
   readonly name: string;
   readonly says?: string;
   readonly optional?: true;

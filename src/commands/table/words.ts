@@ -3,7 +3,7 @@
 export const about = `A workbench for a model training and evaluation service. Without a command it opens on the whole
 terminal; without a configured service it works with the local one.`.replaceAll('\n', ' ');
 
-/** What a script can tell apart. The README says the same. */
+/** What a script can distinguish. The README says the same. */
 export const exitCodeWords: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or it ended badly'],

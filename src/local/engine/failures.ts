@@ -3,7 +3,7 @@ import { errorCode, errorMessage } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
-/** What failures mean by their codes; what is not here is a fault of the service. */
+/** What failures mean by their codes; what is not here is an error of the service. */
 const types: Readonly<Record<string, Failure['type']>> = {
   weights_missing: 'dependency_error',
   weights_corrupt: 'dependency_error',

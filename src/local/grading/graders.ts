@@ -78,8 +78,8 @@ function wordsAndNumbers(text: string): string {
 }
 
 function matchesOrThrows(pattern: string, answer: string): boolean {
-  const fault = patternFault(pattern);
-  if (fault !== undefined) throw new GradingError(`The pattern of the grader is not an expression: ${fault}`);
+  const error = patternFault(pattern);
+  if (error !== undefined) throw new GradingError(`The pattern of the grader is not an expression: ${error}`);
   const found = matches(pattern, answer);
   if (found === undefined)
     throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested repeats`);

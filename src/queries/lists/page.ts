@@ -50,7 +50,7 @@ export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
   return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
 }
 
-/** An answer as a page. `isKnown` tells whether a cursor has led to an earlier page. */
+/** An answer as a page. `isKnown` says whether a cursor has led to an earlier page. */
 export function pageOf<Row>(
   { page, cursor, asked, round, at }: PageAnswer<Row>,
   idOf: RowId<Row>,

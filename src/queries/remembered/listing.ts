@@ -1,6 +1,6 @@
 /**
  * Lists and records that fall back on what was seen before. Where the service does not list a kind of resource, or not
- * all of it, what was seen here stands in for it, and a note says so.
+ * all of it, what was seen here is shown instead, and a note says so.
  */
 import { isNotOffered } from '../../service/errors.ts';
 import { type ListSource, type NotedPage, wholePage } from '../lists/list.ts';
@@ -53,11 +53,11 @@ export function remembering<Row extends object>(
 }
 
 /** Makes a record fall back on what was remembered, and declares what it says. */
-export function rememberingOne<Thing extends object>(
-  query: LiveQuery<Thing>,
+export function rememberingOne<Row extends object>(
+  query: LiveQuery<Row>,
   id: string,
-  { kind, idName, observe }: Pick<Remembering<Thing>, 'kind' | 'idName' | 'observe'>,
-): LiveQuery<Thing> {
+  { kind, idName, observe }: Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>,
+): LiveQuery<Row> {
   return {
     ...query,
     about: { kind, id },
@@ -68,7 +68,7 @@ export function rememberingOne<Thing extends object>(
       } catch (error) {
         const seen = isNotOffered(error) ? memory.find(kind, id) : undefined;
         if (!seen) throw error;
-        return rowOf<Thing>(seen, idName);
+        return rowOf<Row>(seen, idName);
       }
     },
   };

@@ -1,5 +1,5 @@
 /**
- * The upload of a benchmark: its files, then ingest, then the build of its images. How far it is stands in a record on disk,
+ * The upload of a benchmark: its files, then ingest, then the build of its images. Its progress is kept in a record on disk,
  * so that a second try, here or in another program, does what is left of it and nothing twice.
  */
 
@@ -185,7 +185,7 @@ export class BenchmarkUpload extends Job<UploadState> {
         this.#sent.forget();
         plan = await this.#read();
       }
-      // What was sent in an earlier run is declared again, so that the service can tell whether it still has it.
+      // What was sent in an earlier run is declared again, so that the service can say whether it still has it.
       const todo = plan.files.filter(file => !this.#sent.holds(file) || !this.#sent.declaredNow(file.path));
       if (todo.length === 0) return plan;
       const changed = todo.filter(file => !this.#sent.holds(file));
@@ -217,7 +217,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.set({ benchId: allocation.benchId });
       const batch = new FileBatch(service, waiting, allocation, this.signal);
       const queue = waiting.values();
-      // Those beside a file that ends it all are waited for: nothing of a run is under way once it has ended.
+      // Uploads in parallel with the one that ends it all are waited for: nothing of a run is under way once it has ended.
       let ended: { readonly error: unknown } | undefined;
       const sendNext = async (): Promise<void> => {
         for (const file of queue) {
@@ -296,7 +296,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       else {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
-        // It may be the id that is not known, or something that the manifest names: asking for addresses tells.
+        // It may be the id that is not known, or something that the manifest names: asking for addresses shows which.
         if (isUnknown(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }
@@ -324,7 +324,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return pathsNamedIn([error.message, error.context], new Set(earlier));
   }
 
-  /** One 404 may be a gateway's: two questions tell whether a benchmark that was ingested is gone. */
+  /** One 404 may be a gateway's: two requests show whether a benchmark that was ingested is gone. */
   async #checkKnown(service: Service, benchId: string): Promise<void> {
     try {
       await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal: this.signal });

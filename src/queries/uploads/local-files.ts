@@ -59,7 +59,7 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* textsIn(item);
 }
 
-/** The paths that stand as words in the value, in quotes or not, each once. */
+/** The paths that are words of the value, in quotes or not, each once. */
 export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string[] {
   const found = new Set<string>();
   let texts = 0;

@@ -6,7 +6,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../../text/errors.ts';
 
-/** One trajectory of a file, or what stands where one should be. */
+/** One trajectory of a file, or what is in its place. */
 export interface Item {
   /** Line of the file, or place in the array; from 1. */
   readonly line: number;
@@ -97,7 +97,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
   if (end > start) yield { start, end };
 }
 
-/** Values at a depth of brackets: 1 inside of a list, 0 where they stand one after the other. */
+/** Values at a depth of brackets: 1 inside of a list, 0 where they follow one another. */
 async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerator<Range> {
   let depth: number = base;
   let inText = false;

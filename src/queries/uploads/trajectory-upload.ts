@@ -76,7 +76,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly #agent: string | undefined;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
-  /** Where in the file those stand that failed. */
+  /** Where in the file the failed ones are. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
 
@@ -223,7 +223,7 @@ function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): O
   return batch.map(({ line }, index) => {
     const item = listed.get(index);
     const said = item?.failure ?? failed.get(index);
-    // An object of nulls stands for none.
+    // An object of nulls is none.
     const failure = said?.code == null && said?.message == null ? undefined : said;
     const status = item?.status ?? (failure ? 'failed' : all);
     if (status === undefined)

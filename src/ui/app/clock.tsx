@@ -14,7 +14,7 @@ function subscribe(reader: () => void): () => void {
   if (timer === undefined) {
     timer = setInterval(() => {
       now = Date.now();
-      for (const tell of readers) tell();
+      for (const notify of readers) notify();
     }, tickMs);
     timer.unref();
   }

@@ -29,7 +29,7 @@ export function Foot({ columns, layout, crumbs, toast }: FootProps) {
   );
 }
 
-/** What the program has to say; the keys stay beside it where there is room for some. */
+/** A message; the keys stay next to it where there is room. */
 function toastLine(
   columns: number,
   { kind, text, tail = '' }: Toast,

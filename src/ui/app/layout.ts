@@ -1,5 +1,5 @@
 /**
- * Where the panes stand. Pure arithmetic over the terminal's size, in cells. Three panes from 120 columns, two from 80,
+ * Where the panes are. Pure arithmetic over the terminal's size, in cells. Three panes from 120 columns, two from 80,
  * one below; the panes shown are the ones around the focus.
  */
 
@@ -28,7 +28,7 @@ const sectionsWidth = 17;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 
-/** How many panes stand side by side. */
+/** How many panes are side by side. */
 export function paneCount(columns: number): 1 | 2 | 3 {
   if (columns >= 120) return 3;
   return columns >= 80 ? 2 : 1;
@@ -63,7 +63,7 @@ export function windowRoom({ columns, rows }: Pick<Layout, 'columns' | 'rows'>):
   return { width: columns - 2 * windowSide, height: rows - frameLines };
 }
 
-/** The pane beside `from`, staying at the ends. */
+/** The pane next to `from`, staying at the ends. */
 export function neighbour(from: PaneName, direction: -1 | 1, hasInspector: boolean): PaneName {
   const available = paneNames.filter(name => hasInspector || name !== 'inspector');
   const index = available.indexOf(from);

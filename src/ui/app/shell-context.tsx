@@ -1,4 +1,4 @@
-/** What the program around them offers to the views: going places, saying things, asking before acting. */
+/** What the shell offers to views: opening places, messages, questions before acting. */
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';

@@ -98,9 +98,9 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   );
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
-  const tell = useCallback((shown: Toast) => setToast(shown), []);
-  useNotices(notices, terminal, tell);
-  const connectionNotice = useConnectionNotice(tell);
+  const showToast = useCallback((shown: Toast) => setToast(shown), []);
+  useNotices(notices, terminal, showToast);
+  const connectionNotice = useConnectionNotice(showToast);
   const place = currentPlace(state);
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;

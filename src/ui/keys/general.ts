@@ -207,7 +207,7 @@ export const columnCommands = {
   reset: { id: 'columns.reset', title: 'all as they were', keys: ['0'], hint: 'reset', ...columnChooser },
 } as const satisfies CommandTable;
 
-/** Every general table, as the layers in which a key may mean one thing only. */
+/** Every general table, as the layers in which a key has one meaning only. */
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
   scrollCommands,

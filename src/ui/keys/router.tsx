@@ -44,7 +44,7 @@ const leastFlood = 512;
 /** A terminal hands a paste over in pieces of some kilobytes; what comes so soon after one is the rest of it. */
 const floodMs = 50;
 
-/** Tells the pieces of an unmarked paste from keys. `now` is in milliseconds. */
+/** Distinguishes the pieces of an unmarked paste from keys. `now` is in milliseconds. */
 export function createFloodGauge(): (input: string, now: number) => boolean {
   let floodedAt = Number.NEGATIVE_INFINITY;
   return (input, now) => {

@@ -31,7 +31,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   );
 }
 
-/** Stands for those of the file, which are read as they are sent. */
+/** In place of those of the file, which are read as they are sent. */
 const example = { '…': 'each trajectory of the file, up to 100 in a request' };
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);

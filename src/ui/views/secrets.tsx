@@ -96,7 +96,7 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
       name: 'value',
       label: 'Value',
       mask: true,
-      help: 'Sent once; nobody can read it afterwards.',
+      help: 'Sent once; it cannot be read afterwards.',
       check: value => (value === '' ? 'Type or paste the value' : undefined),
     },
     { kind: 'text', name: 'description', label: 'Description (optional)', initial: description },

@@ -1,6 +1,6 @@
 /**
  * The local service killed at random points, and started again: what was acknowledged is there, nothing is half there, and
- * what was under way goes on.
+ * what was under way is resumed.
  */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ async function curve(runId: string): Promise<{ step: number; trainer_reward: num
   return trainer_rewards;
 }
 
-/** A run that nobody disturbed, and its last checkpoint. */
+/** An undisturbed run, and its last checkpoint. */
 async function wholeRun() {
   const runId = await train();
   await service.until(`/api/v1/train/${runId}/progress`, hasEnded);
@@ -48,7 +48,7 @@ async function wholeRun() {
 }
 
 describe('training', () => {
-  it('goes on from its last checkpoint, with the curve of a run that was not disturbed', async () => {
+  it('resumes from its last checkpoint, with the curve of an undisturbed run', async () => {
     const undisturbed = await curve((await wholeRun()).runId);
     const runId = await train();
     let before = 0;
@@ -75,7 +75,7 @@ describe('training', () => {
 });
 
 describe('an evaluation', () => {
-  it.each(delays(2, 4, 90))('killed after %i ms goes on, and records each task once', async delay => {
+  it.each(delays(2, 4, 90))('killed after %i ms is resumed, and records each task once', async delay => {
     const started = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
       display_name: `killed after ${delay}`,
       model_slug: 'benchtop/reader-large',

@@ -4,7 +4,7 @@ import { sendUpstream } from '../../../src/local/engine/upstream.ts';
 const upstream = { url: 'http://127.0.0.1:9', key: undefined };
 const patienceMs = 120_000;
 
-/** Another server that answers when it is told to. */
+/** Another server that answers on demand. */
 function fakeServer() {
   let send: ReadableStreamDefaultController<Uint8Array> | undefined;
   let signal: AbortSignal | null | undefined;

@@ -96,7 +96,7 @@ describe('the base models', () => {
     expect(say(model, { seed: 8 }).text).not.toBe(say(model).text);
   });
 
-  it('count what they read and said, and stop where they are told', () => {
+  it('count what they read and said, and stop at the limit', () => {
     const model = buildBaseModel('benchtop/reader-large');
     const answer = say(model, { max_tokens: 3 });
     expect(answer).toMatchObject({ prompt_tokens: 7, completion_tokens: answer.tokens.length });

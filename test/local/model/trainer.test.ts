@@ -90,7 +90,7 @@ describe('training', () => {
     expect(weightsOf(1)).not.toEqual(weightsOf(2));
   });
 
-  it('goes on from what it kept as if it had not stopped', () => {
+  it('resumes from what it kept as if it had not stopped', () => {
     const whole = trainer();
     const half = trainer();
     for (let step = 1; step <= 3; step += 1) {

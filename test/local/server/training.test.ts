@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.end());
 
 const quick = { num_steps: 4, train_batch_size: 4, samples_per_instance: 4, held_out_every: 2 };
-/** As long as nobody stops it. */
+/** Until it is stopped. */
 const endless = { num_steps: 2000, train_batch_size: 2, samples_per_instance: 2, held_out_every: 1000 };
 
 async function start(body: object = {}, headers: Record<string, string> = {}) {

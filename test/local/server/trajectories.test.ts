@@ -108,7 +108,7 @@ describe('an upload', () => {
     expect((await upload(Array(1001).fill(conversation('x')))).body.error.code).toBe('invalid_trajectory_upload');
   });
 
-  it('is a conflict where a trace stands for something else', async () => {
+  it('is a conflict where a trace is that of another trajectory', async () => {
     await upload([conversation('was', { trace_id: 'taken' })], 'conflicts');
     const { status, body } = await upload([conversation('is', { trace_id: 'taken' })], 'conflicts');
     expect([status, body.error.type, body.error.code]).toEqual([409, 'conflict_error', 'trajectory_upload_conflict']);

@@ -101,7 +101,7 @@ describe('a signed address', () => {
     expect(await put(address, 'hello!')).toEqual({ status: 400, code: 'EntitySizeMismatch' });
   });
 
-  it('refuses a body that is shorter or longer than declared where its length is not told', async () => {
+  it('refuses a body that is shorter or longer than declared where its length is not sent', async () => {
     const send = (text: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const call = request(address.url, { method: 'PUT', headers: address.headers }, answer => {
@@ -245,7 +245,7 @@ describe('ingest', () => {
   });
 });
 
-describe('an upload that nobody ingested for a day', () => {
+describe('an upload not ingested for a day', () => {
   const dayMs = 24 * 60 * 60 * 1000;
   const foldersOf = (): string[] => readdirSync(join(service.folder, 'uploads'));
   /** As a restart sweeps it. */

@@ -1,4 +1,4 @@
-/** The lists of a connection: how many rows each is known to have, whoever shows it. */
+/** The lists of a connection: how many rows each is known to have, whatever shows it. */
 
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';

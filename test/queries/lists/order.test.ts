@@ -21,7 +21,7 @@ describe('isOrdered', () => {
     ['texts and numbers', rows('a', 1), false, false],
     ['no rows', [], true, true],
     ['one that has no such field', [{ other: 1 }, 'not a row'], false, true],
-  ] as const)('tells of %s', (_name, given, descending, expected) => {
+  ] as const)('says %s', (_name, given, descending, expected) => {
     expect(isOrdered(given, 'value', descending)).toBe(expected);
   });
 

@@ -212,7 +212,7 @@ describe('a poll', () => {
     expect(names(reader.data)).not.toContain('r3 ');
   });
 
-  it('judges what goes on by the rows that are live', async () => {
+  it('judges whether something runs by the rows that are live', async () => {
     const { server, reader } = listOf(30);
     reader.source = {
       ...reader.source,
@@ -337,7 +337,7 @@ describe('the end', () => {
 });
 
 describe('reading the rest', () => {
-  it('says how far it is, and stops when it is told to, with what was read', async () => {
+  it('reports progress, and stops on demand, with what was read', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(300);
     const { reader, published } = readerOf(query => {
@@ -393,7 +393,7 @@ describe('the age of rows', () => {
   });
 });
 
-describe('rows that cannot be told apart, or not be read', () => {
+describe('rows that cannot be distinguished, or not be read', () => {
   it('are counted', async () => {
     const { reader } = scripted({ items: [row('a', 1), row('a', 2), row('b')], dropped: 2 });
     await reader.poll(asking);

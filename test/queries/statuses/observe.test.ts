@@ -37,7 +37,7 @@ function observed() {
 }
 
 describe('an answer', () => {
-  it('is reported whoever asked: a fetch, a list, a change of the cache', async () => {
+  it('is reported whatever asked: a fetch, a list, a change of the cache', async () => {
     const { client, statuses, fetch } = observed();
     await fetch('one', { observes }, () => ({ id: 'a', status: 'running' }));
     await fetch('list', { observes, rows: (data: { rows: Run[] }) => data.rows }, () => ({

@@ -1,4 +1,4 @@
-/** One home for statuses: every change is announced once, whoever reads it first and in whatever order. */
+/** One home for statuses: every change is announced once, whatever reads it first and in whatever order. */
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -52,7 +52,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is no end where it goes on, by a word that is known or not', () => {
+  it('is no end where it continues, by a word that is known or not', () => {
     const { statuses, transitions } = listening();
     for (const status of ['pending', 'running', 'a-new-status', '__proto__', 'cancelling']) {
       statuses.report([run(status)], times(1));
@@ -181,7 +181,7 @@ describe('any interleaving of readers', () => {
 });
 
 describe('what is known', () => {
-  it('is the same object until something of it changes, and tells nobody then', () => {
+  it('is the same object until something of it changes, and notifies no listener then', () => {
     const { statuses, changes } = listening();
     const said = run('running', { curve: [1, 2], done: 3 });
     statuses.report([said], times(1));

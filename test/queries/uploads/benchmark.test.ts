@@ -1,4 +1,4 @@
-/** The upload of a benchmark: what of a folder is sent, and how it goes on after a failure. */
+/** The upload of a benchmark: what of a folder is sent, and how it resumes after a failure. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe('an upload', () => {
     });
   });
 
-  it('says that nobody answers, never rejects, and can be run again', async () => {
+  it('says that the service does not answer, never rejects, and can be run again', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const upload = await uploadOf();
@@ -161,7 +161,7 @@ describe('an upload', () => {
     expect([upload.state.phase, refused]).toEqual(['done', 2]);
   });
 
-  it('goes on where it stopped, also in another program, and sends nothing twice', async () => {
+  it('resumes where it stopped, also in another program, and sends nothing twice', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     put('data/b.txt', 'world');

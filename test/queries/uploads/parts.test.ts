@@ -54,7 +54,7 @@ describe('the record of an upload', () => {
     store.close();
   });
 
-  it('is of the newest id: a program that still sends for an older one disturbs nobody', () => {
+  it('is of the newest id: a program that still sends for an older one disturbs none', () => {
     const store = RememberedStore.inMemory('test');
     const [old, fresh] = [new SentFiles(store.uploads, '/d'), new SentFiles(store.uploads, '/d')];
     old.declare('bench_old', many.slice(0, 1), many.slice(0, 1));

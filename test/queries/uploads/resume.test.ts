@@ -112,7 +112,7 @@ describe('an upload whose id the service does not know', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('is told from a manifest that names something unknown, which is not sent again', async () => {
+  it('is distinguished from a manifest that names something unknown, which is not sent again', async () => {
     const folder = folderOf(2);
     const unknown = new ServiceError('not_found', 'There is no runtime rt_1.', {
       status: 404,
@@ -490,7 +490,7 @@ describe('addresses that are no good any more', () => {
     await now.end();
   });
 
-  it('are not asked for without end where nobody answers at any', async () => {
+  it('are not asked for without end where no address answers', async () => {
     const folder = folderOf(20);
     const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
     const upload = await uploadOf(folder, remembered()());

@@ -26,7 +26,7 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../screen.ts';
 
 const secret = 'hunter2hunter2';
-/** Stands only in this file: what shows it shows source code. */
+/** Only in this file: what shows it shows source code. */
 const sourceMark = 'FAILS_ON_PURPOSE';
 
 let folder: string;
@@ -373,7 +373,7 @@ describe('a report', () => {
   });
 });
 
-describe('failures that nobody can see', () => {
+describe('failures that the screen cannot show', () => {
   const quiet = () => new Failures({ write: () => undefined, redact: text => text });
 
   it('are not survived where no screen shows them', () => {

@@ -61,7 +61,7 @@ function Region({ tell, children }: { tell: (words: string) => void; children: s
 }
 
 describe('a click', () => {
-  it('is told from the outside in, with the line within each', async () => {
+  it('is called from the outside in, with the line within each', async () => {
     const source = mouse();
     const screen = openScreen(<Outer source={source} />);
     source.send({ column: 4, row: 2 });
@@ -71,7 +71,7 @@ describe('a click', () => {
     screen.close();
   });
 
-  it('beside everything, by another button, or below a window, does nothing', async () => {
+  it('outside of all regions, by another button, or below a window, does nothing', async () => {
     const source = mouse();
     const screen = openScreen(<Outer source={source} blocked />);
     source.send({ column: 4, row: 2 });

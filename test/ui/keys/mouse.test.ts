@@ -116,7 +116,7 @@ describe('createClicks', () => {
     expect(counts([0, event()], [401, event()])).toEqual([1, 1]);
   });
 
-  it('starts anew after a double click', () => {
+  it('starts again after a double click', () => {
     expect(counts([0, event()], [10, event()], [20, event()], [30, event()])).toEqual([1, 2, 1, 2]);
   });
 

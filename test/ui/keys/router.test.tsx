@@ -299,7 +299,7 @@ describe('Router', () => {
     expect(idsOf(keys.offered())).toEqual(['clear', 'quit']);
   });
 
-  it('tells its listeners only when what is offered changes', () => {
+  it('notifies its listeners only when what is offered changes', () => {
     const { bind } = recorder();
     const keys = router();
     let told = 0;

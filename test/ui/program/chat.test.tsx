@@ -19,7 +19,7 @@ it('has the numbers of each of two models under its own name', async () => {
   await screen.press('ctrl-o');
   await screen.waitFor('Who answers?');
   await screen.press('tab', 'tab');
-  await screen.waitFor(/▸ Beside it/.test(screen.text()) ? 'Beside it' : 'nobody');
+  await screen.waitFor('▸ Second model');
   await screen.press('right');
   await screen.waitFor('talker');
   await screen.press('enter');

@@ -1,4 +1,4 @@
-/** Two numbers in one frame do not disagree about the same thing, and a frame without news is not sent. */
+/** Two numbers in one frame never disagree, and a frame without changes is not sent. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
 import { morePolls, openWorld, world } from './scripted-world.tsx';
@@ -43,7 +43,7 @@ describe('the count of a section', () => {
 });
 
 describe('the frame', () => {
-  it('never says that something runs beside what says that it is over', async () => {
+  it('never says that a run is running next to one that says it has ended', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
     await screen.waitFor(text => text.includes('1 running') && text.includes('● running'));

@@ -126,7 +126,7 @@ describe('the first frame', () => {
 
   it('stays where the service cannot be reached, and says that', async () => {
     await earlierStart();
-    const listBenchmarks = () => Promise.reject(new Error('nobody answers'));
+    const listBenchmarks = () => Promise.reject(new Error('the service does not answer'));
     const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });
     await screen.waitFor(text => /failing, read \d+s ago/.test(text));
     expect(screen.text()).toContain('▸ t-words');

@@ -1,6 +1,6 @@
 /**
  * A read-only program sends no write, whatever is pressed, chosen, typed or clicked. The views and their commands come from
- * the registry; the service itself is one that would write, so that only the screens stand in between.
+ * the registry; the service itself is one that would write, so that only the screens can refuse.
  */
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
@@ -108,7 +108,7 @@ function writingIn(view: ViewDefinition): { commands: Command[]; keys: string[] 
 /** What is on screen but for the foot, which says that a key is turned off. */
 const bodyOf = (walk: Walk): string => walk.text().split('\n').slice(0, -2).join('\n');
 
-/** Says yes to whatever stands there: a question, a form, a menu. */
+/** Says yes to whatever is open: a question, a form, a menu. */
 const yes = ['y', 'enter', 'enter'];
 
 /** Tries each way in on its own: the program is opened again where the one before has led elsewhere. */

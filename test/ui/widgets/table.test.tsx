@@ -204,7 +204,7 @@ describe('tableReducer', () => {
     expect(sorts).toEqual(['name', 'mean', undefined]);
   });
 
-  it('marks and goes on to the next', () => {
+  it('marks and moves to the next', () => {
     const state = play(initialTableState, rows, { kind: 'toggle-mark' }, { kind: 'toggle-mark' });
     expect([[...state.marks], seen(state, rows)[0]]).toEqual([['r0', 'r1'], 'r2']);
   });

@@ -27,8 +27,8 @@ export function secretRoutes({ secrets }: ServiceContext): Handlers {
   return {
     createSecret: call => {
       const body = call.body as CreateSecret;
-      const faults = faultsOf(body);
-      if (faults.length > 0) throw invalid(faults);
+      const errors = faultsOf(body);
+      if (errors.length > 0) throw invalid(errors);
       const { name, value, description = '' } = body;
       return { secret: secrets.put(call.organizationId, { name, value, description }) };
     },

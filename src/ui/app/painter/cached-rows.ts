@@ -1,7 +1,7 @@
 /**
  * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and makes ten megabytes of
  * garbage for one moved cursor. This wraps Ink's own `Output`: what each row is made of is looked at first, only rows that
- * were not in the frame before are composed, and where simple texts stand side by side that is joining them. Ink makes its
+ * were not in the frame before are composed, and adjacent simple texts are only joined. Ink makes its
  * outputs by `Output.create`, which patches/ink+8.0.0.patch adds.
  */
 import { simpleLineWidth, styledLines } from './cells.ts';
@@ -14,7 +14,7 @@ export interface Clip {
   readonly y2?: number | undefined;
 }
 
-/** Changes a line of a text; is told which line of the text it is. */
+/** Changes a line of a text; called with the index of the line. */
 export type Transformer = (line: string, index: number) => string;
 
 export interface FrameSize {
@@ -34,7 +34,7 @@ export interface FrameOutput {
 
 /** Ink's class, with what this needs of its inside. */
 export interface InkOutput extends FrameOutput {
-  /** Texts cut into characters and measured; of one frame, where nobody shares it. */
+  /** Texts cut into characters and measured; of one frame, where it is not shared. */
   caches: { getStringWidth(text: string): number };
   sliceLineToColumns(line: string, from: number, to: number): string;
 }

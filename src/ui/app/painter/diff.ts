@@ -129,7 +129,7 @@ export function diffFrame(old: readonly string[], next: readonly string[], colum
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);
   if (!scroll || Math.abs(scroll.by) <= surelyShorter) return scrolled;
-  // Lines that scroll in are sent whole; where lines are much alike, less differs between those that stand there already.
+  // Lines that scroll in are sent whole; where lines are much alike, fewer cells differ from the lines that are there already.
   const inPlace = paint(old, next, columns, undefined);
   return inPlace.length < scrolled.length ? inPlace : scrolled;
 }

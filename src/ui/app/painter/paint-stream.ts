@@ -47,7 +47,7 @@ export class PaintStream extends EventEmitter {
     return true;
   }
 
-  /** Tells Ink of the new size; the frame that follows is painted whole. */
+  /** Passes the new size to Ink; the frame that follows is painted whole. */
   resize(columns: number, rows: number): void {
     this.columns = columns;
     this.rows = rows;

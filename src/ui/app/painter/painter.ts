@@ -1,7 +1,7 @@
 /**
  * Keeps a terminal showing the newest frame. Frames that come while the line is busy are skipped: what counts is the
  * last one. The line is busy while the stream below holds bytes back, and while the terminal has not answered for those
- * it was sent: over SSH they may wait in buffers that nobody here sees, so now and then a status report is asked for
+ * it was sent: over SSH they may wait in buffers out of sight, so now and then a status report is asked for
  * (DSR, ECMA-48 8.3.35), whose answer comes when everything before it has been shown. On a slow line a large frame waits
  * until no newer one follows: it would be old before it had arrived.
  */
@@ -59,7 +59,7 @@ export class Painter {
   #answers: 'untried' | 'come' | 'never' = 'untried';
   #patience: NodeJS.Timeout | undefined;
   #open = true;
-  /** Answers that are still on their way, also those that nobody needs any more. */
+  /** Answers that are still on their way, also those that are not needed any more. */
   #awaited = 0;
   #onQuiet: (() => void) | undefined;
 
@@ -129,7 +129,7 @@ export class Painter {
   }
 
   /**
-   * Sends nothing any more, and resolves when no answer of the terminal is on its way: whoever has the terminal next would
+   * Sends nothing any more, and resolves when no answer of the terminal is on its way: the next owner of the terminal would
    * take it for keys. A terminal that does not answer is waited for `mostMs` at most.
    */
   async hush(mostMs: number): Promise<void> {

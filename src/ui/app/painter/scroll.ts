@@ -12,7 +12,7 @@ const furthest = 30;
 /** Fewer lines are as cheap to send. */
 const fewest = 3;
 
-/** The largest block of lines that stands elsewhere in the next frame, if it is worth moving. */
+/** The largest block of lines that is elsewhere in the next frame, if it is worth moving. */
 export function findScroll(old: readonly string[], next: readonly string[]): Scroll | undefined {
   const rows = Math.min(old.length, next.length);
   let changed = 0;

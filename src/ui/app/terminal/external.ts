@@ -65,7 +65,7 @@ export class External {
     }
   }
 
-  /** Tells it to end, without waiting for that. */
+  /** Asks it to end, without waiting for that. */
   kill(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;

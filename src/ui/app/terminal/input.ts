@@ -1,12 +1,12 @@
 /**
  * What comes from the terminal, as Ink may see it: without the terminal's own answers, which are not keys. Everything else
- * goes on unchanged, also where a sequence comes in pieces.
+ * passes unchanged, also where a sequence comes in pieces.
  */
 import { Readable } from 'node:stream';
 import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
 import { probeAnswer } from '../painter/painter.ts';
 
-/** Takes answers out of what was read. Pure: gives what goes on, how many answers there were, and what may yet become one. */
+/** Takes answers out of what was read. Pure: gives what remains, how many answers there were, and what may yet become one. */
 export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
   const parts = text.split(probeAnswer);
   const last = parts.at(-1) ?? '';
@@ -67,7 +67,7 @@ export class Input extends Readable {
   #raw = false;
   #lent = false;
 
-  /** Reports of the mouse are taken out where there is somebody to tell of them. */
+  /** Reports of the mouse are taken out where something listens for them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
     super();
     this.#mouse = onMouse && createMouseDecoder();

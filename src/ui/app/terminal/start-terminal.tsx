@@ -97,7 +97,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     } catch {
       // It draws once more, which fails again where drawing is what failed. The terminal has been given back already.
     }
-    // Behind the views: what they leave behind is cleared up by whoever waits for this.
+    // Behind the views: what they leave behind is cleared up by the caller that waits for this.
     resolve(code);
   };
 
@@ -201,7 +201,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     output.write(modes.renew());
     painter.repaint();
   });
-  // Written at once they would stand in the middle of the screen.
+  // Written at once they would appear in the middle of the screen.
   process.removeAllListeners('warning');
   process.on('warning', warning => {
     if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);

@@ -226,7 +226,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const rule = styles.border(glyphs.horizontal.repeat(pane.width));
   const facts: readonly Fact[] = [
     { label: 'model', value: settings.model || 'none yet' },
-    { label: 'beside it', value: settings.beside },
+    { label: 'second model', value: settings.beside },
     { label: 'system', value: settings.system || 'none' },
     { label: 'temperature', value: settings.temperature ?? 'left to the service' },
     { label: 'top p', value: settings.top_p ?? 'left to the service' },

@@ -26,7 +26,7 @@ function paragraph(kind: TalkLineKind, text: string, width: number): TalkLine[] 
   return lines.map(line => ({ kind, text: indent + line }));
 }
 
-/** While it is being written an answer of this length is laid out anew with every word: longer ones wait for their end. */
+/** An answer of up to this length is laid out again with every word that comes; longer ones wait for their end. */
 const longestStreamed = 20_000;
 
 function markdown(text: string, width: number, theme: Theme): TalkLine[] {
@@ -60,7 +60,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   return lines;
 }
 
-/** What an answer took, for terminals that have no room for it beside the conversation. */
+/** What an answer took, for terminals that have no room for it next to the conversation. */
 function answerNote(stats: AnswerStats): string {
   const rate = tokensPerSecond(stats);
   return [
@@ -80,7 +80,7 @@ export interface Answerer {
   readonly error: Error | undefined;
 }
 
-/** What stands where nothing has been said yet. */
+/** Shown while nothing has been said yet. */
 export function openingLines({ model, loaded, error }: Answerer, width: number): TalkLine[] {
   const note = (text: string): TalkLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {

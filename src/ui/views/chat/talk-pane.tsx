@@ -18,7 +18,7 @@ export interface TalkPaneProps {
   /** Follows what is being written, unless the reader has gone to an earlier place. */
   readonly follows: boolean;
   readonly words: string;
-  /** What stands where nothing has been said yet. */
+  /** Shown while nothing has been said yet. */
   readonly opening: (width: number) => TalkLine[];
 }
 

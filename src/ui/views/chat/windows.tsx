@@ -93,8 +93,8 @@ function modelFields({ model, beside = '' }: ChatSettings, slugs: readonly strin
     {
       kind: 'choice',
       name: 'beside',
-      label: 'Beside it, asked the same',
-      options: [{ value: '', label: 'nobody' }, ...optionsOf(beside, ...others, model)],
+      label: 'Second model (optional)',
+      options: [{ value: '', label: 'none' }, ...optionsOf(beside, ...others, model)],
       initial: beside,
       help: 'Base against checkpoint, on one prompt.',
     },

@@ -17,7 +17,7 @@ import { useDeploymentActions } from './use-deployment-actions.tsx';
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
   const { total, active, by_status: byStatus, ...rest } = summary ?? {};
   if (typeof total !== 'number') return '';
-  // Later generations count each status beside the total.
+  // Later generations count each status as well as the total.
   const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
   const counts = Object.entries(statuses)
     .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)

@@ -40,7 +40,7 @@ const buttonLines = 2;
 /** Requests that a confirmation shows by their own lines. */
 const shownRequests = 6;
 const mostErrorLines = 6;
-/** With fewer lines what went wrong cannot be told: the question gives way then. */
+/** With fewer lines there is no room to say what went wrong: the question gives way then. */
 const leastErrorLines = 4;
 
 export interface ReportedFailure {
@@ -110,10 +110,10 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const previewed = [...requestLines(requests, inner), ...more];
   // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
   const room = free - asked.length - errorHeight;
-  const told = firstLines(report, Math.max(1, room));
-  const sent = previewed.slice(0, Math.max(0, room - told.length));
-  const listRoom = room - told.length - sent.length;
-  const names = listRoom < 2 || told.length > 0 ? [] : given.map(labelOf);
+  const reported = firstLines(report, Math.max(1, room));
+  const sent = previewed.slice(0, Math.max(0, room - reported.length));
+  const listRoom = room - reported.length - sent.length;
+  const names = listRoom < 2 || reported.length > 0 ? [] : given.map(labelOf);
   const listed = names.length > 0 ? listOf(names, listRoom) : [];
   const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
   const act = async (): Promise<void> => {
@@ -139,13 +139,13 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       <Window
         title={title}
         width={width}
-        height={lines.length + buttonLines + told.length + sent.length + errorHeight + windowMargin.lines}
+        height={lines.length + buttonLines + reported.length + sent.length + errorHeight + windowMargin.lines}
         danger
       >
         <Lines lines={lines} width={inner} height={lines.length} />
         <Text> </Text>
         <Text>{buttons}</Text>
-        <Lines lines={told} width={inner} height={told.length} />
+        <Lines lines={reported} width={inner} height={reported.length} />
         <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />
         {error ? <ErrorNote error={error} width={inner} height={errorHeight} /> : null}
       </Window>

@@ -16,15 +16,15 @@ export function useCheckpoint(find: (service: Service) => Promise<string>): Chec
   // biome-ignore lint/correctness/useExhaustiveDependencies: the window is about what it was opened for
   useEffect(() => {
     let gone = false;
-    const tell = (next: CheckpointState): void => {
+    const report = (next: CheckpointState): void => {
       if (!gone) setState(next);
     };
     workbench
       .service()
       .then(find)
       .then(
-        id => tell({ kind: 'known', id }),
-        (error: unknown) => tell({ kind: 'failed', error: asError(error) }),
+        id => report({ kind: 'known', id }),
+        (error: unknown) => report({ kind: 'failed', error: asError(error) }),
       );
     return () => {
       gone = true;

@@ -1,4 +1,4 @@
-/** Windows in which one chooses: an action, one of several values; and the notice that stands in for a form. */
+/** Windows to choose from: an action, one of several values; and the notice shown in place of a form. */
 import { Text } from 'ink';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -64,7 +64,7 @@ export interface NoticeWindowProps {
   readonly onClose: () => void;
 }
 
-/** Stands where a form will be once what it needs is known, or cannot be known. */
+/** In place of a form until what it needs has been read, or could not be read. */
 export function NoticeWindow({ title, words = 'Asking the service', error, onClose }: NoticeWindowProps) {
   const width = useWindowWidth(64);
   return (

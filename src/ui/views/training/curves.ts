@@ -20,7 +20,7 @@ function pointsOf(rows: readonly { readonly step: number; readonly y: number | n
     .sort((left, right) => left.x - right.x);
 }
 
-/** The series of a run; `name` tells it from others that are laid over it. Held-out means are never smoothed: they are few. */
+/** The series of a run; `name` distinguishes it from others in the same chart. Held-out means are never smoothed: they are few. */
 export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, name = ''): ChartSeries[] {
   const of = name === '' ? '' : ` of ${sanitiseLine(name)}`;
   const trained = pointsOf(trainer.map(({ step, trainer_reward }) => ({ step, y: trainer_reward })));

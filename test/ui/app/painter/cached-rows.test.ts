@@ -104,7 +104,7 @@ describe('cachedRows', () => {
     expect(counted(['a'])).toBe(1);
   });
 
-  it('joins simple texts that stand side by side without composing them', () => {
+  it('joins adjacent simple texts without composing them', () => {
     const made = vi.fn();
     class Counted extends Ink {
       constructor(of: FrameSize) {

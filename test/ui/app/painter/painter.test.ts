@@ -57,7 +57,7 @@ describe('diffFrame', () => {
   });
 
   it.each(['\u0600\u0601 ', 'กำ', 'क्ष', 'नि', '❤', '👩🏽‍💻', '🇩', '\u1112\u1161\u11ab', '\u06dd1'])(
-    'keeps what stands behind %j in its place, however wide a terminal takes it for',
+    'keeps what follows %j in its place, however wide a terminal takes it for',
     async grapheme => {
       const before = ['│          │ some │', '│          │ same │'];
       const line = (text: string) => `│  ${text}${' '.repeat(10 - 2 - displayWidth(text))}│ same │`;
@@ -101,7 +101,7 @@ describe('diffFrame', () => {
     const period = ['one', 'two', 'three', 'four'];
     const blanks = Array.from({ length: 8 }, (_, index) => `blank ${index}`);
     const old = [...period, ...period, ...blanks];
-    // The same words once more below: a block that stands elsewhere, but that is also still where it was.
+    // The same words once more below: a block that is elsewhere as well as where it was.
     expect(findScroll(old, [...period, ...period, ...period, ...blanks.slice(4)])).toBeUndefined();
   });
 });
@@ -154,7 +154,7 @@ describe('Painter', () => {
     expect(sent[1]).toContain('hr');
   });
 
-  it('sends no more than a little without an answer, and goes on when it comes', () => {
+  it('sends no more than a little without an answer, and continues when it comes', () => {
     fakeTime();
     const { painter, sent } = open();
     const frame = (letter: string) => Array.from({ length: 5 }, () => letter.repeat(70)).join('\n');

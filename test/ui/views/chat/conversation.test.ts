@@ -108,7 +108,7 @@ describe('openingLines', () => {
       .map(line => line.text.trim())
       .join(' ');
 
-  it('says who would answer and what to press, and why nobody can', () => {
+  it('says who would answer and what to press, or why there is no answer', () => {
     expect(words('tutor', true)).toContain('Nothing has been said to tutor yet.');
     expect(words('', false)).toContain('being read');
     expect(words('', true)).toContain('lists no model. ctrl-o takes');

@@ -33,7 +33,7 @@ describe('what is said of a list', () => {
     sorted: true,
   } as const;
 
-  it('tells of how many rows a sort and a filter are', () => {
+  it('says of how many rows a sort and a filter are', () => {
     expect(listFacts(whole)).toEqual([]);
     const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200 } as const;
     expect(listFacts(partial)).toEqual(['sorted among the 1,200 read; G reads the rest']);

@@ -49,7 +49,7 @@ describe('a transcript', () => {
     );
   });
 
-  it('tells a missing reward from a reward of 0', () => {
+  it('distinguishes a missing reward from a reward of 0', () => {
     expect(text()).toContain('Step 0  ·  reward none');
     expect(text()).toContain('Step 1  ·  reward 0  ·  error');
   });

@@ -91,7 +91,7 @@ describe('inline text', () => {
 });
 
 describe('blocks', () => {
-  it('stand apart by one blank line', () => {
+  it('are separated by one blank line', () => {
     expect(seen('# A\nb\n\n\n\nc')).toEqual(['A', '', 'b', '', 'c']);
   });
 
@@ -187,7 +187,7 @@ describe('hostile text', () => {
     expect(markdownLines('a', Number.POSITIVE_INFINITY, theme)).toEqual(['a']);
   });
 
-  it('brings no escape sequence to the terminal, wherever it stands', () => {
+  it('brings no escape sequence to the terminal, wherever it is', () => {
     const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e';
     const places = [
       `a${evil}b`,
