@@ -101,6 +101,8 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   });
 
   app.onError((error, context) => {
+    // The caller has left: what that broke off is no failure of the service, and its answer is not read.
+    if (context.req.raw.signal.aborted) return context.body(null);
     const failure = describe(error);
     for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
     if (failure.status === 429 || failure.status === 503) context.header('Service-Should-Retry', 'true');

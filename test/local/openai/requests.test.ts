@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../../eventually.ts';
 import { startService, type TestService } from '../server/running.ts';
 
 let service: TestService;
@@ -181,6 +182,10 @@ describe('before an upstream server', () => {
       }
       void text(request).then(body => {
         seen.push(body);
+        if (body.includes('"slow"')) {
+          request.socket.once('close', () => seen.push('left'));
+          return;
+        }
         response.end('{"choices":[]}');
       });
     });
@@ -210,5 +215,22 @@ describe('before an upstream server', () => {
       expect.arrayContaining(['benchtop/tutor-base', 'far-away']),
     );
     expect((await relayed.call('GET', '/v1/models/far-away')).body.id).toBe('far-away');
+  });
+
+  it('a caller that leaves is left out of the log, and the upstream server is left as well', async () => {
+    const log = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const body = '{"model":"slow","messages":[]}';
+    const stop = new AbortController();
+    const headers = { Authorization: `Bearer ${relayed.apiKey}` };
+    const url = `${relayed.baseUrl}/v1/chat/completions`;
+    const asked = fetch(url, { method: 'POST', headers, body, signal: stop.signal });
+    await eventually(() => expect(seen).toContain(body));
+    stop.abort();
+    await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    await eventually(() => expect(seen).toContain('left'));
+    // Answered after what the caller broke off has been dealt with.
+    expect((await relayed.call('GET', '/v1/models')).status).toBe(200);
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
   });
 });
