@@ -1,11 +1,8 @@
 /**
  * One router for every key. Scopes nest as the screen does; a key goes to the deepest active scope first, which takes it
- * or leaves it to the scope around it, as events bubble in a browser. A modal scope lets nothing through.
- *
- * Bindings are read when a key arrives, not when a scope was drawn, and they dispatch: so several keys of one read each
- * see what the one before has done.
+ * or leaves it to the scope around it, as events bubble in a browser. A modal scope lets nothing through. Bindings are read
+ * when a key arrives, not when a scope was drawn: of several keys of one read each sees what the one before has done.
  */
-
 import type { Command } from '../../present/command.ts';
 import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './command.ts';
@@ -39,7 +36,7 @@ export interface ScopeHandlers {
   readonly bindings?: readonly Binding[];
   /** Takes what is typed before the bindings do. */
   readonly field?: FieldHandlers | undefined;
-  /** Takes a paste. Returns whether it took it. */
+  /** Returns whether it took the paste. */
   readonly onPaste?: (text: string) => boolean;
 }
 
