@@ -132,6 +132,8 @@ async function list(bench: Bench): Promise<void> {
   bench.row('scroll by a row, three panes, p95', p95(msOf(scrolls)), 16, 'ms', 1);
   bench.row('scroll by a row, three panes', median(bytesOf(scrolls)), 6_000, 'bytes');
   bench.row('filter keystroke over 10,000 rows, p95', p95(await typeFilter(terminal, 10_000)), 30, 'ms', 1);
+  // Until the message of the start has gone and the row under the cursor is read.
+  await terminal.watch(3_000);
   const idle = await terminal.watch(12_000);
   bench.row('idle and polling, bytes a second', idle.bytes / 12, 0, 'bytes', 1);
   bench.row('idle and polling, of a core', idle.cpuMs / 120, 1, '%', 2);
