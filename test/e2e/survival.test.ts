@@ -117,8 +117,11 @@ async function talk(about: string): Promise<string> {
   for (let attempt = 1; attempt < 9; attempt += 1) {
     const question = `what is the ${about} thing, ${attempt}`;
     session.type(`${question}\r`);
-    // The name of the model, and a line of what it says.
-    const said = new RegExp(`${question}.*benchtop/\\S+ [^\\n]*\\n[^\\n]*│ {2}([a-z]|\\(no text)`, 's');
+    // The name of the model, and a line of what it says, which may begin with a sign.
+    const said = new RegExp(
+      `${question}.*benchtop/\\S+ [^\\n]*\\n[^\\n]*│ {2}([\\d,;:!?'-]|[.] ?[a-z]|[a-z]|\\(no text)`,
+      's',
+    );
     await session.waitFor(said);
     if (said.exec(session.text())?.[1] !== '(no text') {
       session.type(back);
