@@ -9,33 +9,23 @@ import { defineResource } from './define.ts';
 /** The document does not show the unit of a price: the number is shown as it came. */
 export const price = (value: number | null | undefined): string => (value == null ? none : String(value));
 
+function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {
+  return {
+    id,
+    title,
+    width: 8,
+    align: 'right',
+    value: row => row.pricing?.[field] ?? undefined,
+    text: row => price(row.pricing?.[field]),
+  };
+}
+
 export const modelColumns: readonly Column<SupportedModel>[] = [
   { id: 'slug', title: 'MODEL', width: { min: 16, max: 48, grow: 2 }, value: row => row.model_slug },
   { id: 'name', title: 'NAME', width: { min: 10, max: 40, grow: 2 }, value: row => row.model_name ?? undefined },
-  {
-    id: 'input',
-    title: 'INPUT',
-    width: 8,
-    align: 'right',
-    value: row => row.pricing?.input ?? undefined,
-    text: row => price(row.pricing?.input),
-  },
-  {
-    id: 'output',
-    title: 'OUTPUT',
-    width: 8,
-    align: 'right',
-    value: row => row.pricing?.output ?? undefined,
-    text: row => price(row.pricing?.output),
-  },
-  {
-    id: 'cached',
-    title: 'CACHED',
-    width: 8,
-    align: 'right',
-    value: row => row.pricing?.cached_input ?? undefined,
-    text: row => price(row.pricing?.cached_input),
-  },
+  priceColumn('input', 'INPUT', 'input'),
+  priceColumn('output', 'OUTPUT', 'output'),
+  priceColumn('cached', 'CACHED', 'cached_input'),
 ];
 
 export function modelFacts(model: SupportedModel): readonly Fact[] {
