@@ -21,29 +21,6 @@ const withoutDevtools: Plugin = {
   load: { filter: { id: /no-devtools$/ }, handler: () => 'export default {}' },
 };
 
-/**
- * Importing a module of Node's reads all that it exports, `process.stdin` and the like too, which takes 3 ms each.
- * Commander needs the files and programs only for commands that are programs of their own: there are none.
- */
-const builtinsOfCommander = new Map([
-  ['node:child_process', 'export default {}'],
-  ['node:fs', 'export default {}'],
-  ['node:process', 'export default globalThis.process'],
-  ['node:util', "export const { stripVTControlCharacters } = process.getBuiltinModule('node:util')"],
-]);
-const quickCommander: Plugin = {
-  name: 'quick-commander',
-  resolveId: {
-    filter: { id: /^node:/ },
-    handler: (id, importer) =>
-      importer?.includes('/commander/') && builtinsOfCommander.has(id) ? `\0commander:${id}` : null,
-  },
-  load: {
-    filter: { id: /^\0commander:/ },
-    handler: id => builtinsOfCommander.get(id.replace('\0commander:', '')) ?? null,
-  },
-};
-
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
 
 /** The modules that `entries` import, directly or not, other than by `import()`. */
@@ -100,7 +77,7 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     platform: 'node',
     transform: { define: { 'process.env.NODE_ENV': '"production"' }, target: 'node22' },
     moduleTypes: { '.txt': 'text' },
-    plugins: [...plugins, withoutDevtools, quickCommander],
+    plugins: [...plugins, withoutDevtools],
     preserveEntrySignatures: false,
     // "use client" says something to servers only.
     onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
