@@ -24,6 +24,8 @@ export interface Column<Row> {
   readonly text?: (row: Row) => string;
   /** What goes into a file, where that is not the value. */
   readonly exported?: (row: Row) => unknown;
+  /** False where a filter does not look at it: an age, which changes while one types. */
+  readonly filtered?: boolean;
   /** The text is the status of something: drawn with its mark and style. */
   readonly status?: boolean;
 }

@@ -81,9 +81,10 @@ class SearchedTexts<Row> {
 
 /** Makes the function that filters and sorts the rows of one table. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
+  const searched = columns.filter(column => column.filtered !== false);
   const texts = new SearchedTexts<Row>(row => {
     let joined = '';
-    for (const column of columns) joined += `${searchedText(column, row)} `;
+    for (const column of searched) joined += `${searchedText(column, row)} `;
     return sanitiseLine(joined);
   });
 

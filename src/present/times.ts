@@ -39,6 +39,7 @@ export function timeColumn<Row>(
     field,
     value: row => instant(time(row)),
     text: row => ageOf(time(row)),
+    filtered: false,
     exported: time,
   };
 }

@@ -47,6 +47,21 @@ describe('parseTime', () => {
     expect(parseTime('2026-01-02T12:00Z')).toBe(Date.UTC(2026, 0, 2, 12));
   });
 
+  it('takes an offset and digits of any number', () => {
+    const at = Date.UTC(2026, 0, 2, 12);
+    for (const zone of ['Z', '+00:00', '-00:00']) {
+      for (const [digits, ms] of [
+        ['', 0],
+        ['.1', 100],
+        ['.123', 123],
+        ['.123999999', 123],
+      ] as const) {
+        expect(parseTime(`2026-01-02T12:00:00${digits}${zone}`)).toBe(at + ms);
+      }
+    }
+    expect(parseTime('2026-01-02T17:30:00+05:30')).toBe(at);
+  });
+
   it('answers undefined to anything else', () => {
     for (const text of ['', 'soon', '2026', '2026-13-01', '2026-01-02T25:00:00Z', '12:00', undefined, null, 5, {}]) {
       expect(parseTime(text), String(text)).toBeUndefined();

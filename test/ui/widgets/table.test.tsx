@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Cell, type Column, fitColumns } from '../../../src/present/column.ts';
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
+import { timeColumn } from '../../../src/present/times.ts';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
 import {
   initialTableState,
@@ -96,6 +97,18 @@ describe('createArrange', () => {
     expect(stepwise).toEqual(
       createArrange(columns, idOf)(rows, { ...plain, filter: 'run 12' }).rows.map(row => row.name),
     );
+  });
+
+  it('does not read the ages of the rows to filter them', () => {
+    const times = new Set<string>();
+    const aged = timeColumn<Run>('made', 'MADE', row => {
+      times.add(row.id);
+      return '2026-01-01T00:00:00Z';
+    });
+    const arrange = createArrange([...columns, aged], idOf);
+    const { rows } = arrange(runs(20), { filter: 'run 1', sort: undefined });
+    expect(rows).toHaveLength(11);
+    expect(times.size).toBe(0);
   });
 
   it('answers the same object while nothing changes', () => {
