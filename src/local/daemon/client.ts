@@ -236,13 +236,20 @@ function holderWords(dataFolder: string): string {
     : `, because process ${pid} has the data folder and does not answer`;
 }
 
+/** Whether another service than this one has written its address. */
+function isReplaced(dataFolder: string, stopped: LocalAddress | undefined): boolean {
+  const address = readAddress(dataFolder);
+  return stopped !== undefined && address !== undefined && address.instance_id !== stopped.instanceId;
+}
+
 export interface StopOptions {
   /** Makes open screens wait for the service that is started next, instead of starting their own. */
   readonly successor?: boolean;
 }
 
 /**
- * Stops the service of this folder, and waits until another can be started. Gives what ran, or undefined.
+ * Stops the service of this folder, and waits until another can be started, or has been: an open screen starts one the
+ * moment it can. Gives what ran, or undefined.
  *
  * @throws Error where a process has the folder that does not answer, or does not end
  */
@@ -256,7 +263,7 @@ export async function stopService(
   if (running && address) await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`);
   // The address goes first, the lock last, when all that ran has been saved.
   const deadline = performance.now() + (running ? stopMs : askMs);
-  while (isFolderLocked(dataFolder)) {
+  while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {
       const pid = running?.pid ?? address?.pid;
       const which = pid === undefined ? 'A process' : `Process ${pid}`;

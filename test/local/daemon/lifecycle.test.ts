@@ -9,7 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { version } from '../../../src/commands/version.ts';
 import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
-import { announceSuccessor, DataFolderError, isFolderLocked, lockFolder } from '../../../src/local/daemon/files.ts';
+import {
+  announceSuccessor,
+  DataFolderError,
+  isFolderLocked,
+  lockFolder,
+  writeAddress,
+} from '../../../src/local/daemon/files.ts';
 import { type Farewell, holdLease } from '../../../src/local/daemon/lease.ts';
 import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { eventually } from '../../eventually.ts';
@@ -172,6 +178,23 @@ describe('stopping', () => {
     expect(isFolderLocked(dataFolder)).toBe(false);
     const next = await here(dataFolder);
     expect(next.baseUrl).not.toBe('');
+  });
+
+  it('is done where an open screen has started the next one before it could look', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    const stopping = createServer((request, response) => {
+      if (request.url === '/local/stop') writeAddress(dataFolder, { ...address, instance_id: 'next' });
+      response.end(JSON.stringify({ instance_id: 'first', pid: process.pid, version, leases: 1 }));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void stopping.close());
+    await once(stopping, 'listening');
+    const { port } = stopping.address() as AddressInfo;
+    const address = { base_url: `http://127.0.0.1:${port}`, api_key: 'k', pid: process.pid, instance_id: 'first' };
+    writeAddress(dataFolder, address);
+    expect(await stopService(dataFolder)).toMatchObject({ instanceId: 'first' });
+    expect(isFolderLocked(dataFolder)).toBe(true);
+    unlock?.();
   });
 
   it('is no error where nothing runs', async () => {
