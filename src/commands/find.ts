@@ -7,7 +7,7 @@ import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
-import { ServiceError } from '../service/errors.ts';
+import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './parse.ts';
@@ -90,6 +90,17 @@ export interface Found {
   readonly row: object;
 }
 
+/** The one with an id that looks like another resource's; undefined where there is none. */
+async function readForeign(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
+  try {
+    const row = await readOne(resource, id, context);
+    return row && resource.list({}).id(row) === id ? row : undefined;
+  } catch (error) {
+    if (isGone(error) || isNotOffered(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * The one with this id or this name among several resources.
  *
@@ -100,8 +111,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   const none = new CommandError(`There is no ${kinds} ${word}.`, exitCodes.notFound);
   if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
   const ofId = resourceOfId(word);
-  if (ofId) {
-    if (!among.includes(ofId)) throw new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
+  if (ofId && among.includes(ofId)) {
     const row = await readOne(ofId, word, context);
     if (!row) throw none;
     return { resource: ofId, id: word, row };
@@ -114,10 +124,10 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   const [first, ...others] = found;
   if (!first) {
     // A service may give its ids another form than the document's.
-    const [only] = among;
-    const row = among.length === 1 && only ? await readOne(only, word, context) : undefined;
+    const only = among.length === 1 ? among[0] : undefined;
+    const row = only && (await (ofId ? readForeign : readOne)(only, word, context));
     if (only && row) return { resource: only, id: word, row };
-    throw none;
+    throw ofId ? new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`) : none;
   }
   if (others.length > 0) {
     const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');

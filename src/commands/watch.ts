@@ -20,7 +20,7 @@ import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-type Seen = Pick<Known, 'label' | 'status' | 'done' | 'total' | 'mean'>;
+type Seen = Pick<Known, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
 /** What is listed as running, and the pins that are not over. */
 async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {
@@ -130,7 +130,13 @@ export async function untilEnded(
   const limit = timeout === undefined ? [] : [AbortSignal.timeout(timeout * 1_000)];
   const signal = AbortSignal.any([io.signal, ...limit]);
   try {
-    const look = (): Promise<Seen> => lookAt(ref, { service: service.background, memory, signal });
+    let isNoted = false;
+    const look = async (): Promise<Seen> => {
+      const seen = await lookAt(ref, { service: service.background, memory, signal });
+      if (seen.id !== ref.id && !isNoted) io.note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
+      isNoted ||= seen.id !== ref.id;
+      return seen;
+    };
     const { poll } = config.preferences;
     const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals: poll, signal });
     return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
@@ -146,7 +152,7 @@ export async function untilEnded(
  * What the words name, looked up among what can be watched: among those of one kind, where the first word says which and
  * others follow.
  */
-async function thingsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
+async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
   const said = rest.length > 0 ? watchable.find(({ names }) => names.includes(first)) : undefined;
@@ -154,13 +160,13 @@ async function thingsNamed(words: readonly string[], context: CommandContext): P
   return Promise.all(
     (said ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
-      const byId = resourceOfId(word);
-      const ofId = byId && among.includes(byId) ? byId : among.find(isKnown);
-      // Its first look says whether it is there.
+      const looksLike = among.find(resource => resource === resourceOfId(word));
+      // What was listed counts more than how an id looks. Its first look says whether it is there.
+      const ofId = (looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown)) ?? looksLike;
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
-      const { resource, row } = await findAmong(among, word, context);
+      const { resource, id, row } = await findAmong(among, word, context);
       const found = refOf(resource, row);
-      if (found) return found;
+      if (found) return { ...found, id };
       throw new CommandError(`${word} cannot be watched.`);
     }),
   );
@@ -170,15 +176,15 @@ export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promi
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
-    const refs = args.length > 0 ? await thingsNamed(args, context) : await whatRuns(context);
+    const refs = args.length > 0 ? await refsNamed(args, context) : await whatRuns(context);
     if (refs.length === 0) io.note('Nothing runs.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
-      const onChange = async ({ label, status, done, total, mean }: Seen): Promise<void> => {
-        const { kind, id } = ref;
+      const onChange = async ({ id, label, status, done, total, mean }: Seen): Promise<void> => {
+        const { kind } = ref;
         const at = Date.now();
         const line = flags.json
           ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
-          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf({ label, status, done, total, mean }))}`;
+          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf({ id, label, status, done, total, mean }))}`;
         await io.print(`${line}\n`);
       };
       try {

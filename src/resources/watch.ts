@@ -44,7 +44,8 @@ const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
 
 /**
- * How a resource is now, asked without a screen. What the service does not offer is left out.
+ * How a resource is now, asked without a screen. What the service does not offer is left out. The id is that of the record
+ * that came, which may be another than was asked for.
  *
  * @throws ServiceError where one of the reads fails
  */
@@ -63,10 +64,9 @@ export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
       }
     }),
   );
-  return knownFrom(
-    ref,
-    answers.filter(answer => answer !== undefined),
-  );
+  const said = answers.filter(answer => answer !== undefined);
+  const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
+  return knownFrom({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
 }
 
 /** What is watched without being pinned: what runs, and what ended while the program was open. */

@@ -206,7 +206,7 @@ describe('watch', () => {
   });
 
   it('keeps asking where the service does not answer for a while, less and less often', async () => {
-    const seen = { label: 'first', done: 2, total: 2, mean: undefined };
+    const seen = { id: 'trn_1', label: 'first', done: 2, total: 2, mean: undefined };
     const answers = [
       () => Promise.reject(new NetworkError('the service is not there', {})),
       () => Promise.reject(new NetworkError('the service is not there', {})),
@@ -253,7 +253,8 @@ describe('watch', () => {
 
   it('ends where the service says no status', async () => {
     const notes: string[] = [];
-    const look = async () => ({ label: 'old', status: undefined, done: undefined, total: undefined, mean: undefined });
+    const none = { status: undefined, done: undefined, total: undefined, mean: undefined };
+    const look = async () => ({ id: 'evr_1', label: 'old', ...none });
     const { signal } = new AbortController();
     const intervals = { focusedMs: 1, visibleMs: 1 };
     const common = { label: 'old', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };

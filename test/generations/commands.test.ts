@@ -59,6 +59,16 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(deployment.out).toContain(isNewest ? 'CANCELLED' : 'FAILED');
     // Without its kind it is found among what is listed.
     expect((await cli('watch', [ids.gone])).code).toBe(1);
+    expect(await cli('list', ['runs', '--ids'])).toMatchObject({ out: expect.stringContaining(ids.oldRun) });
+    expect(await cli('watch', [ids.oldRun])).toMatchObject({ code: run.code, out: expect.stringContaining('before') });
+  });
+
+  it('watch says where another record comes than was asked for', async () => {
+    const { cli } = await worldOf(generation);
+    const [asked, answered] = isNewest ? ['91c9', '91c0'] : ['evr_9', 'evr_1'];
+    const { code, out, notes } = await cli('watch', ['run', asked, '--timeout', '0.3', '--json']);
+    expect([code, JSON.parse(out)]).toEqual([124, expect.objectContaining({ id: answered, label: 'baseline' })]);
+    expect(notes).toContain(`Asked for ${asked}, the service answers with ${answered}.`);
   });
 
   it('chat with a model, and with a deployment that does not answer for its slug', async () => {

@@ -251,7 +251,8 @@ function older(): Routes {
 const newestIds = {
   bench: '7f3a',
   run: '91c0',
-  oldRun: '91c1',
+  // A run all the same.
+  oldRun: 'dep-91c1',
   training: 'e33b',
   trajectory: '0aa1',
   test: 'd12b',
