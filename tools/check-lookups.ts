@@ -62,5 +62,5 @@ for (const fileName of program.getSourceFileNames()) {
 api.close();
 
 for (const fault of faults) console.error(fault);
-console.log(`lookups: ${files} files, ${faults.length} faults`);
+console.log(`lookups: ${files} files, ${faults.length} errors`);
 process.exitCode = faults.length > 0 ? 1 : 0;

@@ -7,7 +7,7 @@ import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
 import { cancelTraining, lastDeployable, startTraining } from '../queries/training.ts';
 import type { Service } from '../queries/workbench.tsx';
-import { slugOf } from '../resources/slug.ts';
+import { slugOf } from '../resources/deployments.ts';
 
 export type Ask = (question: string, usual?: string) => Promise<string>;
 

@@ -2,8 +2,8 @@
 import type { Config } from '../config/load.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
-import { overrideErrors } from '../ui/keys/command.ts';
 import { generalLayers } from '../ui/keys/general.ts';
+import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
 

@@ -7,7 +7,7 @@ import { startEvaluation } from '../queries/evaluations.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
-import { slugOf } from '../resources/slug.ts';
+import { slugOf } from '../resources/deployments.ts';
 import { type ActFlags, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode } from './exit.ts';
 import { findAmong, findCheckpoint, resourceOrThrow } from './find.ts';

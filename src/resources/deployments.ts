@@ -1,5 +1,6 @@
 /** Deployments: checkpoints that are served. */
 import type { Deployment } from '../contract/deployments.ts';
+import { modelSlug } from '../contract/deployments.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts } from '../present/fact.ts';
@@ -98,3 +99,12 @@ export const deployments = defineResource<Deployment>({
   },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
+
+/** A slug like a name: what is not allowed in one becomes a dash. */
+export function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, modelSlug.maximum);
+}

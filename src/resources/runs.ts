@@ -1,5 +1,5 @@
 /** Evaluation runs. */
-import type { EvalProgress, EvalRun } from '../contract/evaluations.ts';
+import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
@@ -9,10 +9,41 @@ import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchm
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
+import { mean } from '../text/statistics.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
-import type { RewardSummary } from './reward-summary.ts';
 import { readOf } from './watching.ts';
+
+/**
+ * What the rewards of a run say. A genuine 0 is a result, a missing reward is not 0, and a rollout without an entry was
+ * never scored: the three are counted apart.
+ */
+export interface RewardSummary {
+  /** Rewards that are numbers. */
+  readonly values: readonly number[];
+  readonly mean: number | undefined;
+  /** Trajectories listed without a reward. */
+  readonly missing: number;
+  /** Entries that could not be read. */
+  readonly unreadable: number;
+  /** Rollouts of the run, where the service says so; otherwise the number of trajectories listed. */
+  readonly total: number;
+}
+
+export function summariseRewards(
+  rewards: readonly TrajectoryReward[],
+  totalRollouts?: number | null,
+  unreadable: number = 0,
+): RewardSummary {
+  const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
+  return {
+    values,
+    mean: mean(values),
+    missing: rewards.length - values.length,
+    unreadable,
+    total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
+  };
+}
 
 export const runColumns: readonly Column<EvalRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 12, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },

@@ -13,7 +13,7 @@ import type { Upstream } from '../engine/upstream.ts';
 import { WorkerThread } from '../engine/worker-thread.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { createApp } from '../server/app.ts';
-import type { ServiceContext } from '../server/context.ts';
+import type { ServiceContext } from '../server/handlers.ts';
 import type { RateLimit } from '../server/rate-limit.ts';
 import { SignedUploads } from '../server/signed-uploads.ts';
 import { TrajectoryTokens } from '../server/trajectory-tokens.ts';

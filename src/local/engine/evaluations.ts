@@ -9,12 +9,13 @@ import type { EvalRunRow } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { TrainingStore } from '../store/training.ts';
 import { WeightFileError } from '../store/weight-files.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, ModelSource } from './catalog.ts';
 import type { EvaluationOptions } from './evaluation-options.ts';
 import { failureOf } from './failures.ts';
-import type { RolloutResult } from './messages.ts';
+import type { RolloutOrder, RolloutResult } from './messages.ts';
 import { environmentOf, failedRollout, orderOf, recordOf, ungraded } from './rollouts.ts';
-import { upstreamRollouts } from './upstream-rollouts.ts';
+import { answerUpstream } from './upstream.ts';
+import { gradeAnswer } from './worker-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 /** Rollouts recorded together: what a kill can cost at most. */
@@ -134,4 +135,24 @@ export class EvaluationRunner {
       context: { failed_rollouts: failed, first_error: reason },
     });
   }
+}
+
+/** Rollouts that another server samples; they are graded here. One that fails says so in its result. */
+function upstreamRollouts(
+  { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
+  orders: readonly RolloutOrder[],
+  signal: AbortSignal,
+): Promise<RolloutResult[]> {
+  return Promise.all(
+    orders.map(async order => {
+      const begun = performance.now();
+      try {
+        const { seed: _, ...sampling } = order.sampling;
+        const answer = await answerUpstream(upstream, name, order.turns, sampling, signal);
+        return gradeAnswer(order, answer, performance.now() - begun);
+      } catch (error) {
+        return failedRollout(order.task_id, error);
+      }
+    }),
+  );
 }

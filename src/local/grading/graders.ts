@@ -1,6 +1,7 @@
 /** Graders: a pure function from an answer to a reward between 0 and 1, with the reason for it. */
 import * as z from 'zod/mini';
-import { matches, patternFault } from './patterns.ts';
+import { errorMessage } from '../../text/errors.ts';
+import { withinTime } from '../../text/time-limit.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -14,7 +15,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
     kind: z.literal('regex'),
     pattern: text.check(
       z.maxLength(500),
-      z.refine(pattern => patternFault(pattern) === undefined, 'not a regular expression'),
+      z.refine(pattern => patternProblem(pattern) === undefined, 'not a regular expression'),
     ),
   }),
   /** The first number of the answer; the reward falls linearly to 0 at `tolerance` away. */
@@ -78,7 +79,7 @@ function wordsAndNumbers(text: string): string {
 }
 
 function matchesOrThrows(pattern: string, answer: string): boolean {
-  const error = patternFault(pattern);
+  const error = patternProblem(pattern);
   if (error !== undefined) throw new GradingError(`The pattern of the grader is not an expression: ${error}`);
   const found = matches(pattern, answer);
   if (found === undefined)
@@ -123,4 +124,27 @@ export function grade(spec: GraderSpec, whole: string): Grade {
       );
     }
   }
+}
+
+/** Milliseconds that an expression of a stranger may take; an honest one needs a thousandth of it. */
+const expressionTimeout = 250;
+
+/** What is wrong with a pattern, where something is. */
+export function patternProblem(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, 'iu');
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** Whether a pattern matches; undefined where it did not come to an end in time. */
+export function matches(pattern: string, answer: string): boolean | undefined {
+  let found = false;
+  const expression = new RegExp(pattern, 'iu');
+  const inTime = withinTime(() => {
+    found = expression.test(answer);
+  }, expressionTimeout);
+  return inTime ? found : undefined;
 }

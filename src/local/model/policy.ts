@@ -3,7 +3,6 @@ import { own } from '../../text/own.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
-import { firstStop, undecided } from './stops.ts';
 import { endToken, joint, roleTokens, unknownToken, type Vocabulary } from './tokenizer.ts';
 
 export interface ChatTurn {
@@ -160,4 +159,20 @@ export function draw(
     if (left < 0) return token;
   }
   return best;
+}
+
+/** Where the first of `stops`, the texts that end an answer, begins in a text, looked for from `from` on; -1 where none is in it. */
+function firstStop(text: string, stops: readonly string[], from: number): number {
+  const places = stops.map(stop => text.indexOf(stop, from)).filter(place => place >= 0);
+  return places.length === 0 ? -1 : Math.min(...places);
+}
+
+/** How many characters at the end of a text may turn out to begin a stop once more is written. */
+function undecided(text: string, stops: readonly string[]): number {
+  const longest = Math.min(text.length, Math.max(0, ...stops.map(stop => stop.length - 1)));
+  for (let length = longest; length > 0; length -= 1) {
+    const ending = text.slice(-length);
+    if (stops.some(stop => stop.startsWith(ending))) return length;
+  }
+  return 0;
 }

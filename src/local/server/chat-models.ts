@@ -1,8 +1,8 @@
 /** The models that chat can be asked of, listed as OpenAI's clients expect it. */
 import { modelsUpstream } from '../engine/upstream.ts';
 import { baseModels } from '../model/base-models.ts';
-import type { ServiceContext } from './context.ts';
 import { ApiError } from './errors.ts';
+import type { ServiceContext } from './handlers.ts';
 
 /** Base models are as old as the program, which has no date. */
 const noDate = 0;

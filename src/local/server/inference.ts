@@ -10,8 +10,8 @@ import { newId } from '../store/ids.ts';
 import { isTerminal } from '../store/trajectories.ts';
 import { parseJson } from './body.ts';
 import { type ChatOrder, readChat } from './chat-request.ts';
-import type { ServiceContext } from './context.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
+import type { ServiceContext } from './handlers.ts';
 
 /** Seconds after which a deployment on its way may be asked again. */
 const notReadyRetryAfter = '2';

@@ -11,11 +11,10 @@ import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
-import { ingest } from './ingest.ts';
+import { ForgottenUpload, IngestedDifferently, ingest, isIngested, isUnknown, mayHaveHappened } from './ingest.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
-import { ForgottenUpload, IngestedDifferently, isIngested, isUnknown, mayHaveHappened } from './upload-errors.ts';
 
 export type UploadPhase =
   | 'waiting'

@@ -1,7 +1,7 @@
 /** Everything on screen, with the contexts that it needs. */
 import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
 import type { Place } from '../../resources/place.ts';
-import type { KeyOverrides } from '../keys/command.ts';
+import type { KeyOverrides } from '../keys/key.ts';
 import { KeyRouter } from '../keys/router.tsx';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
 import { type Connection, ConnectionProvider, noConnection } from './connection.ts';

@@ -1,13 +1,18 @@
 /** The screen as a view fills it: the frame, the sections, its main part and, where there is room, its inspector. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
+import { useCallback } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
-import { FrameTitle } from './frame-title.tsx';
+import { useTime } from './clock.tsx';
+import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from './frame-lines.ts';
 import { frameLines, type PaneName, type Size } from './layout.ts';
+import { useRunningCount } from './notices.tsx';
 import { useShell } from './shell-context.tsx';
 
 /** What a view knows of one of its panes. */
@@ -101,4 +106,28 @@ function PaneBox({ pane, separated, onFocus, children }: PaneBoxProps) {
 export function Separator({ height }: { height: number }) {
   const { styles, glyphs } = useTheme();
   return <Text>{Array.from({ length: height }, () => styles.border(glyphs.vertical)).join('\n')}</Text>;
+}
+
+/** The top border: the profile, and how fresh what is shown is. */
+function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
+  const { profile, readOnly } = useWorkbench();
+  const theme = useTheme();
+  const running = useRunningCount();
+  const long = useFreshness(freshness, freshnessWords);
+  const short = useFreshness(freshness, shortFreshnessWords);
+  const mark = useFreshness(
+    freshness,
+    useCallback((current, now) => freshnessMark(current, now, theme), [theme]),
+  );
+  const counted = running > 0 ? `${running} running` : '';
+  const words = [long, short].map(fresh => [fresh, counted].filter(Boolean).join(` ${theme.glyphs.bullet} `));
+  const title = `benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${sanitiseLine(profile)}`;
+  return (
+    <Text wrap="truncate">{titleLine(columns, readOnly ? `${title} (read-only)` : title, words, mark, theme)}</Text>
+  );
+}
+
+/** What `words` makes of the freshness; drawn again only when that changes. */
+function useFreshness(freshness: Freshness | undefined, words: (freshness: Freshness, now: number) => string): string {
+  return useTime(useCallback(now => (freshness ? words(freshness, now) : ''), [freshness, words]));
 }

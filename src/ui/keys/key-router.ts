@@ -5,7 +5,7 @@
  */
 import type { Command } from '../../present/command.ts';
 import { own } from '../../text/own.ts';
-import type { KeyOverrides } from './command.ts';
+import type { KeyOverrides } from './key.ts';
 import { type KeyPress, pressOf } from './key.ts';
 
 /** What a command does here. */

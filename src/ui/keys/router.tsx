@@ -11,7 +11,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import type { KeyOverrides } from './command.ts';
+import type { KeyOverrides } from './key.ts';
 import { keyPresses } from './key.ts';
 import { type Offer, Router, type ScopeHandlers } from './key-router.ts';
 

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
-import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers } from '../../../src/ui/keys/general.ts';
-import { isKeyName } from '../../../src/ui/keys/key.ts';
+import { isKeyName, overrideErrors } from '../../../src/ui/keys/key.ts';
 import { Router } from '../../../src/ui/keys/key-router.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 

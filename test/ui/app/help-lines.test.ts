@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
-import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
+import { overrideErrors } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const sections = helpSections(registry, [], () => true);

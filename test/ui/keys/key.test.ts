@@ -1,8 +1,7 @@
 import type { Key } from 'ink';
 import { describe, expect, it } from 'vitest';
-import { overrideErrors } from '../../../src/ui/keys/command.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
-import { isKeyName, keyLabel, keyPresses } from '../../../src/ui/keys/key.ts';
+import { isKeyName, keyLabel, keyPresses, overrideErrors } from '../../../src/ui/keys/key.ts';
 
 const key = (...flags: (keyof Key)[]): Key => Object.fromEntries(flags.map(flag => [flag, true])) as unknown as Key;
 const names = (input: string, ...flags: (keyof Key)[]) => keyPresses(input, key(...flags)).map(press => press.name);

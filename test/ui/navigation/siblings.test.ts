@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type SiblingList, Siblings } from '../../../src/ui/navigation/siblings.ts';
+import { type SiblingList, Siblings } from '../../../src/ui/navigation/memory.tsx';
 
 const listOf = (...ids: string[]): SiblingList => ({
   ids,

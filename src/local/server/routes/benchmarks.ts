@@ -1,7 +1,6 @@
 /** Benchmarks: lists, readiness, images. */
 import type { ListQuery } from '../../../contract/common.ts';
-import type { Call, ServiceContext } from '../context.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import { findBenchmark } from './launch.ts';
 
 export function benchmarkRoutes(service: ServiceContext): Handlers {

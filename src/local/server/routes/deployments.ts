@@ -1,9 +1,8 @@
 /** Deployments: start, read, list, promote, undeploy. */
 import type { DeploymentListQuery } from '../../../contract/deployments.ts';
 import type { DeploymentRow } from '../../store/records.ts';
-import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartDeployment } from '../requests.ts';
 
 /** Where a deployment answers by its own address; `:model` is its id. */

@@ -1,7 +1,7 @@
 /** What starting anything on a benchmark needs. */
 import { OptionError } from '../../engine/options.ts';
-import type { ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
+import type { ServiceContext } from '../handlers.ts';
 
 /** @throws ApiError `resource_not_found`, also for a benchmark of somebody else */
 export function findBenchmark({ benchmarks }: ServiceContext, organizationId: string, benchId: string) {

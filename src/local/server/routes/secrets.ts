@@ -1,8 +1,7 @@
 /** Secrets: written, listed by what is known of them, revoked; never read. */
 import type { ListQuery } from '../../../contract/common.ts';
-import type { ServiceContext } from '../context.ts';
 import { notFound } from '../errors.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import type { Area, Handlers, ServiceContext } from '../handlers.ts';
 import type { CreateSecret } from '../requests.ts';
 import { type Issue, invalid } from '../validate.ts';
 

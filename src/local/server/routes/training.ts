@@ -9,9 +9,8 @@ import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
-import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Handlers, OptionsQuery } from '../handlers.ts';
+import type { Area, Call, Handlers, OptionsQuery, ServiceContext } from '../handlers.ts';
 import type { StartTraining } from '../requests.ts';
 import { findBenchmark, requireReady, withOptions } from './launch.ts';
 

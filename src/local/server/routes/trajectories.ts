@@ -8,9 +8,8 @@ import { once } from '../../store/idempotency.ts';
 import { newId } from '../../store/ids.ts';
 import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
-import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { CompleteTrajectory, LogReward, UploadTrajectories } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
@@ -109,13 +108,13 @@ function ending<Result>(work: () => Result): Result {
 }
 
 /** What is wrong with the name of a dataset, where something is. */
-function datasetFault(name: string): string | undefined {
+function datasetProblem(name: string): string | undefined {
   if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are the service’s own';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
 }
 
 function checkDataset(name: string | undefined): void {
-  const reason = name === undefined ? undefined : datasetFault(name);
+  const reason = name === undefined ? undefined : datasetProblem(name);
   if (reason !== undefined) throw apiError('validation_error', `dataset: ${reason}`, { param: 'dataset' });
 }
 
@@ -124,7 +123,7 @@ function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
     const failures = [failureOfItem(message, 0, { param })];
     throw apiError('invalid_trajectory_upload', `${param}: ${message}`, { param, context: { failures } });
   };
-  const reason = datasetFault(dataset);
+  const reason = datasetProblem(dataset);
   if (reason !== undefined) refuse('dataset', reason);
   if (trajectories.length === 0) refuse('trajectories', 'there are none');
   if (trajectories.length > trajectoriesPerRequest) {

@@ -2,10 +2,8 @@
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
-import type { Call, ServiceContext } from '../context.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import { pathFault } from '../file-paths.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { CreateUpload } from '../requests.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
@@ -89,9 +87,9 @@ function checkFiles(files: readonly DeclaredFile[]): void {
   }
   const seen = new Set<string>();
   const issues = files.flatMap(({ path, size_bytes }, index): Issue[] => {
-    const fault = pathFault(path) ?? (seen.has(path) ? 'is declared twice' : undefined);
+    const problem = pathProblem(path) ?? (seen.has(path) ? 'is declared twice' : undefined);
     seen.add(path);
-    if (fault) return [{ path: `files[${index}].path`, message: `${path} ${fault}` }];
+    if (problem) return [{ path: `files[${index}].path`, message: `${path} ${problem}` }];
     if (size_bytes <= largestFile) return [];
     return [{ path: `files[${index}].size_bytes`, message: `a file may have ${largestFile} bytes` }];
   });
@@ -122,3 +120,19 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
 }
 
 export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };
+
+/** Longest path of an uploaded file, in characters. */
+const longestPath = 512;
+
+/** What is wrong with a path, where something is. Paths go down from the folder of the benchmark, with `/` between. */
+function pathProblem(path: string): string | undefined {
+  if (path.length > longestPath) return `is longer than ${longestPath} characters`;
+  if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
+  if (path.includes('\\')) return 'must have / between its parts';
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'holds a control character';
+  if (path.normalize('NFC') !== path) return 'is not in Unicode normal form C';
+  if (path.split('/').some(part => part === '' || part === '.' || part === '..')) {
+    return 'holds an empty part, “.” or “..”';
+  }
+  return undefined;
+}

@@ -6,7 +6,6 @@
  * until no newer one follows: it would be old before it had arrived.
  */
 import { diffFrame } from './diff.ts';
-import { LineSpeed } from './line-speed.ts';
 
 export interface PainterLine {
   /** Sends bytes. */
@@ -206,5 +205,28 @@ export class Painter {
       this.resume();
     }, patienceMs);
     this.#patience.unref();
+  }
+}
+
+/** The time of fewer bytes is nearly all delay. */
+const minSampleBytes = 100;
+/** A program that was busy when an answer came makes the line look slow: the quickest of so many answers counts. */
+const sampleCount = 3;
+
+/** How fast the line to the terminal is, learnt from how long its answers take. */
+class LineSpeed {
+  /** What an answer takes however little is asked, in milliseconds. */
+  #delay = Number.POSITIVE_INFINITY;
+  #msPerByte: readonly number[] = [];
+
+  /** An answer came `ms` after its question, which `bytes` had to be shown before. */
+  learn(bytes: number, ms: number): void {
+    this.#delay = Math.min(this.#delay, ms);
+    if (bytes >= minSampleBytes) this.#msPerByte = [...this.#msPerByte, (ms - this.#delay) / bytes].slice(-sampleCount);
+  }
+
+  /** Milliseconds that the line is busy with so many bytes; 0 as long as that is not known. */
+  timeFor(bytes: number): number {
+    return this.#msPerByte.length < sampleCount ? 0 : bytes * Math.min(...this.#msPerByte);
   }
 }

@@ -17,7 +17,6 @@ import { External } from './external.ts';
 import { Input } from './input.ts';
 import { Modes, switchAllOff } from './modes.ts';
 import { Output, writeNow } from './output.ts';
-import { stopUntilContinued } from './stop.ts';
 
 export interface StartTerminalOptions {
   /** Called as the program is stopped, and when it runs again. */
@@ -238,4 +237,22 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   });
   instance.waitUntilExit().then(() => end(0), fail);
   return promise;
+}
+
+/** A process that still runs this long after it should have been stopped has no shell that could continue it. */
+const unstoppedMs = 150;
+
+/**
+ * Stops a process, or with 0 the whole group: a launcher between the shell and the program stops with it. Resolves when the
+ * process runs again; at once where nothing can be stopped, as in a terminal that has no shell.
+ */
+async function stopUntilContinued(pid: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.once('SIGCONT', resolve);
+  process.kill(pid, 'SIGTSTP');
+  // Also keeps the process alive, whose input is paused. While it is stopped, no time passes for it but by the clock.
+  const timer = setTimeout(resolve, unstoppedMs);
+  await promise;
+  clearTimeout(timer);
+  process.off('SIGCONT', resolve);
 }

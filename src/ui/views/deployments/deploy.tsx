@@ -5,8 +5,7 @@ import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../c
 import { startDeployment } from '../../../queries/deployments.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
-import { deployments } from '../../../resources/deployments.ts';
-import { slugOf } from '../../../resources/slug.ts';
+import { deployments, slugOf } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';

@@ -1,7 +1,7 @@
 /** The lines above the trajectories of a run: its status, how far it is, and its mean with what it is the mean of. Pure. */
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import type { RewardSummary } from '../../../resources/reward-summary.ts';
+import type { RewardSummary } from '../../../resources/runs.ts';
 import { meanWords, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

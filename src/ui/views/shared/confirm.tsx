@@ -15,9 +15,8 @@ import { KeyScope } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { ErrorNote } from './error-note.tsx';
-import { Lines } from './lines.tsx';
+import { Lines, requestLines } from './lines.tsx';
 import { listOf } from './list-words.ts';
-import { requestLines } from './request-lines.ts';
 
 export interface ConfirmProps<Row> {
   readonly title: string;

@@ -13,8 +13,7 @@ import { type FieldSpec, formValues, initialFormState } from '../../widgets/form
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { ErrorNote } from './error-note.tsx';
-import { Lines } from './lines.tsx';
-import { requestLines } from './request-lines.ts';
+import { Lines, requestLines } from './lines.tsx';
 
 export interface FormWindowProps<Input, Result> {
   readonly title: string;

@@ -1,5 +1,9 @@
-/** Styled lines in a pane, cut at its height; the cheapest to draw. */
+/** Lines in a pane: styled text, the requests of a preview, and what is being waited for. */
 import { Box, Text } from 'ink';
+import Spinner from 'ink-spinner';
+import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
+import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
 
 export interface LinesProps {
   readonly lines: readonly string[];
@@ -7,6 +11,7 @@ export interface LinesProps {
   readonly height: number;
 }
 
+/** Styled lines, cut at the height of the pane; the cheapest to draw. */
 export function Lines({ lines, width, height }: LinesProps) {
   return (
     <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
@@ -16,5 +21,43 @@ export function Lines({ lines, width, height }: LinesProps) {
         </Text>
       ))}
     </Box>
+  );
+}
+
+/** Method and path, without the body. */
+export function requestLine({ method, path }: RequestPreview): string {
+  return sanitiseLine(`${method} ${path}`);
+}
+
+/** Each request with its body, wrapped; or why they are not known. None where no preview is wanted. */
+export function requestLines(
+  requests: Requests | undefined,
+  width: number,
+  { bodies = true }: { readonly bodies?: boolean } = {},
+): string[] {
+  switch (requests?.kind) {
+    case undefined:
+      return [];
+    case 'connecting':
+      return ['Connecting…'];
+    case 'failed':
+      return wrap(sanitiseLine(requests.error.message), width);
+    case 'known':
+      return requests.requests.flatMap(request => [
+        ...wrap(requestLine(request), width),
+        ...(bodies && request.body ? wrap(safeJson(request.body, 2), width) : []),
+      ]);
+  }
+}
+
+/** What is said while there is nothing to show yet. */
+export function Waiting({ words }: { words: string }) {
+  return (
+    <Text>
+      {' '}
+      {words}
+      {/* Moves at a few frames a second, in its own cells. */}
+      <Spinner type="simpleDots" />
+    </Text>
   );
 }

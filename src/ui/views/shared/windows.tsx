@@ -10,7 +10,7 @@ import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
 import { Menu } from '../../widgets/menu.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { ErrorNote } from './error-note.tsx';
-import { Waiting } from './waiting.tsx';
+import { Waiting } from './lines.tsx';
 
 function useWindowWidth(most: number): number {
   const { layout } = useShell();

@@ -20,9 +20,8 @@ import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
-import { Lines } from '../shared/lines.tsx';
+import { Lines, Waiting } from '../shared/lines.tsx';
 import { useRecordBindings } from '../shared/use-record-bindings.tsx';
-import { Waiting } from '../shared/waiting.tsx';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the width of the pane from which it is shown. */

@@ -13,8 +13,7 @@ import { formCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { Lines } from '../shared/lines.tsx';
-import { requestLine, requestLines } from '../shared/request-lines.ts';
+import { Lines, requestLine, requestLines } from '../shared/lines.tsx';
 
 /** Files that are named; the others are counted. */
 const namedFiles = 3;

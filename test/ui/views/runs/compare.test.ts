@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
-import { comparisonLines } from '../../../../src/ui/views/runs/compare-lines.ts';
+import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
 import { comparePlace } from '../../../../src/ui/views/runs/use-run-actions.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 

@@ -7,8 +7,7 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
-import { summariseRewards } from '../../../../src/resources/reward-summary.ts';
-import { outcomeOf, runFacts } from '../../../../src/resources/runs.ts';
+import { outcomeOf, runFacts, summariseRewards } from '../../../../src/resources/runs.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summariseRewards } from '../../../../src/resources/reward-summary.ts';
+import { summariseRewards } from '../../../../src/resources/runs.ts';
 
 const rewards = [
   { trajectory_id: '1', task_id: 'b', reward: 1 },
