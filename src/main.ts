@@ -2,6 +2,7 @@
 /** Starts the workbench, or the command that the command line names. */
 import module from 'node:module';
 import { join } from 'node:path';
+import { printWritten } from './commands/written.ts';
 import { findPaths } from './config/paths.ts';
 
 /** The first Node that goes through proxies; package.json says so too. */
@@ -12,24 +13,25 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
   process.stderr.write(`benchtop needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}.\n`);
   process.exit(2);
 }
-// In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
-module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
-// Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as Node prints them.
-process.removeAllListeners('warning');
-process.on('warning', warning => {
-  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
-});
-
 const words = process.argv.slice(2);
-// The screen alone needs no table of flags.
-if (words.length === 0) {
-  try {
-    process.exitCode = await (await import('./commands/tui.tsx')).run({});
-  } catch (error) {
-    const { reportFailure } = await import('./commands/failure.ts');
-    process.exitCode = reportFailure(error);
+if (!printWritten(words, new URL('.', import.meta.url))) {
+  // In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
+  module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
+  // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as Node prints them.
+  process.removeAllListeners('warning');
+  process.on('warning', warning => {
+    if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
+  });
+  // The screen alone needs no table of flags.
+  if (words.length === 0) {
+    try {
+      process.exitCode = await (await import('./commands/tui.tsx')).run({});
+    } catch (error) {
+      const { reportFailure } = await import('./commands/failure.ts');
+      process.exitCode = reportFailure(error);
+    }
+  } else {
+    const { runCommandLine } = await import('./commands/run.ts');
+    process.exitCode = await runCommandLine(words);
   }
-} else {
-  const { runCommandLine } = await import('./commands/run.ts');
-  process.exitCode = await runCommandLine(words);
 }

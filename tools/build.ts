@@ -1,7 +1,9 @@
-/** Builds `dist/`: the program, the licences of what is in it, the form of its settings and the man page. */
+/** Builds `dist/`: the program, the licences of what is in it, the form of its settings, the man page and help. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { tsImport } from 'tsx/esm/api';
 import manifest from '../package.json' with { type: 'json' };
+import { writtenFile } from '../src/commands/written.ts';
 import { settingsSchema } from '../src/config/json-schema.ts';
 import { bundle } from './bundle.ts';
 import { thirdPartyLicenses } from './licenses.ts';
@@ -13,4 +15,10 @@ const files = await bundle(dist);
 await writeFile(`${dist}THIRD_PARTY_LICENSES`, thirdPartyLicenses(files.flatMap(({ modules }) => modules)));
 await writeFile(`${dist}config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
 await writeFile(`${dist}benchtop.1`, manPage(manifest.version));
+// Through tsx: Node alone reads no .tsx file, and the names of the resources come with some.
+const { writtenTexts } = (await tsImport(
+  '../src/commands/help.ts',
+  import.meta.url,
+)) as typeof import('../src/commands/help.ts');
+await writeFile(`${dist}${writtenFile}`, `${JSON.stringify(await writtenTexts())}\n`);
 if (process.argv.includes('--meta')) await writeFile(`${dist}meta.json`, JSON.stringify(files, undefined, 2));

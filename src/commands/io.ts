@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { sanitise } from '../text/sanitise.ts';
-import { isAsciiOnly, toAscii } from '../text/terminal.ts';
+import { isAsciiOnly, toAscii, usualColumns } from '../text/terminal.ts';
 import { exitCodes } from './exit.ts';
 
 export interface CommandIo {
@@ -22,19 +22,26 @@ export interface CommandIo {
   readonly signal: AbortSignal;
 }
 
+/** A line on standard error, safe for a terminal. */
+function note(text: string): void {
+  const safe = sanitise(text, { multiline: true });
+  process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
+}
+
+/** Ends the process where standard output takes no more. */
+export function stopWriting(error: NodeJS.ErrnoException): never {
+  // The reader has seen enough (`| head`): that is no error.
+  if (error.code === 'EPIPE') process.exit(exitCodes.done);
+  const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
+  note(`benchtop: The output is incomplete: ${reason} (${error.code}).`);
+  process.exit(exitCodes.failed);
+}
+
 /** The process's own input and output. Each stream is opened when it is first used, which takes Node some milliseconds. */
 export function processIo(): CommandIo {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort());
   const shown = isAsciiOnly(process.env) ? toAscii : (text: string) => text;
-  const note = (text: string): void => void process.stderr.write(`${shown(sanitise(text, { multiline: true }))}\n`);
-  const stopWriting = (error: NodeJS.ErrnoException): void => {
-    // The reader has seen enough (`| head`): that is no error.
-    if (error.code === 'EPIPE') process.exit(exitCodes.done);
-    const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
-    note(`benchtop: The output is incomplete: ${reason} (${error.code}).`);
-    process.exit(exitCodes.failed);
-  };
   return {
     environment: process.env,
     get input() {
@@ -53,7 +60,8 @@ export function processIo(): CommandIo {
     fail: async error => note((await import('./failure.ts')).describeFailure(error, false)),
     get columns() {
       const { stdout } = process;
-      return stdout.isTTY ? stdout.columns : undefined;
+      // A terminal that says nothing of its size has 0.
+      return stdout.isTTY ? stdout.columns || usualColumns : undefined;
     },
     signal: interrupt.signal,
   };

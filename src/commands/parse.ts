@@ -1,5 +1,6 @@
 /** The words of the command line as a command with its arguments and flags, or as a request for help. */
 import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
+import { usualColumns } from '../text/terminal.ts';
 import { CommandError } from './exit.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
@@ -14,9 +15,6 @@ export type Parsed =
   | { readonly kind: 'version' };
 
 type Flags = Readonly<Record<string, unknown>>;
-
-/** Help is wrapped at this where it does not go to a terminal. */
-const usualWidth = 80;
 
 const numberWords = {
   any: 'a number',
@@ -234,10 +232,11 @@ function leaf(name: string, spec: CommandSpec, width: number): Quiet {
 /**
  * Reads the words of a command line, without those that name the program.
  *
- * @param width columns of the terminal that help goes to
+ * @param columns of the terminal that help goes to; it takes no more than {@link usualColumns}
  * @throws CommandError for what the table does not know
  */
-export function parse(given: readonly string[], width = usualWidth): Parsed {
+export function parse(given: readonly string[], columns = usualColumns): Parsed {
+  const width = Math.min(columns, usualColumns);
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   if (words.length === 0) return { kind: 'workbench', flags: {} };
   let name: CommandName | undefined;
@@ -276,7 +275,7 @@ function nameOf(words: string): CommandName | undefined {
 export function didYouMean(word: string, known: readonly string[]): string {
   try {
     const names = known.map(name => [name, ''] as const);
-    return choice('', names, usualWidth).refuse([word]);
+    return choice('', names, usualColumns).refuse([word]);
   } catch (error) {
     const [, hint = ''] = /(Did you mean.*)$/.exec(error instanceof Error ? error.message : '') ?? [];
     return hint;

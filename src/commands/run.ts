@@ -75,7 +75,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
     case 'version':
       return printVersion({ args: [], flags: {} }, io);
     case 'help':
-      await io.print(`${parsed.text}${await whatThereIs(parsed.name)}`);
+      await io.print(await (await import('./help.ts')).helpText(parsed));
       return exitCodes.done;
     case 'workbench': {
       // Checked by the table that it was parsed with.
@@ -92,17 +92,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
 
 async function printVersion({ flags }: Given<'version'>, io: CommandIo): Promise<number> {
   const { node } = process.versions;
-  await io.print(flags.json ? `${JSON.stringify({ version, node })}\n` : `benchtop ${version}\n`);
+  const { versionText } = await import('./help.ts');
+  await io.print(flags.json ? `${JSON.stringify({ version, node })}\n` : versionText);
   return exitCodes.done;
-}
-
-/** For help on a command that takes the name of a resource: what there is. */
-async function whatThereIs(name: CommandName | undefined): Promise<string> {
-  if (name !== 'list' && name !== 'get') return '';
-  const { resources } = await import('../resources/catalogue.ts');
-  const named = name === 'list' ? resources : resources.filter(({ needs }) => !needs);
-  const lines = named.map(({ names: [plural, single, ...short] }) => {
-    return `  ${plural.padEnd(16)}${[single, ...short].join(', ')}\n`;
-  });
-  return `\nWHAT is one of:\n${lines.join('')}`;
 }

@@ -1,5 +1,8 @@
 /** What the terminal can show, as the environment says. Pure. */
 
+/** Columns of text that no terminal limits, and of a terminal that does not say how many it has. */
+export const usualColumns = 80;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Types of terminals that cannot move their cursor (terminfo knows no `cup` for them). */

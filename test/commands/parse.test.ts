@@ -93,7 +93,7 @@ describe('the text of a chat', () => {
     [['chat', 'm', 'what', 'does', '-h', 'do'], 'command'],
     [['chat', 'm', 'what', 'does', '--help'], 'command'],
     [['chat', 'm', '--', '-h'], 'command'],
-  ])('is told from a wish for help: %j', (words, kind) => {
+  ])('is distinguished from a wish for help: %j', (words, kind) => {
     expect(parse(words).kind).toBe(kind);
   });
 });

@@ -1,16 +1,18 @@
 /** The command line of the built program, as a shell and a terminal see it. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writtenTexts } from '../../src/commands/help.ts';
+import { writtenFile, writtenName } from '../../src/commands/written.ts';
 import { selfSigned } from '../service/certificate.ts';
 import { type PopulatedHome, populatedHome } from './populated.ts';
-import { openSession, programLine, run } from './session.ts';
+import { openSession, program, programLine, run } from './session.ts';
 
 let home: PopulatedHome;
 beforeAll(async () => {
@@ -35,11 +37,21 @@ describe('the command line', () => {
     expect(stdout.match(/"trajectory_id": "traj_/g)).toHaveLength(2);
   });
 
-  it.each(['list', 'get', 'watch', 'chat', 'upload', 'api', 'doctor', 'serve'])('explains %s', async name => {
-    const { code, output } = await run([name, '--help'], home.env);
-    expect(code).toBe(0);
-    expect(output).toMatch(new RegExp(`^Usage: benchtop ${name}`));
-    expect(await run(['help', name], home.env)).toEqual({ code, output });
+  it('explains itself in the words that the build has written, and in a narrow terminal in shorter lines', async () => {
+    const written = JSON.parse(readFileSync(join(dirname(program), writtenFile), 'utf8'));
+    expect(written).toEqual(await writtenTexts());
+    for (const words of [['--help'], ['help', 'list'], ['secret', '-h'], ['--version']]) {
+      expect(await run(words, home.env)).toEqual({ code: 0, output: written[writtenName(words)] });
+    }
+    const wide = openSession(home.env, { columns: 120, rows: 100, args: ['--help'] });
+    await wide.ended;
+    await wide.waitFor('benchtop COMMAND --help says more about a command.');
+    expect(wide.text().trimEnd()).toBe(written['--help'].trimEnd());
+    const narrow = openSession(home.env, { columns: 60, rows: 120, args: ['list', '--help'] });
+    await narrow.ended;
+    await narrow.waitFor('trajectory');
+    expect(narrow.text()).toMatch(/^Usage: benchtop list WHAT/);
+    expect(narrow.text()).toContain('WHAT is one of:');
   });
 
   it('asks what it is given, also where that holds a flag', async () => {

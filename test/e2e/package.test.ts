@@ -33,6 +33,7 @@ describe('the package', () => {
         'dist/THIRD_PARTY_LICENSES',
         String(packed.manifest['man']),
         'dist/config.schema.json',
+        'dist/help.json',
       ]),
     );
     expect(packed.files.filter(path => /\.(map|ts|tsx)$/.test(path))).toEqual([]);

@@ -185,13 +185,18 @@ export function openTerminal({ columns, rows, args, env, cwd }: TerminalOptions)
   };
 }
 
-/** Milliseconds that the smallest Node program takes. */
-export function smallestProgram(): Promise<number> {
+/** Milliseconds that a run of Node takes, without a terminal. */
+export function runTime(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<number> {
   const started = performance.now();
   return new Promise(resolve => {
-    spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }).on('exit', () => resolve(performance.now() - started));
+    spawn(process.execPath, args, { stdio: 'ignore', env: { ...(env ?? process.env) } }).on('exit', () =>
+      resolve(performance.now() - started),
+    );
   });
 }
+
+/** Milliseconds that the smallest Node program takes. */
+export const smallestProgram = (): Promise<number> => runTime(['-e', '0']);
 
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);

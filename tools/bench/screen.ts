@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chatBytes, type LargeService, startLargeService } from './large-service.ts';
-import { openTerminal, quantile, smallestProgram, type TerminalOptions, type TimedTerminal } from './pty.ts';
+import { openTerminal, quantile, runTime, smallestProgram, type TerminalOptions, type TimedTerminal } from './pty.ts';
 
 const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -102,6 +102,14 @@ async function start(bench: Bench): Promise<void> {
   bench.row('first frame of the shell', median(runs.map(run => run.shell)), 5, '× node', 1);
   bench.row('first frame with data of the service', median(runs.map(run => run.data)), 9, '× node', 1);
   bench.row('first frame with what was remembered', median(runs.map(run => run.remembered)), 5, '× node', 1);
+}
+
+async function help(bench: Bench): Promise<void> {
+  const runs = await times(30, async () => {
+    return { node: await smallestProgram(), help: await runTime([program, '--help'], bench.env) };
+  });
+  const ratio = median(runs.map(run => run.help)) / median(runs.map(run => run.node));
+  bench.row('--help', ratio, 1.3, '× node', 2);
 }
 
 /** Reads the whole list, so that it holds all its rows. */
@@ -310,7 +318,7 @@ async function huge(bench: Bench): Promise<void> {
   service.close();
 }
 
-const parts = { start, list, oneCell, slowLine, onePane, chat, gone, stop, huge };
+const parts = { start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge };
 
 function print(table: readonly Row[]): void {
   const [what, measured] = [

@@ -1,0 +1,33 @@
+/** Help as it is printed: what the table of commands says, and what there is on the service. */
+import { type Parsed, parse } from './parse.ts';
+import { type CommandName, commands, groups } from './table/commands.ts';
+import { version } from './version.ts';
+import { writtenName } from './written.ts';
+
+export const versionText = `benchtop ${version}\n`;
+
+/** Help on a command, or on the program, with the names of the resources where it takes one. */
+export async function helpText({ name, text }: Parsed & { kind: 'help' }): Promise<string> {
+  return `${text}${await whatThereIs(name)}`;
+}
+
+async function whatThereIs(name: CommandName | undefined): Promise<string> {
+  if (name !== 'list' && name !== 'get') return '';
+  const { resources } = await import('../resources/catalogue.ts');
+  const named = name === 'list' ? resources : resources.filter(({ needs }) => !needs);
+  const lines = named.map(({ names: [plural, single, ...short] }) => {
+    return `  ${plural.padEnd(16)}${[single, ...short].join(', ')}\n`;
+  });
+  return `\nWHAT is one of:\n${lines.join('')}`;
+}
+
+/** What the build writes for `printWritten`: every help, and the version. */
+export async function writtenTexts(): Promise<Record<string, string>> {
+  const named = ['', ...Object.keys(groups), ...Object.keys(commands)].map(async name => {
+    const words = [...name.split(' ').filter(Boolean), '--help'];
+    const parsed = parse(words);
+    if (parsed.kind !== 'help') throw new Error(`There is no help on ${name}.`);
+    return [writtenName(words), await helpText(parsed)] as const;
+  });
+  return Object.fromEntries([...(await Promise.all(named)), [writtenName(['--version']), versionText]]);
+}

@@ -1,0 +1,58 @@
+/** Help that the build has written: found for the very words that ask for it, and for no others. */
+import { describe, expect, it } from 'vitest';
+import { writtenTexts } from '../../src/commands/help.ts';
+import { parse } from '../../src/commands/parse.ts';
+import { commands } from '../../src/commands/table/commands.ts';
+import { printWritten, writtenName } from '../../src/commands/written.ts';
+import { cliOn } from './cli.ts';
+
+const texts = new Map(Object.entries(await writtenTexts()));
+
+describe('written help', () => {
+  it.each([
+    [['--help'], 'Usage: benchtop [COMMAND]'],
+    [['-h'], 'Usage: benchtop [COMMAND]'],
+    [['help'], 'Usage: benchtop [COMMAND]'],
+    [['list', '-h'], 'Usage: benchtop list WHAT'],
+    [['help', 'list'], 'Usage: benchtop list WHAT'],
+    [['secret', '--help'], 'Usage: benchtop secret COMMAND'],
+    [['help', 'secret', 'set'], 'Usage: benchtop secret set NAME'],
+    [['-V'], 'benchtop '],
+  ])('is found for %j', (words, start) => {
+    expect(texts.get(writtenName(words))).toMatch(new RegExp(`^${start.replaceAll(/[[\]]/g, '\\$&')}`));
+  });
+
+  it.each([
+    [['list', 'runs', '--help']],
+    [['chat', 'm', '-h']],
+    [['secret set', '--help']],
+    [['--profile', 'x', '--help']],
+    [['help', 'nonsense']],
+    [['--version', '--json']],
+    [['__proto__', '--help']],
+    [[]],
+  ])('is not taken for what has to be parsed: %j', words => {
+    expect(texts.has(writtenName(words))).toBe(false);
+  });
+
+  it('says for every command what parsing gives', async () => {
+    const cli = cliOn({ baseUrl: '', apiKey: '' });
+    for (const name of Object.keys(commands)) {
+      const words = [...name.split(' '), '--help'];
+      expect(await cli('', words)).toEqual({ code: 0, out: texts.get(writtenName(words)), notes: '' });
+    }
+    expect((await cli('', ['--help'], { columns: 200 })).out).toBe(texts.get('--help'));
+    expect((await cli('', ['--version'])).out).toBe(texts.get('--version'));
+  });
+
+  it('is rendered where the terminal is narrower', () => {
+    const parsed = parse(['list', '--help'], 50);
+    const lines = parsed.kind === 'help' ? parsed.text.slice(0, parsed.text.indexOf('\nExamples:')).split('\n') : [];
+    expect(lines.length).toBeGreaterThan(20);
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(50);
+  });
+
+  it('is rendered by a program that was not built', () => {
+    expect(printWritten(['--help'], new URL('../../src/', import.meta.url))).toBe(false);
+  });
+});
