@@ -6,6 +6,8 @@
  *     npm run torture -- breadth --keys N --answers N
  *     npm run torture -- depth --sessions N
  *     npm run torture -- numbers --views N
+ *     npm run torture -- read-only          breadth and depth of a program that may only read, pressed to write
+ *     npm run torture -- secrets            breadth and depth in which secrets are typed: they are found nowhere afterwards
  *     npm run torture -- soak --minutes N
  *     … --seed N                            another chance
  */
@@ -13,6 +15,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runBreadth } from './torture/breadth-run.ts';
 import type { Fault } from './torture/judge.ts';
+import type { Purpose } from './torture/shares.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,13 +39,17 @@ function onFault(fault: Fault): void {
   process.stdout.write(`\nfault, seed ${fault.seed}: ${fault.what}\n${fault.screen}\n`);
 }
 
-async function breadth(): Promise<void> {
-  const keys = Number(values.keys);
+const withPurpose = (purpose: Purpose): string => (purpose === 'anything' ? '' : `, ${purpose}`);
+const typedRows = (typed: number): Row[] => (typed > 0 ? [['secrets typed', typed]] : []);
+
+async function breadth(purpose: Purpose = 'anything', share = 1): Promise<void> {
+  const keys = Number(values.keys) * share;
   let reported = 0;
   const counts = await runBreadth({
     seed: values.seed,
+    purpose,
     keys,
-    answers: Number(values.answers),
+    answers: Number(values.answers) * share,
     workers: Number(values.workers),
     onFault,
     onProgress: so => {
@@ -52,31 +59,42 @@ async function breadth(): Promise<void> {
     },
   });
   rows.push(
-    ['in process: sessions', counts.sessions],
+    [`in process${withPurpose(purpose)}: sessions`, counts.sessions],
     ['keys', counts.keys],
     ['answers', counts.answers],
     ['mutated answers', counts.mutated],
+    ...typedRows(counts.typed),
   );
 }
 
-async function depth(): Promise<void> {
+async function depth(purpose: Purpose = 'anything', share = 1): Promise<void> {
   await import('./build.ts');
   const { runDepth } = await import('./torture/depth-run.ts');
   const counts = await runDepth({
     seed: values.seed,
-    sessions: Number(values.sessions),
+    purpose,
+    sessions: Math.ceil(Number(values.sessions) * share),
     workers: Number(values.workers),
     onFault,
     onProgress: words => process.stderr.write(`${words}\n`),
   });
   rows.push(
-    ['pseudo-terminal: sessions', counts.sessions],
+    [`pseudo-terminal${withPurpose(purpose)}: sessions`, counts.sessions],
     ['keys', counts.keys],
     ['mutated answers', counts.mutated],
+    ...typedRows(counts.typed),
     ['ended by', counts.endings],
     ['from the signal to the end, ms: median, p95, most', counts.endMs.map(ms => Math.round(ms)).join(' ')],
     ['most memory, MB', Math.round(counts.memory / 1e6)],
   );
+}
+
+/** Sessions for a purpose of their own are this share of those for anything. */
+const shareOfPurpose = 0.1;
+
+async function both(purpose: Purpose): Promise<void> {
+  await breadth(purpose, shareOfPurpose);
+  await depth(purpose, shareOfPurpose);
 }
 
 async function numbers(): Promise<void> {
@@ -112,7 +130,14 @@ async function longWatch(): Promise<void> {
   );
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { breadth, depth, numbers, soak: longWatch };
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  breadth: () => breadth(),
+  depth: () => depth(),
+  'read-only': () => both('read-only'),
+  secrets: () => both('secrets'),
+  numbers,
+  soak: longWatch,
+};
 const [named] = positionals;
 const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
 if (chosen.length === 0) {

@@ -1,13 +1,15 @@
 /** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
+import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { kinds } from '../resources/catalogue.ts';
 import { unlessAborted } from '../service/supervisor.ts';
+import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
-import type { Connection, NewProfile } from '../ui/app/connection.ts';
+import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 
 /** How long the test of a new service may take. */
@@ -53,6 +55,21 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
     case 'settings':
       return { apiKey: key };
   }
+}
+
+/** What names the place of a key and cannot well be a key; it is repeated in an error. */
+const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
+  environment: /^[A-Z_][A-Z0-9_]*$/,
+  file: /^(~|\.{1,2})?\//,
+  command: /^[a-z-]{1,20}\s/,
+};
+
+/** The error without what was typed, where that may be the key itself in the wrong place. */
+function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
+  if (places[keySource]?.test(key)) return error;
+  const message = errorMessage(error);
+  const redacted = redactor([key, ...key.split(/\s+/)])(message);
+  return redacted === message ? error : new Error(redacted);
 }
 
 function sameOrigin(one: string | undefined, other: string): boolean {
@@ -146,10 +163,14 @@ export class Session {
   }
 
   readonly #setUp = async (profile: NewProfile, signal: AbortSignal): Promise<void> => {
-    await this.#test(
-      this.#configOf(profile.name, settings => withProfile(settings, profile)),
-      signal,
-    );
+    try {
+      await this.#test(
+        this.#configOf(profile.name, settings => withProfile(settings, profile)),
+        signal,
+      );
+    } catch (error) {
+      throw withoutKey(error, profile);
+    }
     signal.throwIfAborted();
     await changeSettings(this.config.settingsPath, all => {
       Object.assign(all, withProfile(all, profile));

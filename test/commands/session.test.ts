@@ -133,6 +133,24 @@ describe('a service that is set up', () => {
     expect(JSON.stringify(settings())).not.toContain('chat.example');
   });
 
+  it.each([
+    ['environment', 'sk_lab_0123456789', 'environment variable [redacted]'],
+    ['environment', 'LAB_KEY', 'environment variable LAB_KEY'],
+    ['file', 'sk-lab-0123456789', '/[redacted] does not exist'],
+    ['file', '/nowhere/lab.key', '/nowhere/lab.key does not exist'],
+    ['command', 'sk-lab-0123456789', '([redacted]) was not found'],
+    ['command', 'sk-lab-0123456789 and-more', '([redacted]) was not found'],
+    ['command', 'no-such-program show', '(no-such-program) was not found'],
+  ] as const)('says of a key in the %s, %s, only what cannot be the key', async (keySource, key, words) => {
+    const { session } = await started();
+    const error = await session.connection.setUp(lab('https://lab.example', { keySource, key }), anySignal).then(
+      () => undefined,
+      (reason: unknown) => String(reason),
+    );
+    expect(error).toContain(words);
+    expect(error).not.toContain('0123456789');
+  });
+
   it('takes the words of a command as a shell would', async () => {
     const { session, settings } = await started();
     const server = await hostileServer(page);

@@ -2,9 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { depthSession } from '../../tools/torture/depth.ts';
 import { makeWorld, type World } from '../../tools/torture/world.ts';
-import { depthSeeds } from '../torture/seeds.ts';
+import { type DepthSeed, depthSeeds } from '../torture/seeds.ts';
 
 const keys = 300;
+const seeds: readonly DepthSeed[] = [
+  ...depthSeeds,
+  { seed: 'one', was: 'nothing yet' },
+  { seed: 'two', was: 'nothing yet' },
+  { seed: 'reader', was: 'nothing yet', purpose: 'read-only' },
+];
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
@@ -12,9 +18,10 @@ beforeAll(async () => {
 afterAll(() => world.remove());
 
 describe('random keys and signals in a pseudo-terminal', () => {
-  it.each([...depthSeeds, ['one', 'nothing yet'] as const, ['two', 'nothing yet'] as const])('%s: %s', async seed => {
-    const session = await depthSession({ world, seed, keys });
+  it.each(seeds)('$seed: $was', async ({ seed, purpose }) => {
+    const session = await depthSession({ world, seed, keys, purpose });
     expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.typed > 0).toBe(purpose === 'secrets');
     expect(session.keys).toBeGreaterThanOrEqual(session.ending === 'by itself' ? 0 : keys);
   });
 });

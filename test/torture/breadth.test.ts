@@ -20,6 +20,19 @@ describe('random keys on mutated answers', () => {
   });
 });
 
+describe('random keys on mutated answers, in a program', () => {
+  it('that may only read, write nothing', async () => {
+    const session = await breadthSession({ world, seed: 'reader', keys, purpose: 'read-only' });
+    expect(session.faults.map(({ what }) => what)).toEqual([]);
+  });
+
+  it('in which secrets are typed, leave no trace of them', async () => {
+    const session = await breadthSession({ world, seed: 'typist', keys, purpose: 'secrets' });
+    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.typed).toBeGreaterThan(0);
+  });
+});
+
 describe('seeds of faults that were found', () => {
   it.each(breadthSeeds)('%s: %s', async (seed, _was, keysOfFault) => {
     const { faults } = await breadthSession({ world, seed, keys: keysOfFault });

@@ -1,3 +1,5 @@
+import type { Purpose } from '../../tools/torture/shares.ts';
+
 /** Sessions that once showed a fault, each with what it was: none of them may show one again. */
 export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: number])[] = [
   ['s1', 'a paste of 20,000 characters into a filter took ten seconds, and every key after it three', 600],
@@ -9,9 +11,16 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: 
   ['A-267', 'a line separator in the description of a training option reached the terminal', 1_000],
 ];
 
-export const depthSeeds: readonly (readonly [seed: string, was: string])[] = [
-  ['d230', 'a paste whose end never came took every key for its text, ctrl-c as well'],
-  ['d13', 'the screen stayed cut where the size had changed and changed back'],
+export interface DepthSeed {
+  readonly seed: string;
+  readonly was: string;
+  readonly purpose?: Purpose;
+}
+
+export const depthSeeds: readonly DepthSeed[] = [
+  { seed: 'd230', was: 'a paste whose end never came took every key for its text, ctrl-c as well' },
+  { seed: 'd13', was: 'the screen stayed cut where the size had changed and changed back' },
+  { seed: 's1-1', was: 'a key that was typed where a command belongs was shown in the error', purpose: 'secrets' },
 ];
 
 export const numberSeeds: readonly (readonly [seed: string, was: string])[] = [

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { SessionCounts } from './breadth.ts';
 import type { SessionOrder } from './breadth-worker.ts';
 import type { Fault } from './judge.ts';
+import type { Purpose } from './shares.ts';
 
 export interface BreadthGoal {
   readonly seed: string;
+  readonly purpose: Purpose;
   readonly keys: number;
   /** Mutated answers. */
   readonly answers: number;
@@ -20,6 +22,7 @@ export interface BreadthCounts {
   keys: number;
   answers: number;
   mutated: number;
+  typed: number;
   faults: number;
 }
 
@@ -63,14 +66,15 @@ async function start(index: number): Promise<ChildProcess> {
 }
 
 export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
-  const counts: BreadthCounts = { sessions: 0, keys: 0, answers: 0, mutated: 0, faults: 0 };
+  const counts: BreadthCounts = { sessions: 0, keys: 0, answers: 0, mutated: 0, typed: 0, faults: 0 };
   const isDone = (): boolean => counts.keys >= goal.keys && counts.mutated >= goal.answers;
   let begun = 0;
-  const add = ({ keys, answers, mutated, faults }: SessionCounts): void => {
+  const add = ({ keys, answers, mutated, typed, faults }: SessionCounts): void => {
     counts.sessions += 1;
     counts.keys += keys;
     counts.answers += answers;
     counts.mutated += mutated;
+    counts.typed += typed;
     counts.faults += faults.length;
     for (const fault of faults) goal.onFault(fault);
     goal.onProgress(counts);
@@ -79,13 +83,14 @@ export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
     let worker = await start(index);
     while (!isDone()) {
       begun += 1;
-      const order: SessionOrder = { seed: `${goal.seed}-${begun}`, keys: Math.min(keysOfSession, goal.keys) };
+      const { purpose } = goal;
+      const order: SessionOrder = { seed: `${goal.seed}-${begun}`, keys: Math.min(keysOfSession, goal.keys), purpose };
       worker.send(order);
       try {
         add((await hear(worker)) as SessionCounts);
       } catch (error) {
         const what = error instanceof Error ? error.message : String(error);
-        add({ keys: 0, answers: 0, mutated: 0, faults: [{ seed: order.seed, what, screen: '' }] });
+        add({ keys: 0, answers: 0, mutated: 0, typed: 0, faults: [{ seed: order.seed, what, screen: '' }] });
         worker = await start(index);
       }
     }

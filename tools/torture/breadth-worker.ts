@@ -4,6 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Purpose } from './shares.ts';
 
 // Before anything of the program is loaded: what is drawn, and what React is, hangs on it.
 Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40' });
@@ -14,6 +15,7 @@ const { makeWorld } = await import('./world.ts');
 export interface SessionOrder {
   readonly seed: string;
   readonly keys: number;
+  readonly purpose: Purpose;
 }
 
 /** Heap that a session may leave behind, in bytes; what is loaded and compiled on the way counts as well. */
@@ -28,9 +30,9 @@ function heap(): number {
 
 const world = await makeWorld();
 
-async function session({ seed, keys }: SessionOrder): Promise<void> {
+async function session({ seed, keys, purpose }: SessionOrder): Promise<void> {
   const before = heap();
-  const result = await breadthSession({ world, seed, keys });
+  const result = await breadthSession({ world, seed, keys, purpose });
   const left = heap() - before;
   const faults =
     left > mostLeft

@@ -5,20 +5,25 @@ import { type Fault, frameFaults, slipOn } from './judge.ts';
 import { openProgram, type RunningProgram } from './program.tsx';
 import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
-import { shares } from './shares.ts';
-import { apiKey, secretValue, type World } from './world.ts';
+import { type Purpose, shares } from './shares.ts';
+import { leaks, traces, writesIn } from './traces.ts';
+import { type Desk, typeOne } from './typist.ts';
+import { apiKey, type World } from './world.ts';
 
 export interface BreadthOptions {
   readonly world: World;
   readonly seed: string;
   /** Keys to press in this session. */
   readonly keys: number;
+  readonly purpose?: Purpose | undefined;
 }
 
 export interface SessionCounts {
   readonly keys: number;
   readonly answers: number;
   readonly mutated: number;
+  /** Secrets that were typed. */
+  readonly typed: number;
   readonly faults: readonly Fault[];
 }
 
@@ -77,21 +82,12 @@ function sentBy(proxy: FaultyProxy): string {
   return proxy.exchanges.map(({ sent }) => sent).join('\n');
 }
 
-/** The requests that gave a credential to somebody else, or anywhere but in a header. */
-function leaks(proxy: FaultyProxy): string[] {
-  const inAddress = proxy.exchanges.filter(({ url }) => url.includes(apiKey) || url.includes(secretValue));
-  const inBody = proxy.exchanges.filter(({ requestBody }) => requestBody.includes(apiKey));
-  return [
-    ...proxy.strayed.map(({ method, url }) => `a redirect was followed: ${method} ${url}`),
-    ...inAddress.map(({ method }) => `a credential is in the address of a ${method}`),
-    ...inBody.map(({ method, url }) => `a credential is in the body of ${method} ${url}`),
-  ];
-}
-
 /** One session: a fresh program on a fresh copy of the world. Stops at the first fault. */
-export async function breadthSession({ world, seed, keys }: BreadthOptions): Promise<SessionCounts> {
+export async function breadthSession(options: BreadthOptions): Promise<SessionCounts> {
+  const { world, seed, keys, purpose = 'anything' } = options;
   const random = new Random(seed);
-  const readOnly = random.chance(0.15);
+  const readsAnyway = random.chance(0.15);
+  const readOnly = purpose === 'read-only' || (purpose === 'anything' && readsAnyway);
   const local = await world.start();
   const folder = process.cwd();
   process.chdir(world.workFolder());
@@ -111,12 +107,17 @@ export async function breadthSession({ world, seed, keys }: BreadthOptions): Pro
   const deafen = listen(fault);
   program = openProgram({ baseUrl: proxy.baseUrl, apiKey, columns: 120, rows: 40, readOnly, haste, onUnmeant: fault });
   const { screen } = program;
-  const inputs = new Inputs(random.fork('keys'), { without: [], mouse: true, unfinishedPastes: false });
+  const insists = purpose === 'read-only';
+  const inputs = new Inputs(random.fork('keys'), { without: [], mouse: true, unfinishedPastes: false, insists });
+  const secrets = random.fork('secrets');
+  const desk = deskOf(program, proxy.baseUrl);
   let pressed = 0;
+  let typed = 0;
   try {
     await screen.waitFor('▸ t-words');
     proxy.setShares(mood);
     while (pressed < keys && faults.length === 0) {
+      if (purpose === 'secrets' && (await typeOne(desk, secrets))) typed += 1;
       for (let turn = 0; turn < batch && faults.length === 0; turn += 1) {
         const input = inputs.next();
         if (input.kind === 'bytes') pressed += input.keys;
@@ -125,7 +126,7 @@ export async function breadthSession({ world, seed, keys }: BreadthOptions): Pro
       await judge(program, proxy, fault);
     }
     if (faults.length === 0 && !(await answersKeys(program))) fault('esc and ? do not show the help');
-    for (const leak of leaks(proxy)) fault(leak);
+    for (const leak of [...leaks(proxy), ...traces.inFiles(local.folder)]) fault(leak);
     if (readOnly) for (const write of writesIn(proxy)) fault(`read-only, and yet ${write}`);
   } catch (error) {
     fault(`the session: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
@@ -138,7 +139,16 @@ export async function breadthSession({ world, seed, keys }: BreadthOptions): Pro
     await wait(20);
     deafen();
   }
-  return { keys: pressed, ...proxy.counts, faults };
+  return { keys: pressed, typed, ...proxy.counts, faults };
+}
+
+function deskOf({ screen, give }: RunningProgram, address: string): Desk {
+  return {
+    text: screen.text,
+    give: bytes => give({ kind: 'bytes', bytes, keys: 1 }),
+    resize: (columns, rows) => give({ kind: 'resize', columns, rows }),
+    address,
+  };
 }
 
 /** Gives an input and says where it took more of the thread than a person would wait for. */
@@ -173,12 +183,5 @@ async function judge(program: RunningProgram, proxy: FaultyProxy, fault: (what: 
   const text = screen.text();
   const slip = slipOn(text, sentBy(proxy));
   if (slip !== undefined) fault(`the screen says ${slip}`);
-  for (const secret of [apiKey, secretValue]) if (text.includes(secret)) fault('a credential is on the screen');
-}
-
-/** Completions change nothing. */
-function writesIn(proxy: FaultyProxy): string[] {
-  return proxy.exchanges
-    .filter(({ method, url }) => method !== 'GET' && !url.endsWith('/chat/completions'))
-    .map(({ method, url }) => `${method} ${url}`);
+  if (traces.isIn(text)) fault('a credential is on the screen');
 }

@@ -1,10 +1,12 @@
 /** Runs sessions in pseudo-terminals, some at a time, and adds up what they showed. */
 import { type DepthResult, depthSession } from './depth.ts';
 import type { Fault } from './judge.ts';
+import type { Purpose } from './shares.ts';
 import { makeWorld } from './world.ts';
 
 export interface DepthGoal {
   readonly seed: string;
+  readonly purpose: Purpose;
   readonly sessions: number;
   /** Sessions at a time. */
   readonly workers: number;
@@ -16,6 +18,7 @@ export interface DepthCounts {
   readonly sessions: number;
   readonly keys: number;
   readonly mutated: number;
+  readonly typed: number;
   /** How the sessions ended, with how many did. */
   readonly endings: string;
   /** Milliseconds from a signal to the end of the process: median, 95 %, the longest. */
@@ -35,14 +38,15 @@ function sum(results: readonly DepthResult[], of: (result: DepthResult) => numbe
   return results.reduce((total, result) => total + of(result), 0);
 }
 
-export async function runDepth({ seed, sessions, workers, onFault, onProgress }: DepthGoal): Promise<DepthCounts> {
+export async function runDepth(goal: DepthGoal): Promise<DepthCounts> {
+  const { seed, purpose, sessions, workers, onFault, onProgress } = goal;
   const world = await makeWorld();
   const results: DepthResult[] = [];
   let begun = 0;
   const work = async (): Promise<void> => {
     while (begun < sessions) {
       begun += 1;
-      const result = await depthSession({ world, seed: `${seed}-${begun}`, keys: keysOfSession });
+      const result = await depthSession({ world, seed: `${seed}-${begun}`, keys: keysOfSession, purpose });
       results.push(result);
       for (const fault of result.faults) onFault(fault);
       if (results.length % 10 === 0) {
@@ -58,6 +62,7 @@ export async function runDepth({ seed, sessions, workers, onFault, onProgress }:
     sessions: results.length,
     keys: sum(results, ({ keys }) => keys),
     mutated: sum(results, ({ mutated }) => mutated),
+    typed: sum(results, ({ typed }) => typed),
     endings: [...endings].map(([ending, ended]) => `${ending} ${ended.length}`).join(', '),
     endMs: [quantile(bySignal, 0.5), quantile(bySignal, 0.95), Math.max(0, ...bySignal)],
     memory: Math.max(0, ...results.map(({ memory }) => memory)),

@@ -10,18 +10,23 @@ import { Inputs, mouseBytes } from './inputs.ts';
 import { type Fault, frameFaults } from './judge.ts';
 import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
-import { shares } from './shares.ts';
+import { type Purpose, shares } from './shares.ts';
 import { memoryOf, openTerminal, type Terminal } from './terminal.ts';
-import { apiKey, secretValue, type World } from './world.ts';
+import { leaks, secretTexts, traces, writesIn } from './traces.ts';
+import { type Desk, typeOne } from './typist.ts';
+import { apiKey, type World } from './world.ts';
 
 export interface DepthOptions {
   readonly world: World;
   readonly seed: string;
   readonly keys: number;
+  readonly purpose?: Purpose | undefined;
 }
 
 export interface DepthResult {
   readonly keys: number;
+  /** Secrets that were typed. */
+  readonly typed: number;
   readonly mutated: number;
   /** How it was ended, and the milliseconds from there to the end of the process. */
   readonly ending: Ending;
@@ -42,6 +47,8 @@ const hangMs = 20_000;
 const batch = 10;
 const stallMs = 3_000;
 const mostStarts = 3;
+/** An address at which there is no service. */
+const nowhere = 'http://127.0.0.1:9';
 
 /** What a session is like; all of it by chance. */
 interface Character {
@@ -55,9 +62,10 @@ interface Character {
   readonly killsAt: number;
 }
 
-function characterOf(random: Random): Character {
+function characterOf(random: Random, purpose: Purpose): Character {
+  const readsAnyway = random.chance(0.15);
   return {
-    readOnly: random.chance(0.15),
+    readOnly: purpose === 'read-only' || (purpose === 'anything' && readsAnyway),
     mouse: random.chance(0.3),
     local: random.chance(0.15),
     answers: random.chance(0.85),
@@ -71,17 +79,6 @@ function characterOf(random: Random): Character {
   };
 }
 
-/** Files below a folder that hold one of the texts, but for those that are there to hold it. */
-function filesWith(folder: string, texts: readonly string[]): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile() && !['api-key', 'service.json'].includes(entry.name))
-    .map(entry => join(entry.parentPath, entry.name))
-    .filter(path => {
-      const bytes = readFileSync(path);
-      return texts.some(text => bytes.includes(text));
-    });
-}
-
 class DepthSession {
   readonly #options: DepthOptions;
   readonly #random: Random;
@@ -91,11 +88,12 @@ class DepthSession {
   #terminal: Terminal | undefined;
   #memory = 0;
   #keys = 0;
+  #typed = 0;
 
   constructor(options: DepthOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
-    this.#character = characterOf(this.#random.fork('character'));
+    this.#character = characterOf(this.#random.fork('character'), options.purpose ?? 'anything');
   }
 
   #fault(what: string): void {
@@ -124,7 +122,7 @@ class DepthSession {
     try {
       if (await this.#started(terminal)) {
         proxy?.setShares(this.#random.fork('mood').pick(shares));
-        await this.#press(terminal, async () => {
+        await this.#press(terminal, proxy?.baseUrl ?? nowhere, async () => {
           if (local) killDaemon(data);
           else if (service) {
             await service.stop();
@@ -137,7 +135,7 @@ class DepthSession {
         await this.#judgeEnd(terminal, ending, endMs);
       }
       if (proxy) this.#judgeRequests(proxy);
-      this.#judgeFiles();
+      this.#judgeFiles(service?.folder);
     } finally {
       terminal.close();
       await proxy?.close();
@@ -147,7 +145,7 @@ class DepthSession {
       rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
     }
     const mutated = proxy?.counts.mutated ?? 0;
-    return { keys: this.#keys, mutated, ending, endMs, memory: this.#memory, faults: this.#faults };
+    return { keys: this.#keys, typed: this.#typed, mutated, ending, endMs, memory: this.#memory, faults: this.#faults };
   }
 
   #open(baseUrl: string | undefined, cwd: string): Terminal {
@@ -170,7 +168,7 @@ class DepthSession {
       rows: 40,
       answers,
       onUnmeant: what => this.#fault(`written: ${what}`),
-      secrets: [apiKey, secretValue],
+      secrets: secretTexts,
     });
     return this.#terminal;
   }
@@ -188,16 +186,22 @@ class DepthSession {
   }
 
   /** Presses keys, and lets happen what happens around them, until there were enough or the program has ended. */
-  async #press(terminal: Terminal, killService: () => Promise<void>): Promise<void> {
+  async #press(terminal: Terminal, address: string, killService: () => Promise<void>): Promise<void> {
+    const { purpose } = this.#options;
     const random = this.#random.fork('keys');
+    const secrets = this.#random.fork('secrets');
+    const desk = deskOf(terminal, address);
     const inputs = new Inputs(random, {
       without: ['q', 'ctrl-c'],
       mouse: this.#character.mouse,
-      unfinishedPastes: true,
+      // It would take what is typed after it for its own.
+      unfinishedPastes: purpose !== 'secrets',
+      insists: purpose === 'read-only',
     });
     for (let turn = 0; this.#keys < this.#options.keys && this.#faults.length === 0; turn += 1) {
       if (terminal.hasEnded()) return;
       if (turn === this.#character.killsAt) await killService();
+      if (purpose === 'secrets' && (await typeOne(desk, secrets))) this.#typed += 1;
       for (let index = 0; index < batch; index += 1) {
         const input = inputs.next();
         if (input.kind === 'resize') terminal.resize(input.columns, input.rows);
@@ -219,6 +223,7 @@ class DepthSession {
     if (this.#memory > mostMemory) this.#fault(`${Math.round(this.#memory / 1e6)} MB of memory`);
     const deadline = performance.now() + hangMs;
     let faults: readonly string[] = [];
+    if (traces.isIn(terminal.text())) this.#fault('a credential is on the screen');
     do {
       if (terminal.hasEnded()) return;
       const { columns, rows } = terminal.size();
@@ -274,20 +279,35 @@ class DepthSession {
   }
 
   #judgeRequests(proxy: FaultyProxy): void {
-    for (const { method, url } of proxy.strayed) this.#fault(`a redirect was followed: ${method} ${url}`);
-    for (const { method, url, requestBody } of proxy.exchanges) {
-      if (`${url}${requestBody}`.includes(apiKey)) this.#fault(`a credential is in ${method} ${url}`);
-      const writes = method !== 'GET' && !url.endsWith('/chat/completions');
-      if (this.#character.readOnly && writes) this.#fault(`read-only, and yet ${method} ${url}`);
-    }
+    for (const leak of leaks(proxy)) this.#fault(leak);
+    if (this.#character.readOnly) for (const write of writesIn(proxy)) this.#fault(`read-only, and yet ${write}`);
   }
 
-  #judgeFiles(): void {
-    for (const path of filesWith(this.#home, [apiKey, secretValue])) this.#fault(`a credential is in ${path}`);
+  /** @param served the data folder of a service of this session, besides its home */
+  #judgeFiles(served: string | undefined): void {
+    for (const folder of [this.#home, ...(served === undefined ? [] : [served])]) {
+      for (const leak of traces.inFiles(folder)) this.#fault(leak);
+    }
     for (const entry of readdirSync(this.#home, { recursive: true, encoding: 'utf8' })) {
       if (/crash-.*\.txt$/.test(entry)) this.#fault(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
     }
   }
+}
+
+function deskOf(terminal: Terminal, address: string): Desk {
+  return {
+    text: terminal.text,
+    give: async bytes => {
+      // Esc by itself, and not the first byte of a sequence.
+      terminal.write(bytes);
+      await terminal.quiet(60);
+    },
+    resize: async (columns, rows) => {
+      terminal.resize(columns, rows);
+      await terminal.quiet(60);
+    },
+    address,
+  };
 }
 
 /** Sizes that follow one another faster than anything can be drawn. */

@@ -24,6 +24,8 @@ export interface InputOptions {
   readonly mouse: boolean;
   /** Also a paste without its end, which takes what is between the program and the terminal to get out of. */
   readonly unfinishedPastes: boolean;
+  /** Goes above all for what changes something: the keys of such commands, the menu of actions, and a yes to what is asked. */
+  readonly insists?: boolean;
 }
 
 const unfinishedPaste = '\u001b[200~';
@@ -77,6 +79,8 @@ const strange = [
 ];
 
 const commandsOfViews = registry.views.flatMap(view => view.commands);
+const writes = commandsOfViews.filter(command => command.writes === true);
+const writingKeys = [...new Set(writes.flatMap(({ keys }) => keys))];
 const everyKey = [
   ...new Set([...generalLayers.flatMap(table => Object.values(table)), ...commandsOfViews].flatMap(({ keys }) => keys)),
 ];
@@ -140,6 +144,15 @@ export class Inputs {
     };
   }
 
+  /** A command that changes something, by its key, the menu of actions or the palette, and what it may ask for. */
+  #insist(): Input {
+    const random = this.#random;
+    const key = bytesOf(random.pick(writingKeys));
+    const menu = `a${'j'.repeat(random.between(0, 6))}\r`;
+    const palette = `\u001b:${random.pick(writes).title}\r`;
+    return this.#type(`${random.pick([key, key, menu, palette])}${random.pick(['\r', 'y', '\ry', '\r\r', ''])}`);
+  }
+
   next(): Input {
     const random = this.#random;
     const kind = random.weighted([
@@ -155,6 +168,7 @@ export class Inputs {
       [3, 'resize'],
       [this.#options.mouse ? 5 : 0, 'mouse'],
       [2, 'strange'],
+      [this.#options.insists ? 40 : 0, 'insist'],
     ] as const);
     switch (kind) {
       case 'key':
@@ -187,6 +201,8 @@ export class Inputs {
       }
       case 'mouse':
         return this.#mouse();
+      case 'insist':
+        return this.#insist();
       case 'strange':
         return { kind: 'bytes', bytes: random.pick(this.#strange), keys: 1 };
     }

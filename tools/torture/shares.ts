@@ -1,5 +1,11 @@
 import type { Shares } from './proxy.ts';
 
+/**
+ * What a session is for: anything at all; a program that may only read, pressed to write; or secrets that are typed and must be
+ * found nowhere afterwards.
+ */
+export type Purpose = 'anything' | 'read-only' | 'secrets';
+
 /** How bad the answers of a session are: mostly wrong in their JSON, or mostly broken below it, or seldom wrong. */
 export const shares: readonly Shares[] = [
   { json: 0.5, http: 0.08, tcp: 0.04 },
