@@ -38,7 +38,7 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
 /**
  * One file for what only the first frame needs and one for what it shares with other commands. Split further, Node takes
  * 25 ms to find, read and link seventy files. What `main` needs itself stays with it: Node compiles it before the cache
- * of compiled code is switched on, and anew with every start.
+ * of compiled code is switched on, and again with every start.
  */
 function startChunks(): CodeSplittingNameFunction {
   let chunks: Record<'main' | 'line' | 'screen' | 'shared', Set<string>> | undefined;

@@ -42,7 +42,7 @@ function nameIn(node: Node): Node | undefined {
   return node.propertyName.expression;
 }
 
-const faults: string[] = [];
+const errors: string[] = [];
 let files = 0;
 for (const fileName of program.getSourceFileNames()) {
   const path = relative(root, fileName).replaceAll('\\', '/');
@@ -53,7 +53,7 @@ for (const fileName of program.getSourceFileNames()) {
     const name = nameIn(node);
     if (name && isAnyString(checker.getTypeAtLocation(name))) {
       const line = file.text.slice(0, node.getStart(file)).split('\n').length;
-      faults.push(`${path}:${line}: ${node.getText(file)}: use own() or a Map`);
+      errors.push(`${path}:${line}: ${node.getText(file)}: use own() or a Map`);
     }
     node.forEachChild(visit);
   };
@@ -61,6 +61,6 @@ for (const fileName of program.getSourceFileNames()) {
 }
 api.close();
 
-for (const fault of faults) console.error(fault);
-console.log(`lookups: ${files} files, ${faults.length} errors`);
-process.exitCode = faults.length > 0 ? 1 : 0;
+for (const error of errors) console.error(error);
+console.log(`lookups: ${files} files, ${errors.length} errors`);
+process.exitCode = errors.length > 0 ? 1 : 0;

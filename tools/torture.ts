@@ -14,7 +14,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runBreadth } from './torture/breadth-run.ts';
-import type { Fault } from './torture/judge.ts';
+import type { Failure } from './torture/judge.ts';
 import type { Purpose } from './torture/shares.ts';
 
 const { values, positionals } = parseArgs({
@@ -32,11 +32,11 @@ const { values, positionals } = parseArgs({
 
 type Row = readonly [what: string, count: number | string];
 const rows: Row[] = [];
-const faults: Fault[] = [];
+const failures: Failure[] = [];
 
-function onFault(fault: Fault): void {
-  faults.push(fault);
-  process.stdout.write(`\nfault, seed ${fault.seed}: ${fault.what}\n${fault.screen}\n`);
+function onFailure(failure: Failure): void {
+  failures.push(failure);
+  process.stdout.write(`\nfailure, seed ${failure.seed}: ${failure.what}\n${failure.screen}\n`);
 }
 
 const withPurpose = (purpose: Purpose): string => (purpose === 'anything' ? '' : `, ${purpose}`);
@@ -51,11 +51,11 @@ async function breadth(purpose: Purpose = 'anything', share = 1): Promise<void> 
     keys,
     answers: Number(values.answers) * share,
     workers: Number(values.workers),
-    onFault,
+    onFailure,
     onProgress: so => {
       if (so.keys - reported < keys / 20) return;
       reported = so.keys;
-      process.stderr.write(`${so.keys} keys, ${so.mutated} mutated answers, ${so.faults} faults\n`);
+      process.stderr.write(`${so.keys} keys, ${so.mutated} mutated answers, ${so.failures} failures\n`);
     },
   });
   rows.push(
@@ -75,7 +75,7 @@ async function depth(purpose: Purpose = 'anything', share = 1): Promise<void> {
     purpose,
     sessions: Math.ceil(Number(values.sessions) * share),
     workers: Number(values.workers),
-    onFault,
+    onFailure,
     onProgress: words => process.stderr.write(`${words}\n`),
   });
   rows.push(
@@ -107,7 +107,7 @@ async function numbers(): Promise<void> {
   for (let view = 1; view <= views; view += 1) {
     const result = await numbersSession({ world, seed: `${values.seed}-${view}` });
     mutated += result.mutated;
-    for (const fault of result.faults) onFault(fault);
+    for (const failure of result.failures) onFailure(failure);
   }
   world.remove();
   rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
@@ -121,7 +121,7 @@ async function longWatch(): Promise<void> {
   const minutes = Number(values.minutes);
   const result = await soak({ world, minutes, onProgress: words => process.stderr.write(`${words}\n`) });
   world.remove();
-  for (const fault of result.faults) onFault(fault);
+  for (const failure of result.failures) onFailure(failure);
   rows.push(
     ['soak: minutes by the fast clock', minutes],
     ['runs', result.runs],
@@ -146,8 +146,8 @@ if (chosen.length === 0) {
 }
 for (const part of chosen) await part?.();
 
-rows.push(['faults', faults.length], ['seed', values.seed]);
+rows.push(['failures', failures.length], ['seed', values.seed]);
 const width = Math.max(...rows.map(([what]) => what.length));
 for (const [what, count] of rows) process.stdout.write(`${what.padEnd(width)}  ${String(count).padStart(9)}\n`);
-for (const fault of faults) process.stdout.write(`fault, seed ${fault.seed}: ${fault.what.split('\n')[0]}\n`);
-process.exit(faults.length > 0 ? 1 : 0);
+for (const failure of failures) process.stdout.write(`failure, seed ${failure.seed}: ${failure.what.split('\n')[0]}\n`);
+process.exit(failures.length > 0 ? 1 : 0);

@@ -110,7 +110,7 @@ export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>,
     context.service.requireWrites();
     const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : 'its slug';
     const question = flags.undo ? `${id} stops answering for ${slug}.` : `${id} answers for ${slug} from now on.`;
-    await confirm(`${question} Go on?`, flags, io);
+    await confirm(`${question} Continue?`, flags, io);
     await printRecord(await send(context.service, input, { signal: context.signal }), id, flags, io);
     return exitCodes.done;
   });

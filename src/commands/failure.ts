@@ -1,4 +1,4 @@
-/** How a command that cannot go on says so: one message, no stack, no secret; and the exit code that says what kind it was. */
+/** How a command that failed says so: one message, no stack, no secret; and the exit code that says what kind it was. */
 
 import { redactor } from '../config/redaction.ts';
 import { describeError, type ErrorKind, ServiceError } from '../service/errors.ts';

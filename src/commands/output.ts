@@ -75,7 +75,7 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
-/** Names and values, a line each; long values go on below themselves. */
+/** Names and values, a line each; long values are wrapped below themselves. */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = given(facts);
   const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;

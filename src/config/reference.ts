@@ -19,7 +19,7 @@ export const profileReference: Words<ProfileSettings> = {
   inferenceTokenEnv: 'Name of the environment variable that holds the token.',
   inferenceTokenFile: 'File that holds the token, mode 0600.',
   inferenceTokenCommand: 'Program and arguments that print the token.',
-  caFile: 'File with certificates (PEM) to trust, besides those of Node and of the system.',
+  caFile: 'File with certificates (PEM) to trust, in addition to those of Node and the system.',
   allowInsecureHttp: 'Allows plain http to other machines. The key is sent unencrypted then.',
   readOnly: 'Disables everything that changes data on the service.',
   assumptions: 'Names and paths that this service uses where the contract leaves them open.',
@@ -112,7 +112,7 @@ export const variables: readonly Variable[] = [
   { names: ['NO_PROXY'], words: 'Hosts, domains and networks that are reached without it. Also in lower case.' },
   {
     names: ['SSL_CERT_FILE', 'SSL_CERT_DIR'],
-    words: 'Linux: certificates to trust in place of the system’s, besides those of Node.',
+    words: 'Linux: certificates to trust in place of the system’s, in addition to those of Node.',
   },
   { names: ['NODE_EXTRA_CA_CERTS'], words: 'A file with more certificates to trust.' },
   { names: ['NO_COLOR'], words: 'Takes the colours away, unless `--theme` or `BENCHTOP_THEME` says otherwise.' },

@@ -22,7 +22,7 @@ export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
    * Reads what a filter will search of the rows from `from` on, some thousands at a time, so that its first character need
-   * not wait for that. Gives where to go on; undefined at the end.
+   * not wait for that. Gives the row to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Conversations on disk: each is kept after every answer, and can be gone on with later. */
+/** Conversations on disk: each is kept after every answer, and can be continued later. */
 import { useCallback, useEffect } from 'react';
 import { messagesOf, type Turn } from './conversation.ts';
 import type { ChatSettings, Talk } from './talk.ts';
@@ -10,7 +10,7 @@ export interface Chat {
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
   /** What was said with the second model, where there was one. */
-  readonly beside?: readonly Turn[] | undefined;
+  readonly secondTurns?: readonly Turn[] | undefined;
 }
 
 export interface ListedChat extends Chat {
@@ -38,16 +38,16 @@ function areTurns(value: unknown): value is readonly Turn[] {
 
 /** Reads what was kept; undefined for what another version, or another program, has written there. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
-  const { settings, turns, beside } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
+  const { settings, turns, secondTurns } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
   const { model, system } = (settings ?? {}) as Partial<Record<keyof ChatSettings, unknown>>;
   if (typeof model !== 'string' || typeof system !== 'string') return undefined;
-  if (!areTurns(turns) || (beside !== undefined && !areTurns(beside))) return undefined;
-  return { id, settings: settings as ChatSettings, turns, ...(beside && { beside }) };
+  if (!areTurns(turns) || (secondTurns !== undefined && !areTurns(secondTurns))) return undefined;
+  return { id, settings: settings as ChatSettings, turns, ...(secondTurns && { secondTurns }) };
 }
 
 /** Whether a conversation ends with an answer that is not whole: stopped, or broken off. */
-export function endsHalf({ turns, beside = [] }: Pick<Chat, 'turns' | 'beside'>): boolean {
-  return [turns.at(-1), beside.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
+export function endsHalf({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
+  return [turns.at(-1), secondTurns.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
 }
 
 /** A conversation as one item of a trajectory upload. */
@@ -71,8 +71,8 @@ export function useKeptChat(
     const keep = (): void => {
       const { turns, answering } = talk.conversation;
       if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
-      const beside = second?.conversation.turns;
-      workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, beside } });
+      const secondTurns = second?.conversation.turns;
+      workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, secondTurns } });
     };
     talk.onRest = keep;
     if (second) second.onRest = keep;

@@ -22,7 +22,7 @@ export interface ChatSettings {
   readonly model: string;
   readonly system: string;
   /** A second model that is asked the same, to be read next to the first. */
-  readonly beside?: string | undefined;
+  readonly secondModel?: string | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
   readonly max_tokens?: number | undefined;

@@ -191,7 +191,7 @@ export class Workbench {
     return this.#paused;
   }
 
-  /** Stops the polling, or lets it go on. Asking by hand works all the same. */
+  /** Stops or resumes polling. A refresh by hand works all the same. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
     for (const listener of this.#listeners) listener();

@@ -282,9 +282,9 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
 
   #refusal(facts: CallFacts, answer: ErrorAnswer): ServiceError {
     const { endpoint, request } = this.#call;
-    const { pattern, namesThing } = request;
+    const { pattern, namesResource } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
-    const refused = { path: pattern, namesThing, envelope, status: answer.status, text: answer.text };
+    const refused = { path: pattern, namesResource, envelope, status: answer.status, text: answer.text };
     const noSuchPath = saysNoSuchPath(refused);
     const details = { ...facts.details, noSuchPath };
     // A path that the profile has set is what is wrong then, and not the service.

@@ -13,7 +13,7 @@ export interface RefusedAnswer {
   /** Path of the endpoint, with its placeholders. */
   readonly path: string;
   /** The path, the query or the body named something that may not exist. */
-  readonly namesThing: boolean;
+  readonly namesResource: boolean;
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
@@ -29,10 +29,10 @@ const routeText =
  * Whether the answer says that the endpoint does not exist, rather than the resource that was asked for: 404, 405 or 501
  * where the path names no resource, or with a body for an unknown route. A 405 or 501 is never about a resource.
  */
-export function isMissingRoute({ path, namesThing, status, envelope, text }: RefusedAnswer): boolean {
+export function isMissingRoute({ path, namesResource, status, envelope, text }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
   if (status !== 404) return false;
-  if (envelope?.code === 'resource_not_found') return !namesThing;
+  if (envelope?.code === 'resource_not_found') return !namesResource;
   if (!path.includes('{')) return true;
   if (envelope) return routeCode.test(envelope.code ?? '') || routeText.test(envelope.message ?? '');
   return routeText.test(detailOf(text) ?? text);

@@ -23,7 +23,7 @@ export interface PreparedRequest {
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
   /** The path, the query or the body names something that may not exist. */
-  readonly namesThing: boolean;
+  readonly namesResource: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ export function prepareRequest(
     urlAt: base => endpointUrl(base, path, names),
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(endpoint, body, input.params))),
-    namesThing:
+    namesResource:
       pattern.includes('{') ||
       body !== undefined ||
       Object.keys(query).some(name => !Object.hasOwn(listQuery.shape, name)),

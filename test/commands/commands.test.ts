@@ -175,9 +175,9 @@ describe('watch', () => {
     const id = await train(3);
     const { code, out } = await cli('watch', [id, runId, '--json']);
     expect(code).toBe(0);
-    const told = lines(out).map(line => JSON.parse(line));
-    expect(told.filter(each => each.id === runId)).toMatchObject([{ kind: 'run', status: 'completed', done: 28 }]);
-    expect(told.filter(each => each.id === id).at(-1)).toMatchObject({ status: 'succeeded', done: 3, total: 3 });
+    const watched = lines(out).map(line => JSON.parse(line));
+    expect(watched.filter(each => each.id === runId)).toMatchObject([{ kind: 'run', status: 'completed', done: 28 }]);
+    expect(watched.filter(each => each.id === id).at(-1)).toMatchObject({ status: 'succeeded', done: 3, total: 3 });
     expect((await cli('watch', [id])).out).toMatch(/^[\d:]+ {2}watched {2}succeeded, 3 of 3, mean 0\.\d+\n$/);
   });
 
@@ -215,19 +215,19 @@ describe('watch', () => {
       () => Promise.resolve({ ...seen, status: 'completed' }),
     ];
     const notes: string[] = [];
-    const told: (string | undefined)[] = [];
+    const statuses: (string | undefined)[] = [];
     const slept: number[] = [];
     const status = await follow({
       label: 'first',
       look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
-      onChange: async ({ status: now }) => void told.push(now),
+      onChange: async ({ status: now }) => void statuses.push(now),
       note: text => notes.push(text),
       intervals: usualIntervals,
       signal: new AbortController().signal,
       sleep: async ms => void slept.push(ms),
     });
     expect(status).toBe('completed');
-    expect(told).toEqual(['running', 'completed']);
+    expect(statuses).toEqual(['running', 'completed']);
     expect(notes).toEqual(['first: the service is not there Retrying.']);
     expect(slept[1]).toBeGreaterThan(slept[0] ?? 0);
     expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
@@ -500,8 +500,8 @@ describe('failures', () => {
   it('have exit codes that a script can distinguish', async () => {
     const wrong = cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' });
     expect((await wrong('list', ['benchmarks'])).code).toBe(exitCodes.forbidden);
-    const nobody = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });
-    const outcome = await nobody('list', ['benchmarks', '--json']);
+    const unreachable = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });
+    const outcome = await unreachable('list', ['benchmarks', '--json']);
     expect(outcome).toMatchObject({ code: exitCodes.unreachable, out: '' });
     expect(JSON.parse(outcome.notes).error).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
   });

@@ -190,13 +190,13 @@ describe('another profile', () => {
 
   it('is shown in a program of its own', async () => {
     const { session } = await started(profiles);
-    let told = 0;
+    let calls = 0;
     session.subscribe(() => {
-      told += 1;
+      calls += 1;
     });
     const first = session.shown;
     session.connection.switchTo('lab');
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     expect(session.shown).toMatchObject({ id: 2, workbench: { profile: 'lab' } });
     expect(session.connection.current).toBe('lab');
     await session.release(first);

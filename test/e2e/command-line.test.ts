@@ -24,7 +24,7 @@ const shell = (line: string): Promise<{ stdout: string; stderr: string }> =>
   promisify(execFile)('bash', ['-o', 'pipefail', '-c', line], { env: home.env });
 
 describe('the command line', () => {
-  it('pipes: results alone on standard output, and a reader that goes early is no fault', async () => {
+  it('pipes: results alone on standard output, and a reader that goes early is no failure', async () => {
     const { stdout } = await shell(`${programLine} list benchmarks --format csv --columns label | sort | head -2`);
     expect(stdout.split(/\r?\n/).slice(0, 2)).toEqual(['benchmark', 'letter-words']);
     const early = await shell(`${programLine} list images --benchmark t-words --json --all | head -1`);
@@ -66,8 +66,8 @@ describe('the command line', () => {
       output: "benchtop: Unknown command 'lsit'. Did you mean list?\n",
     });
     expect((await run(['get', 'evr_nothing'], home.env)).code).toBe(5);
-    const nobody = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9' };
-    expect((await run(['list', 'runs'], nobody)).code).toBe(3);
+    const noService = { ...home.env, BENCHTOP_BASE_URL: 'http://127.0.0.1:9' };
+    expect((await run(['list', 'runs'], noService)).code).toBe(3);
   });
 
   it('opens the workbench at one resource', async () => {
@@ -77,7 +77,7 @@ describe('the command line', () => {
     expect((await session.ended).exitCode).toBe(0);
   });
 
-  it('ends in one line where the disk is full, and in silence where nobody reads', async () => {
+  it('ends in one line where the disk is full, and in silence where the reader has gone', async () => {
     const full = await shell(`${programLine} --help > /dev/full`).catch(
       (error: { code: number; stderr: string }) => error,
     );

@@ -20,7 +20,7 @@ afterAll(() => world.remove());
 describe('random keys and signals in a pseudo-terminal', () => {
   it.each(seeds)('$seed: $was', async ({ seed, purpose }) => {
     const session = await depthSession({ world, seed, keys, purpose });
-    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.failures.map(({ what }) => what)).toEqual([]);
     expect(session.typed > 0).toBe(purpose === 'secrets');
     expect(session.keys).toBeGreaterThanOrEqual(session.ending === 'by itself' ? 0 : keys);
   });

@@ -12,7 +12,7 @@ async function worldOf(generation: 'document' | 'newest') {
   const service = await standIn(generation);
   const home = testFolder();
   const cli = cliOn({ baseUrl: service.url, apiKey, home });
-  // What it names its models by is what tells the generation.
+  // The field that names its models gives the generation away.
   expect(await cli('list', ['models', '--ids'])).toMatchObject({ code: 0, out: 'acme/small\n' });
   return { ...service, cli };
 }

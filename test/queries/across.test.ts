@@ -117,7 +117,7 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(6);
   });
 
-  it('go on with the other benchmarks when that is asked for, and say so until then', async () => {
+  it('continue with the other benchmarks when that is asked for, and say so until then', async () => {
     const { reader, asking, read } = world(120);
     const { rows, notes } = await reader.poll(asking);
     expect(rows).toHaveLength(50);

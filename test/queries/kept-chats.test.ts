@@ -22,14 +22,16 @@ describe('a kept conversation', () => {
       { role: 'assistant', content: 'a', reasoning: '', error: { message: 'lost' } },
     ];
     expect([turns, brokenOff, whole, []].map(each => endsHalf({ turns: each }))).toEqual([true, true, false, false]);
-    expect(endsHalf({ turns: whole, beside: brokenOff })).toBe(true);
+    expect(endsHalf({ turns: whole, secondTurns: brokenOff })).toBe(true);
   });
 
   it('is read with the answers of the second model', () => {
-    const beside = turns.slice(0, 2);
-    const both = { ...settings, beside: 'other' };
-    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, beside })))?.beside).toEqual(beside);
-    expect(chatOf('c1', { settings, turns, beside: 'nothing that can be read' })).toBeUndefined();
+    const secondTurns = turns.slice(0, 2);
+    const both = { ...settings, secondModel: 'other' };
+    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, secondTurns })))?.secondTurns).toEqual(
+      secondTurns,
+    );
+    expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
   });
 
   it('is left out where something else is in its place', () => {

@@ -43,7 +43,7 @@ export function scriptedService(answers: Answers): ScriptedService {
     await new Promise(resolve => setImmediate(resolve));
     const answer = answers[operation];
     if (answer) return answer(ids);
-    const refused = { path: endpoint.path, namesThing: false, status: 405, envelope: undefined, text: '' };
+    const refused = { path: endpoint.path, namesResource: false, status: 405, envelope: undefined, text: '' };
     throw capabilities.learn(endpoint, refused, {}) ?? new Error(`${operation} has no answer`);
   };
   const service = fakeService(

@@ -240,20 +240,20 @@ describe('what a screen sees', () => {
     const clock = manualClock();
     const gates = new Gates(clock);
     const monitor = gates.monitor(() => 'service.example');
-    let told = 0;
+    let calls = 0;
     const stop = monitor.subscribe(() => {
-      told += 1;
+      calls += 1;
     });
     const limited = { kind: 'limited', reason: 'rate_limit', until: clock.now() + 12_000 };
     gates.of('service.example').limit(12_000);
     expect(monitor.state()).toEqual(limited);
     expect(monitor.state()).toBe(monitor.state());
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     await clock.advance(12_000);
     expect(monitor.state()).toEqual({ kind: 'open' });
     stop();
     gates.of('service.example').limit(1_000);
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
   });
 
   it('is nothing of another host', () => {

@@ -14,7 +14,7 @@ afterAll(() => world.remove());
 describe('random keys on mutated answers', () => {
   it.each(['one', 'three', 'four', 'six', 'seven', 'ten'])('leave the program whole: %s', async seed => {
     const session = await breadthSession({ world, seed, keys });
-    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.failures.map(({ what }) => what)).toEqual([]);
     expect(session.keys).toBeGreaterThanOrEqual(keys);
     expect(session.mutated).toBeGreaterThan(0);
   });
@@ -23,19 +23,19 @@ describe('random keys on mutated answers', () => {
 describe('random keys on mutated answers, in a program', () => {
   it('that may only read, write nothing', async () => {
     const session = await breadthSession({ world, seed: 'reader', keys, purpose: 'read-only' });
-    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.failures.map(({ what }) => what)).toEqual([]);
   });
 
   it('in which secrets are typed, leave no trace of them', async () => {
     const session = await breadthSession({ world, seed: 'typist', keys, purpose: 'secrets' });
-    expect(session.faults.map(({ what }) => what)).toEqual([]);
+    expect(session.failures.map(({ what }) => what)).toEqual([]);
     expect(session.typed).toBeGreaterThan(0);
   });
 });
 
-describe('seeds of faults that were found', () => {
-  it.each(breadthSeeds)('%s: %s', async (seed, _was, keysOfFault) => {
-    const { faults } = await breadthSession({ world, seed, keys: keysOfFault });
-    expect(faults.map(({ what }) => what)).toEqual([]);
+describe('seeds of failures that were found', () => {
+  it.each(breadthSeeds)('%s: %s', async (seed, _was, keysOfFailure) => {
+    const { failures } = await breadthSession({ world, seed, keys: keysOfFailure });
+    expect(failures.map(({ what }) => what)).toEqual([]);
   });
 });

@@ -4,8 +4,8 @@ import { numbersSession } from '../../tools/torture/numbers.ts';
 import {
   columnOf,
   meanOf,
-  rowFaults,
-  sectionFaults,
+  rowFailures,
+  sectionFailures,
   sentRows,
   shownRows,
   standsFor,
@@ -38,17 +38,18 @@ describe('the oracle', () => {
 
   it('accepts what says what it leaves out', () => {
     const text = '│  • 1 row could not be read   │\n│  • 1 row with the id of another row left out  │\n│   1/2 │';
-    expect(rowFaults(sent, shownRows(text))).toEqual([]);
+    expect(rowFailures(sent, shownRows(text))).toEqual([]);
   });
 
   it('finds rows that were left out without a word, and rows that were not sent', () => {
-    expect(rowFaults(sent, shownRows('│  1/2 │'))).toHaveLength(1);
-    expect(rowFaults(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
-    expect(rowFaults(undefined, shownRows('│  1/4 │'))).toHaveLength(1);
+    expect(rowFailures(sent, shownRows('│  1/2 │'))).toHaveLength(1);
+    expect(rowFailures(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
+    expect(rowFailures(undefined, shownRows('│  1/4 │'))).toHaveLength(1);
   });
 
   it('compares the number behind a section with the rows that were sent', () => {
-    const said = (count: string): string[] => sectionFaults(`│  Watch  1 │ x │\n│  Runs ${count} │ y │`, 'Runs', sent);
+    const said = (count: string): string[] =>
+      sectionFailures(`│  Watch  1 │ x │\n│  Runs ${count} │ y │`, 'Runs', sent);
     expect(said('2')).toEqual([]);
     expect(said('1+')).toEqual([]);
     expect(said('')).toEqual([]);
@@ -81,8 +82,8 @@ describe('what the screen says', () => {
   it.each([...numberSeeds, ...['n3', 'n4', 'n5', 'n9'].map(seed => [seed, 'nothing yet'] as const)])(
     'is what was sent, %s: %s',
     async seed => {
-      const { faults } = await numbersSession({ world, seed });
-      expect(faults.map(({ what, screen }) => `${what}\n${screen}`)).toEqual([]);
+      const { failures } = await numbersSession({ world, seed });
+      expect(failures.map(({ what, screen }) => `${what}\n${screen}`)).toEqual([]);
     },
   );
 });

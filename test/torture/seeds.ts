@@ -1,6 +1,6 @@
 import type { Purpose } from '../../tools/torture/shares.ts';
 
-/** Sessions that once showed a fault, each with what it was: none of them may show one again. */
+/** Sessions that once showed a failure, each with what it was: none of them may show one again. */
 export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: number])[] = [
   ['s1', 'a paste of 20,000 characters into a filter took ten seconds, and every key after it three', 600],
   ['A-81', 'a paste that the terminal did not mark was typed character by character, for thirteen seconds', 600],

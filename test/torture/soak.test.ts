@@ -14,7 +14,7 @@ describe('growth', () => {
           index => Math.min(150, 60 + 5 * index),
           index => 30 + (index % 3),
         ),
-      ).faults,
+      ).failures,
     ).toEqual([]);
     expect(
       growth(
@@ -35,7 +35,7 @@ describe('growth', () => {
           index => 100 + index,
           () => 30,
         ),
-      ).faults,
+      ).failures,
     ).toEqual([expect.stringContaining('it grows: 145 MB, then 175 MB')]);
     expect(
       growth(
@@ -44,7 +44,7 @@ describe('growth', () => {
           () => 100,
           index => 30 + Math.floor(index / 5),
         ),
-      ).faults,
+      ).failures,
     ).toHaveLength(1);
   });
 });
@@ -65,7 +65,7 @@ describe('asking', () => {
 
   it('lets pass a poll every two seconds of what runs, and every ten of a list', () => {
     const seen = [...asked('/api/v1/eval/evr_1/progress', 35), ...asked('/api/v1/benchmarks?limit=50', 8)];
-    expect(asking(seen, minute, 0).faults).toEqual([]);
+    expect(asking(seen, minute, 0).failures).toEqual([]);
   });
 
   it.each([
@@ -74,10 +74,10 @@ describe('asking', () => {
     ['/api/v1/train/bench_1/runs', 14],
     ['/api/v1/deploy?limit=200', 14],
   ])('finds %s asked for %i times in a minute', (url, times) => {
-    expect(asking(asked(url, times), minute, 0).faults).toHaveLength(1);
+    expect(asking(asked(url, times), minute, 0).failures).toHaveLength(1);
   });
 
   it('allows for what starts and ends', () => {
-    expect(asking(asked('/api/v1/benchmarks?limit=50', 14), minute, 3).faults).toEqual([]);
+    expect(asking(asked('/api/v1/benchmarks?limit=50', 14), minute, 3).failures).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { SessionCounts } from './breadth.ts';
 import type { SessionOrder } from './breadth-worker.ts';
-import type { Fault } from './judge.ts';
+import type { Failure } from './judge.ts';
 import type { Purpose } from './shares.ts';
 
 export interface BreadthGoal {
@@ -13,7 +13,7 @@ export interface BreadthGoal {
   /** Mutated answers. */
   readonly answers: number;
   readonly workers: number;
-  readonly onFault: (fault: Fault) => void;
+  readonly onFailure: (failure: Failure) => void;
   readonly onProgress: (counts: BreadthCounts) => void;
 }
 
@@ -23,7 +23,7 @@ export interface BreadthCounts {
   answers: number;
   mutated: number;
   typed: number;
-  faults: number;
+  failures: number;
 }
 
 const keysOfSession = 1_200;
@@ -66,17 +66,17 @@ async function start(index: number): Promise<ChildProcess> {
 }
 
 export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
-  const counts: BreadthCounts = { sessions: 0, keys: 0, answers: 0, mutated: 0, typed: 0, faults: 0 };
+  const counts: BreadthCounts = { sessions: 0, keys: 0, answers: 0, mutated: 0, typed: 0, failures: 0 };
   const isDone = (): boolean => counts.keys >= goal.keys && counts.mutated >= goal.answers;
   let begun = 0;
-  const add = ({ keys, answers, mutated, typed, faults }: SessionCounts): void => {
+  const add = ({ keys, answers, mutated, typed, failures }: SessionCounts): void => {
     counts.sessions += 1;
     counts.keys += keys;
     counts.answers += answers;
     counts.mutated += mutated;
     counts.typed += typed;
-    counts.faults += faults.length;
-    for (const fault of faults) goal.onFault(fault);
+    counts.failures += failures.length;
+    for (const failure of failures) goal.onFailure(failure);
     goal.onProgress(counts);
   };
   const work = async (_: unknown, index: number): Promise<void> => {
@@ -90,7 +90,7 @@ export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
         add((await hear(worker)) as SessionCounts);
       } catch (error) {
         const what = error instanceof Error ? error.message : String(error);
-        add({ keys: 0, answers: 0, mutated: 0, typed: 0, faults: [{ seed: order.seed, what, screen: '' }] });
+        add({ keys: 0, answers: 0, mutated: 0, typed: 0, failures: [{ seed: order.seed, what, screen: '' }] });
         worker = await start(index);
       }
     }

@@ -34,11 +34,11 @@ async function session({ seed, keys, purpose }: SessionOrder): Promise<void> {
   const before = heap();
   const result = await breadthSession({ world, seed, keys, purpose });
   const left = heap() - before;
-  const faults =
+  const failures =
     left > mostLeft
-      ? [...result.faults, { seed, what: `${Math.round(left / 1e6)} MB are left behind`, screen: '' }]
-      : result.faults;
-  process.send?.({ ...result, faults });
+      ? [...result.failures, { seed, what: `${Math.round(left / 1e6)} MB are left behind`, screen: '' }]
+      : result.failures;
+  process.send?.({ ...result, failures });
 }
 
 process.on('message', (order: SessionOrder) => void session(order));

@@ -1,7 +1,7 @@
 /** In process, for breadth: the whole program on mutated answers, under random keys, judged after every batch. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Input, Inputs } from './inputs.ts';
-import { type Fault, frameFaults, slipOn } from './judge.ts';
+import { type Failure, frameFailures, slipOn } from './judge.ts';
 import { openProgram, type RunningProgram } from './program.tsx';
 import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
@@ -24,7 +24,7 @@ export interface SessionCounts {
   readonly mutated: number;
   /** Secrets that were typed. */
   readonly typed: number;
-  readonly faults: readonly Fault[];
+  readonly failures: readonly Failure[];
 }
 
 /** The program's waits are this many times shorter, so that polls, retries and timeouts come within a batch. */
@@ -41,13 +41,13 @@ const restMs = 3_000;
 const slowMs = 5_000;
 
 /** What an exception, a rejection or React's console says while a session runs; nothing else listens. */
-function listen(onFault: (what: string) => void): () => void {
+function listen(onFailure: (what: string) => void): () => void {
   const say = (kind: string) => (error: unknown) =>
-    onFault(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    onFailure(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const exception = say('uncaught exception');
   const rejection = say('unhandled rejection');
   const { error, warn } = console;
-  const complain = (...parts: unknown[]): void => onFault(`console: ${parts.map(String).join(' ').slice(0, 2_000)}`);
+  const complain = (...parts: unknown[]): void => onFailure(`console: ${parts.map(String).join(' ').slice(0, 2_000)}`);
   console.error = complain;
   console.warn = complain;
   process.on('uncaughtException', exception);
@@ -82,7 +82,7 @@ function sentBy(proxy: FaultyProxy): string {
   return proxy.exchanges.map(({ sent }) => sent).join('\n');
 }
 
-/** One session: a fresh program on a fresh copy of the world. Stops at the first fault. */
+/** One session: a fresh program on a fresh copy of the world. Stops at the first failure. */
 export async function breadthSession(options: BreadthOptions): Promise<SessionCounts> {
   const { world, seed, keys, purpose = 'anything' } = options;
   const random = new Random(seed);
@@ -99,13 +99,13 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
     mostStarts,
     stallMs,
   });
-  const faults: Fault[] = [];
+  const failures: Failure[] = [];
   let program: RunningProgram | undefined;
-  const fault = (what: string): void => {
-    faults.push({ seed, what, screen: program?.screen.text() ?? '' });
+  const fail = (what: string): void => {
+    failures.push({ seed, what, screen: program?.screen.text() ?? '' });
   };
-  const deafen = listen(fault);
-  program = openProgram({ baseUrl: proxy.baseUrl, apiKey, columns: 120, rows: 40, readOnly, haste, onUnmeant: fault });
+  const deafen = listen(fail);
+  program = openProgram({ baseUrl: proxy.baseUrl, apiKey, columns: 120, rows: 40, readOnly, haste, onUnmeant: fail });
   const { screen } = program;
   const insists = purpose === 'read-only';
   const inputs = new Inputs(random.fork('keys'), { without: [], mouse: true, unfinishedPastes: false, insists });
@@ -116,20 +116,20 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
   try {
     await screen.waitFor('▸ t-words');
     proxy.setShares(mood);
-    while (pressed < keys && faults.length === 0) {
+    while (pressed < keys && failures.length === 0) {
       if (purpose === 'secrets' && (await typeOne(desk, secrets))) typed += 1;
-      for (let turn = 0; turn < batch && faults.length === 0; turn += 1) {
+      for (let turn = 0; turn < batch && failures.length === 0; turn += 1) {
         const input = inputs.next();
         if (input.kind === 'bytes') pressed += input.keys;
-        await limited(program, input, fault);
+        await limited(program, input, fail);
       }
-      await judge(program, proxy, fault);
+      await judge(program, proxy, fail);
     }
-    if (faults.length === 0 && !(await answersKeys(program))) fault('esc and ? do not show the help');
-    for (const leak of [...leaks(proxy), ...traces.inFiles(local.folder)]) fault(leak);
-    if (readOnly) for (const write of writesIn(proxy)) fault(`read-only, and yet ${write}`);
+    if (failures.length === 0 && !(await answersKeys(program))) fail('esc and ? do not show the help');
+    for (const leak of [...leaks(proxy), ...traces.inFiles(local.folder)]) fail(leak);
+    if (readOnly) for (const write of writesIn(proxy)) fail(`read-only, and yet ${write}`);
   } catch (error) {
-    fault(`the session: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    fail(`the session: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   } finally {
     await program.close();
     await proxy.close();
@@ -139,7 +139,7 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
     await wait(20);
     deafen();
   }
-  return { keys: pressed, typed, ...proxy.counts, faults };
+  return { keys: pressed, typed, ...proxy.counts, failures };
 }
 
 function deskOf({ screen, give }: RunningProgram, address: string): Desk {
@@ -152,36 +152,36 @@ function deskOf({ screen, give }: RunningProgram, address: string): Desk {
 }
 
 /** Gives an input and says where it took more of the thread than a person would wait for. */
-async function limited({ give }: RunningProgram, input: Input, fault: (what: string) => void): Promise<void> {
+async function limited({ give }: RunningProgram, input: Input, fail: (what: string) => void): Promise<void> {
   const before = process.threadCpuUsage();
   await give(input);
   const { user, system } = process.threadCpuUsage(before);
   const ms = (user + system) / 1_000;
-  if (ms > slowMs) fault(`${Math.round(ms)} ms of work for ${JSON.stringify(input).slice(0, 200)}`);
+  if (ms > slowMs) fail(`${Math.round(ms)} ms of work for ${JSON.stringify(input).slice(0, 200)}`);
 }
 
-/** The faults of the frame, once it has come to rest: while frames follow one another the painter leaves some out. */
-async function restingFaults({ screen, size }: RunningProgram): Promise<readonly string[]> {
+/** The failures of the frame, once it has come to rest: while frames follow one another the painter leaves some out. */
+async function restingFailures({ screen, size }: RunningProgram): Promise<readonly string[]> {
   const deadline = performance.now() + restMs;
   for (;;) {
     const { columns, rows } = size();
-    const faults = frameFaults(screen.text(), columns, rows);
-    if (faults.length === 0 || performance.now() > deadline) return faults;
+    const failures = frameFailures(screen.text(), columns, rows);
+    if (failures.length === 0 || performance.now() > deadline) return failures;
     await wait(15);
     await screen.type('');
   }
 }
 
-async function judge(program: RunningProgram, proxy: FaultyProxy, fault: (what: string) => void): Promise<void> {
+async function judge(program: RunningProgram, proxy: FaultyProxy, fail: (what: string) => void): Promise<void> {
   const { screen } = program;
   const failure = screen.failure();
   if (failure !== undefined) {
-    fault(`drawing: ${failure instanceof Error ? failure.stack : String(failure)}`);
+    fail(`drawing: ${failure instanceof Error ? failure.stack : String(failure)}`);
     return;
   }
-  for (const each of await restingFaults(program)) fault(each);
+  for (const each of await restingFailures(program)) fail(each);
   const text = screen.text();
   const slip = slipOn(text, sentBy(proxy));
-  if (slip !== undefined) fault(`the screen says ${slip}`);
-  if (traces.isIn(text)) fault('a credential is on the screen');
+  if (slip !== undefined) fail(`the screen says ${slip}`);
+  if (traces.isIn(text)) fail('a credential is on the screen');
 }

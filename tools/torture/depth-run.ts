@@ -1,6 +1,6 @@
 /** Runs sessions in pseudo-terminals, some at a time, and adds up what they showed. */
 import { type DepthResult, depthSession } from './depth.ts';
-import type { Fault } from './judge.ts';
+import type { Failure } from './judge.ts';
 import type { Purpose } from './shares.ts';
 import { makeWorld } from './world.ts';
 
@@ -10,7 +10,7 @@ export interface DepthGoal {
   readonly sessions: number;
   /** Sessions at a time. */
   readonly workers: number;
-  readonly onFault: (fault: Fault) => void;
+  readonly onFailure: (failure: Failure) => void;
   readonly onProgress: (words: string) => void;
 }
 
@@ -39,7 +39,7 @@ function sum(results: readonly DepthResult[], of: (result: DepthResult) => numbe
 }
 
 export async function runDepth(goal: DepthGoal): Promise<DepthCounts> {
-  const { seed, purpose, sessions, workers, onFault, onProgress } = goal;
+  const { seed, purpose, sessions, workers, onFailure, onProgress } = goal;
   const world = await makeWorld();
   const results: DepthResult[] = [];
   let begun = 0;
@@ -48,9 +48,9 @@ export async function runDepth(goal: DepthGoal): Promise<DepthCounts> {
       begun += 1;
       const result = await depthSession({ world, seed: `${seed}-${begun}`, keys: keysOfSession, purpose });
       results.push(result);
-      for (const fault of result.faults) onFault(fault);
+      for (const failure of result.failures) onFailure(failure);
       if (results.length % 10 === 0) {
-        onProgress(`${results.length} sessions, ${sum(results, ({ faults }) => faults.length)} faults`);
+        onProgress(`${results.length} sessions, ${sum(results, ({ failures }) => failures.length)} failures`);
       }
     }
   };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inputs, mouseBytes } from './inputs.ts';
-import { type Fault, frameFaults } from './judge.ts';
+import { type Failure, frameFailures } from './judge.ts';
 import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import { type Purpose, shares } from './shares.ts';
@@ -33,7 +33,7 @@ export interface DepthResult {
   readonly endMs: number;
   /** The most resident memory that was seen, in bytes. */
   readonly memory: number;
-  readonly faults: readonly Fault[];
+  readonly failures: readonly Failure[];
 }
 
 export type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
@@ -83,7 +83,7 @@ class DepthSession {
   readonly #options: DepthOptions;
   readonly #random: Random;
   readonly #home = mkdtempSync(join(tmpdir(), 'benchtop-torture-home-'));
-  readonly #faults: Fault[] = [];
+  readonly #failures: Failure[] = [];
   readonly #character: Character;
   #terminal: Terminal | undefined;
   #memory = 0;
@@ -96,8 +96,8 @@ class DepthSession {
     this.#character = characterOf(this.#random.fork('character'), options.purpose ?? 'anything');
   }
 
-  #fault(what: string): void {
-    this.#faults.push({ seed: this.#options.seed, what, screen: this.#terminal?.text() ?? '' });
+  #fail(what: string): void {
+    this.#failures.push({ seed: this.#options.seed, what, screen: this.#terminal?.text() ?? '' });
   }
 
   async run(): Promise<DepthResult> {
@@ -145,7 +145,15 @@ class DepthSession {
       rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
     }
     const mutated = proxy?.counts.mutated ?? 0;
-    return { keys: this.#keys, typed: this.#typed, mutated, ending, endMs, memory: this.#memory, faults: this.#faults };
+    return {
+      keys: this.#keys,
+      typed: this.#typed,
+      mutated,
+      ending,
+      endMs,
+      memory: this.#memory,
+      failures: this.#failures,
+    };
   }
 
   #open(baseUrl: string | undefined, cwd: string): Terminal {
@@ -167,7 +175,7 @@ class DepthSession {
       columns: 120,
       rows: 40,
       answers,
-      onUnmeant: what => this.#fault(`written: ${what}`),
+      onUnmeant: what => this.#fail(`written: ${what}`),
       secrets: secretTexts,
     });
     return this.#terminal;
@@ -177,7 +185,7 @@ class DepthSession {
     const deadline = performance.now() + startMs;
     while (!terminal.text().includes('▸ t-words')) {
       if (terminal.hasEnded() || performance.now() > deadline) {
-        this.#fault('it did not start');
+        this.#fail('it did not start');
         return false;
       }
       await terminal.quiet(20);
@@ -198,7 +206,7 @@ class DepthSession {
       unfinishedPastes: purpose !== 'secrets',
       insists: purpose === 'read-only',
     });
-    for (let turn = 0; this.#keys < this.#options.keys && this.#faults.length === 0; turn += 1) {
+    for (let turn = 0; this.#keys < this.#options.keys && this.#failures.length === 0; turn += 1) {
       if (terminal.hasEnded()) return;
       if (turn === this.#character.killsAt) await killService();
       if (purpose === 'secrets' && (await typeOne(desk, secrets))) this.#typed += 1;
@@ -220,19 +228,19 @@ class DepthSession {
 
   async #judgeFrame(terminal: Terminal): Promise<void> {
     this.#memory = Math.max(this.#memory, memoryOf(terminal.pid) ?? 0);
-    if (this.#memory > mostMemory) this.#fault(`${Math.round(this.#memory / 1e6)} MB of memory`);
+    if (this.#memory > mostMemory) this.#fail(`${Math.round(this.#memory / 1e6)} MB of memory`);
     const deadline = performance.now() + hangMs;
-    let faults: readonly string[] = [];
-    if (traces.isIn(terminal.text())) this.#fault('a credential is on the screen');
+    let failures: readonly string[] = [];
+    if (traces.isIn(terminal.text())) this.#fail('a credential is on the screen');
     do {
       if (terminal.hasEnded()) return;
       const { columns, rows } = terminal.size();
-      faults = frameFaults(terminal.text(), columns, rows);
-      if (faults.length === 0) return;
+      failures = frameFailures(terminal.text(), columns, rows);
+      if (failures.length === 0) return;
       terminal.signal('SIGCONT');
       await terminal.quiet(100);
     } while (performance.now() < deadline);
-    for (const fault of faults) this.#fault(fault);
+    for (const failure of failures) this.#fail(failure);
   }
 
   async #end(terminal: Terminal): Promise<{ ending: Ending; endMs: number }> {
@@ -260,36 +268,36 @@ class DepthSession {
       // As long as a person would wait before trying once more.
       await wait(1_200);
     } while (performance.now() < deadline && !terminal.hasEnded());
-    this.#fault('esc and ? do not show the help');
+    this.#fail('esc and ? do not show the help');
   }
 
   async #judgeEnd(terminal: Terminal, ending: Ending, endMs: number): Promise<void> {
     if (!terminal.hasEnded()) {
-      this.#fault(`it did not end within ${hangMs / 1_000} s of ${ending}`);
+      this.#fail(`it did not end within ${hangMs / 1_000} s of ${ending}`);
       return;
     }
     const { code } = await terminal.ended;
-    if (endMs > mostEndMs) this.#fault(`it took ${Math.round(endMs)} ms to end by ${ending}`);
+    if (endMs > mostEndMs) this.#fail(`it took ${Math.round(endMs)} ms to end by ${ending}`);
     if (code !== codes[ending])
-      this.#fault(`it ended with code ${code} by ${ending}: ${terminal.everything().slice(-2_000)}`);
+      this.#fail(`it ended with code ${code} by ${ending}: ${terminal.everything().slice(-2_000)}`);
     const changed = await terminal.changed();
-    if (changed.length > 0) this.#fault(`the terminal is left changed: ${changed.join(', ')}`);
+    if (changed.length > 0) this.#fail(`the terminal is left changed: ${changed.join(', ')}`);
     if (/benchtop failed|Error:/.test(terminal.everything()))
-      this.#fault(`it says: ${terminal.everything().slice(-2_000)}`);
+      this.#fail(`it says: ${terminal.everything().slice(-2_000)}`);
   }
 
   #judgeRequests(proxy: FaultyProxy): void {
-    for (const leak of leaks(proxy)) this.#fault(leak);
-    if (this.#character.readOnly) for (const write of writesIn(proxy)) this.#fault(`read-only, and yet ${write}`);
+    for (const leak of leaks(proxy)) this.#fail(leak);
+    if (this.#character.readOnly) for (const write of writesIn(proxy)) this.#fail(`read-only, and yet ${write}`);
   }
 
   /** @param served the data folder of a service of this session, besides its home */
   #judgeFiles(served: string | undefined): void {
     for (const folder of [this.#home, ...(served === undefined ? [] : [served])]) {
-      for (const leak of traces.inFiles(folder)) this.#fault(leak);
+      for (const leak of traces.inFiles(folder)) this.#fail(leak);
     }
     for (const entry of readdirSync(this.#home, { recursive: true, encoding: 'utf8' })) {
-      if (/crash-.*\.txt$/.test(entry)) this.#fault(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
+      if (/crash-.*\.txt$/.test(entry)) this.#fail(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
     }
   }
 }

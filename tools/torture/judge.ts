@@ -2,7 +2,7 @@
 import { smallest } from '../../src/ui/app/layout.ts';
 
 /** One error, with what is needed to reproduce it. */
-export interface Fault {
+export interface Failure {
   readonly seed: string;
   readonly what: string;
   /** The last screen, or what else shows it. */
@@ -17,18 +17,18 @@ const bottom = /^└─+┘$/;
 /** Words that only a bug writes. */
 const slips = /\bundefined\b|\[object Object\]|\bNaN\b|Infinity|\bfunction \(/;
 
-/** Faults of a frame of `columns` by `rows` cells, each in words. */
-export function frameFaults(text: string, columns: number, rows: number): string[] {
+/** Failures of a frame of `columns` by `rows` cells, each in words. */
+export function frameFailures(text: string, columns: number, rows: number): string[] {
   const lines = text.split('\n');
-  const faults: string[] = [];
-  if (deceptive.test(text)) faults.push('a control or bidi character is on the screen');
-  if (columns < smallest.columns || rows < smallest.rows) return faults;
-  if (lines.length !== rows) faults.push(`the frame has ${lines.length} lines instead of ${rows}`);
-  if (!corners.test(lines[0] ?? '')) faults.push('the top border is broken');
-  if (!bottom.test(lines.at(-1) ?? '')) faults.push('the bottom border is broken');
+  const failures: string[] = [];
+  if (deceptive.test(text)) failures.push('a control or bidi character is on the screen');
+  if (columns < smallest.columns || rows < smallest.rows) return failures;
+  if (lines.length !== rows) failures.push(`the frame has ${lines.length} lines instead of ${rows}`);
+  if (!corners.test(lines[0] ?? '')) failures.push('the top border is broken');
+  if (!bottom.test(lines.at(-1) ?? '')) failures.push('the bottom border is broken');
   const open = lines.findIndex((line, row) => row > 0 && row < rows - 1 && !/^[│├].*[│┤]$/u.test(line));
-  if (open >= 0) faults.push(`the border is broken at line ${open + 1}`);
-  return faults;
+  if (open >= 0) failures.push(`the border is broken at line ${open + 1}`);
+  return failures;
 }
 
 /** A word on the screen that only a bug writes, and that the service did not send. */

@@ -1,7 +1,7 @@
 /** Opens a view on answers that are wrong in their values, and compares what it says with what was sent. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Place } from '../../src/resources/place.ts';
-import type { Fault } from './judge.ts';
+import type { Failure } from './judge.ts';
 import { mutateJson } from './mutate.ts';
 import {
   columnOf,
@@ -10,9 +10,9 @@ import {
   mainPane,
   meanOf,
   numbersIn,
-  rowFaults,
+  rowFailures,
   rowsOf,
-  sectionFaults,
+  sectionFailures,
   sentRows,
   shownRows,
   standsFor,
@@ -39,7 +39,7 @@ interface Check {
   readonly wrong: RegExp;
   /** Paths that must have been asked before the screen is looked at. */
   readonly asks: readonly RegExp[];
-  readonly faults: (evidence: Evidence) => readonly string[];
+  readonly failures: (evidence: Evidence) => readonly string[];
 }
 
 interface Ids {
@@ -59,13 +59,13 @@ const trainerPath = /trainer-reward-by-step$/;
 const heldOutPath = /held-out-reward-by-step$/;
 
 /** Every number in a column is one that was sent. */
-function columnFaults(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
+function columnFailures(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
   return columnOf(text, title, width)
     .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
     .map(cell => `${title} says ${cell}, which was not sent`);
 }
 
-function runFaults({ text, sent }: Evidence): string[] {
+function runFailures({ text, sent }: Evidence): string[] {
   const rows = rowsOf(sent(rewardsPath).at(-1) ?? '', 'trajectory_rewards');
   const found = /mean (so far )?(\S+)(?: of (\d+) graded)?(?:, (\S+) by the rewards listed)?/.exec(text);
   if (!found) return ['the head says no mean'];
@@ -79,25 +79,25 @@ function runFaults({ text, sent }: Evidence): string[] {
     fieldOf(live, 'final_reward_mean'),
     fieldOf(live, 'provisional_reward_mean'),
   ].filter(value => typeof value === 'number');
-  const faults: string[] = [];
+  const failures: string[] = [];
   if (![...own, ofRewards].some(value => standsFor(mean, value))) {
-    faults.push(`mean ${mean} is neither ${ofRewards} by the rewards nor any of ${own.join(', ')} by the service`);
+    failures.push(`mean ${mean} is neither ${ofRewards} by the rewards nor any of ${own.join(', ')} by the service`);
   }
   // What could not be read is in no mean, and that is said.
   const unreadable = Number(/(\d+) rewards? could not be read/.exec(text)?.[1] ?? 0);
   if (listed !== undefined && unreadable === 0 && !standsFor(listed, ofRewards))
-    faults.push(`${listed} by the rewards is ${ofRewards}`);
+    failures.push(`${listed} by the rewards is ${ofRewards}`);
   const differs = ofRewards !== undefined && !standsFor(mean, ofRewards);
   if (differs && graded !== undefined && values.length > 0 && listed === undefined) {
-    faults.push(`mean ${mean} of ${graded} graded hides that the rewards have ${ofRewards}`);
+    failures.push(`mean ${mean} of ${graded} graded hides that the rewards have ${ofRewards}`);
   }
   if (graded !== undefined && values.length > 0 && Number(graded) + unreadable < values.length) {
-    faults.push(`${graded} graded of ${values.length} rewards`);
+    failures.push(`${graded} graded of ${values.length} rewards`);
   }
   const bars = [...text.matchAll(/^. +\S+–\S+ .*?(\d+) *.?$/gm)].map(([, count]) => Number(count));
   const counted = bars.reduce((sum, count) => sum + count, 0);
   if (bars.length > 0 && graded !== undefined && counted !== Number(graded)) {
-    faults.push(`the histogram holds ${counted} of ${graded}`);
+    failures.push(`the histogram holds ${counted} of ${graded}`);
   }
   // A rollout that only one of the two lists has is a row all the same.
   const ids = new Set([
@@ -105,28 +105,28 @@ function runFaults({ text, sent }: Evidence): string[] {
     ...(rows ?? []).flatMap(row => idIn(row, 'trajectory_id')),
   ]);
   const shown = shownRows(text);
-  if (!shown.more && shown.rows !== ids.size) faults.push(`${shown.rows} rows are shown of ${ids.size} rollouts`);
-  return faults;
+  if (!shown.more && shown.rows !== ids.size) failures.push(`${shown.rows} rows are shown of ${ids.size} rollouts`);
+  return failures;
 }
 
-function trainingFaults({ text, sent }: Evidence): string[] {
+function trainingFailures({ text, sent }: Evidence): string[] {
   const progress = parse(sent(trainingProgressPath).at(-1));
   const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
   // All that was sent for the run: where an answer gives it another id, the later ones have another address.
   const curve = sent(trainerPath).flatMap(text => rowsOf(text, 'trainer_rewards') ?? []);
   const steps = new Set(curve.map(row => fieldOf(row, 'step')));
   const found = /step (-?[\d.e+]+)(?: of (-?[\d.e+]+))?/.exec(text.split('\n').slice(0, 4).join('\n'));
-  const faults: string[] = [];
+  const failures: string[] = [];
   if (found) {
     const [, shown = '', of] = found;
-    if (Number(shown) !== done && Number(shown) > steps.size) faults.push(`step ${shown} is not ${String(done)}`);
-    if (of !== undefined && Number(of) !== total) faults.push(`of ${of} is not ${String(total)}`);
+    if (Number(shown) !== done && Number(shown) > steps.size) failures.push(`step ${shown} is not ${String(done)}`);
+    if (of !== undefined && Number(of) !== total) failures.push(`of ${of} is not ${String(total)}`);
   } else if (
     typeof done === 'number' &&
     typeof total === 'number' &&
     !text.includes('is not what this program knows')
   ) {
-    faults.push(`step ${done} of ${total} is not shown`);
+    failures.push(`step ${done} of ${total} is not shown`);
   }
   const held = sent(heldOutPath).flatMap(text => rowsOf(text, 'held_out_rewards') ?? []);
   for (const [name, values] of [
@@ -135,10 +135,10 @@ function trainingFaults({ text, sent }: Evidence): string[] {
   ] as const) {
     const last = new RegExp(`${name} (-?[\\d.e+-]+|none)`).exec(text)?.[1];
     if (last !== undefined && last !== 'none' && !values.some(value => standsFor(last, value))) {
-      faults.push(`${name} ${last} was not sent`);
+      failures.push(`${name} ${last} was not sent`);
     }
   }
-  return [...faults, ...rowFaults(sentRows(sent(checkpointsPath), 'checkpoint_id'), shownRows(text))];
+  return [...failures, ...rowFailures(sentRows(sent(checkpointsPath), 'checkpoint_id'), shownRows(text))];
 }
 
 const ofTrajectories: Check = {
@@ -146,13 +146,13 @@ const ofTrajectories: Check = {
   place: () => ({ view: 'list', resource: 'trajectories' }),
   wrong: trajectoriesPath,
   asks: [trajectoriesPath],
-  faults: ({ text, screen, sent }) => {
+  failures: ({ text, screen, sent }) => {
     const rows = sentRows(sent(trajectoriesPath), 'trajectory_id');
     const rewards = (rows?.rows ?? []).map(row => fieldOf(row, 'reward'));
     return [
-      ...rowFaults(rows, shownRows(text)),
-      ...columnFaults(text, 'REWARD', 7, rewards),
-      ...sectionFaults(screen, 'Trajectories', rows),
+      ...rowFailures(rows, shownRows(text)),
+      ...columnFailures(text, 'REWARD', 7, rewards),
+      ...sectionFailures(screen, 'Trajectories', rows),
     ];
   },
 };
@@ -164,13 +164,13 @@ const checks: readonly Check[] = [
     place: () => ({ view: 'list', resource: 'benchmarks' }),
     wrong: benchmarksPath,
     asks: [benchmarksPath],
-    faults: ({ text, screen, sent }) => {
+    failures: ({ text, screen, sent }) => {
       const rows = sentRows(sent(benchmarksPath), 'bench_id');
       const counts = (rows?.rows ?? []).map(row => fieldOf(row, 'eval_run_count'));
       return [
-        ...rowFaults(rows, shownRows(text)),
-        ...columnFaults(text, 'RUNS', 6, counts),
-        ...sectionFaults(screen, 'Benchmarks', rows),
+        ...rowFailures(rows, shownRows(text)),
+        ...columnFailures(text, 'RUNS', 6, counts),
+        ...sectionFailures(screen, 'Benchmarks', rows),
       ];
     },
   },
@@ -179,13 +179,13 @@ const checks: readonly Check[] = [
     place: () => ({ view: 'list', resource: 'runs' }),
     wrong: runsPath,
     asks: [benchmarksPath, runsPath],
-    faults: ({ text, screen, sent }) => {
+    failures: ({ text, screen, sent }) => {
       const rows = sentRows(sent(runsPath), 'eval_run_id');
       const means = (rows?.rows ?? []).map(row => fieldOf(row, 'reward_mean'));
       return [
-        ...rowFaults(rows, shownRows(text)),
-        ...columnFaults(text, 'MEAN', 7, means),
-        ...sectionFaults(screen, 'Runs', rows),
+        ...rowFailures(rows, shownRows(text)),
+        ...columnFailures(text, 'MEAN', 7, means),
+        ...sectionFailures(screen, 'Runs', rows),
       ];
     },
   },
@@ -194,14 +194,14 @@ const checks: readonly Check[] = [
     place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),
     wrong: /^\/api\/v1\/(?:eval\/[^/]+(?:\/progress|\/trajectory-rewards)?|trajectories.*)$/,
     asks: [runPath, runProgressPath, rewardsPath, trajectoriesPath],
-    faults: runFaults,
+    failures: runFailures,
   },
   {
     name: 'training run',
     place: ({ training }) => ({ view: 'record', resource: 'training', id: training }),
     wrong: /^\/api\/v1\/train\//,
     asks: [trainingProgressPath, checkpointsPath, trainerPath, heldOutPath],
-    faults: trainingFaults,
+    failures: trainingFailures,
   },
 ];
 
@@ -240,7 +240,7 @@ const limitMs = 20_000;
 export interface NumbersResult {
   readonly screen: string;
   readonly mutated: number;
-  readonly faults: readonly Fault[];
+  readonly failures: readonly Failure[];
 }
 
 async function idsOf(baseUrl: string): Promise<Ids> {
@@ -273,7 +273,7 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
       return check.wrong.test(url) && own.chance(0.6) ? mutateJson(text, own, { gentle: true }) : { text, done: [] };
     },
   });
-  const faults: Fault[] = [];
+  const failures: Failure[] = [];
   const unmeant: string[] = [];
   const program = openProgram({
     baseUrl: proxy.baseUrl,
@@ -302,12 +302,12 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
         since = performance.now();
       } else if (performance.now() - since > settledMs) break;
     }
-    const found = [...unmeant, ...check.faults(evidenceOf(screen.text(), proxy))];
+    const found = [...unmeant, ...check.failures(evidenceOf(screen.text(), proxy))];
     const done = proxy.exchanges.flatMap(({ url, done: what }) =>
       what.length > 0 ? [`${url}: ${what.join(', ')}`] : [],
     );
     for (const what of found) {
-      faults.push({
+      failures.push({
         seed,
         what: `${check.name}: ${what}`,
         screen: `${screen.text()}\n${[...new Set(done)].join('\n')}`,
@@ -319,5 +319,5 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
     await local.end();
   }
   const mutated = proxy.exchanges.filter(({ done }) => done.length > 0).length;
-  return { screen: check.name, mutated, faults };
+  return { screen: check.name, mutated, failures };
 }

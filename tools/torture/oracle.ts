@@ -79,7 +79,7 @@ export function standsFor(shown: string, value: unknown): boolean {
  * What is wrong with the number behind a section, which is that of the rows of its list; rows that could not be read are
  * left out where the list says so.
  */
-export function sectionFaults(screen: string, title: string, sent: SentRows | undefined): string[] {
+export function sectionFailures(screen: string, title: string, sent: SentRows | undefined): string[] {
   const found = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(screen);
   if (!found || !sent) return [];
   const [, count, more] = found;
@@ -117,18 +117,18 @@ export function shownRows(text: string): ShownRows {
 }
 
 /** What is wrong with the rows that a table says it has. */
-export function rowFaults(sent: SentRows | undefined, shown: ShownRows): string[] {
+export function rowFailures(sent: SentRows | undefined, shown: ShownRows): string[] {
   if (!sent) return shown.rows === 0 ? [] : [`${shown.rows} rows are shown of an answer that holds none`];
-  const faults: string[] = [];
+  const failures: string[] = [];
   const { rows, unreadable, repeated } = shown;
-  if (rows > sent.ids.size) faults.push(`${rows} rows are shown of ${sent.ids.size} that have an id`);
+  if (rows > sent.ids.size) failures.push(`${rows} rows are shown of ${sent.ids.size} that have an id`);
   const said = rows + unreadable + repeated;
   if (said !== sent.rows.length && !shown.more) {
-    faults.push(
+    failures.push(
       `${rows} shown, ${unreadable} unreadable and ${repeated} repeated rows are not the ${sent.rows.length} sent`,
     );
   }
-  return faults;
+  return failures;
 }
 
 /** The texts of a column, by the position of its title; numbers are right-aligned. */

@@ -189,7 +189,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
       open -= 1;
     });
     response.on('error', () => {});
-    // The service may be gone, and the program may hang up: neither is a fault of the proxy.
+    // The service may be gone, and the program may hang up: neither is a failure of the proxy.
     handle(incoming, response).catch(() => void response.socket?.destroy());
   });
   server.on('clientError', (_error, socket) => socket.destroy());

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Fault, frameFaults } from './judge.ts';
+import { type Failure, frameFailures } from './judge.ts';
 import { calm, type Exchange, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import { memoryOf, openTerminal, program, type Terminal } from './terminal.ts';
@@ -25,7 +25,7 @@ export interface SoakResult {
   readonly requests: number;
   /** Words for the table. */
   readonly rows: readonly (readonly [what: string, words: string])[];
-  readonly faults: readonly Fault[];
+  readonly failures: readonly Failure[];
 }
 
 const rate = 20;
@@ -60,7 +60,7 @@ const middleOf = (values: readonly number[]): number => values.toSorted((a, b) =
 export function growth(
   name: string,
   samples: readonly Sample[],
-): { readonly words: string; readonly faults: readonly string[] } {
+): { readonly words: string; readonly failures: readonly string[] } {
   const third = Math.floor(samples.length / 3);
   const [before, after] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
   const [memory, later] = [before, after].map(part => middleOf(part.map(each => each.memory))) as [number, number];
@@ -71,7 +71,7 @@ export function growth(
   const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
   return {
     words: `${megabytes(memory)} → ${megabytes(later)} MB, ${handles} → ${laterHandles} handles`,
-    faults: [
+    failures: [
       ...(later - memory > mostGrowth ? [`${name} grows: ${megabytes(memory)} MB, then ${megabytes(later)} MB`] : []),
       ...(laterHandles - handles > mostHandles ? [`${name} has ${handles} handles, then ${laterHandles}`] : []),
     ],
@@ -79,12 +79,16 @@ export function growth(
 }
 
 /** What was asked for more often than it may be, over `ms` by the fast clock. */
-export function asking(exchanges: readonly Exchange[], ms: number, runs: number): { words: string; faults: string[] } {
+export function asking(
+  exchanges: readonly Exchange[],
+  ms: number,
+  runs: number,
+): { words: string; failures: string[] } {
   const counts = Map.groupBy(
     exchanges.filter(({ method }) => method === 'GET'),
     ({ url }) => url,
   );
-  const faults: string[] = [];
+  const failures: string[] = [];
   let most = { url: '', share: 0 };
   for (const [url, asked] of counts) {
     const [what, , interval] = intervals.find(([, path]) => path.test(url)) ?? ['anything', /^/, shortest(2_000)];
@@ -92,17 +96,17 @@ export function asking(exchanges: readonly Exchange[], ms: number, runs: number)
     const share = asked.length / allowed;
     if (share > most.share) most = { url, share };
     if (share > 1)
-      faults.push(
+      failures.push(
         `${url} was asked for ${asked.length} times in ${Math.round(ms / 1_000)} s, ${Math.round(allowed)} are due`,
       );
   }
-  return { words: `${Math.round(most.share * 100)} % of what may be (${most.url.slice(0, 60)})`, faults };
+  return { words: `${Math.round(most.share * 100)} % of what may be (${most.url.slice(0, 60)})`, failures };
 }
 
 class Soak {
   readonly #options: SoakOptions;
   readonly #folder = mkdtempSync(join(tmpdir(), 'benchtop-soak-'));
-  readonly #faults: Fault[] = [];
+  readonly #failures: Failure[] = [];
   #terminal: Terminal | undefined;
   #runs = 0;
 
@@ -110,8 +114,8 @@ class Soak {
     this.#options = options;
   }
 
-  #fault(what: string): void {
-    this.#faults.push({ seed, what, screen: this.#terminal?.text() ?? '' });
+  #fail(what: string): void {
+    this.#failures.push({ seed, what, screen: this.#terminal?.text() ?? '' });
   }
 
   #env(): Record<string, string> {
@@ -146,7 +150,7 @@ class Soak {
       columns: 140,
       rows: 40,
       answers: true,
-      onUnmeant: what => this.#fault(`written: ${what}`),
+      onUnmeant: what => this.#fail(`written: ${what}`),
       secrets: [apiKey, secretValue],
     });
     this.#terminal = terminal;
@@ -159,10 +163,10 @@ class Soak {
         services.push(sample(service.pid ?? 0));
       });
       const { columns, rows } = terminal.size();
-      for (const fault of frameFaults(terminal.text(), columns, rows)) this.#fault(fault);
+      for (const failure of frameFailures(terminal.text(), columns, rows)) this.#fail(failure);
       terminal.signal('SIGTERM');
       const { code } = await terminal.ended;
-      if (code !== 143) this.#fault(`it ended with code ${code}`);
+      if (code !== 143) this.#fail(`it ended with code ${code}`);
     } finally {
       terminal.close();
       await proxy.close();
@@ -173,7 +177,7 @@ class Soak {
     const fastMs = (performance.now() - began) * rate;
     const [screen, daemon] = [growth('the screen', screens), growth('the service', services)];
     const asked = asking(proxy.exchanges, fastMs, this.#runs);
-    for (const what of [...screen.faults, ...daemon.faults, ...asked.faults]) this.#fault(what);
+    for (const what of [...screen.failures, ...daemon.failures, ...asked.failures]) this.#fail(what);
     return {
       runs: this.#runs,
       requests: proxy.exchanges.length,
@@ -182,7 +186,7 @@ class Soak {
         ['service', daemon.words],
         ['most often asked', asked.words],
       ],
-      faults: this.#faults,
+      failures: this.#failures,
     };
   }
 
@@ -198,7 +202,7 @@ class Soak {
     const looks = Math.round((this.#options.minutes * 60_000) / rate / lookMs);
     const start = async (path: string, body: object): Promise<void> => {
       const answer = await fetch(`${target}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      if (!answer.ok) this.#fault(`${path} was answered with ${answer.status}`);
+      if (!answer.ok) this.#fail(`${path} was answered with ${answer.status}`);
       this.#runs += 1;
     };
     const model = 'benchtop/reader-large';
@@ -217,7 +221,7 @@ class Soak {
       if (turn % 15 === 0)
         this.#options.onProgress(`${Math.round((turn * lookMs * rate) / 60_000)} minutes of ${this.#options.minutes}`);
     }
-    if (terminal.hasEnded()) this.#fault('the screen ended by itself');
+    if (terminal.hasEnded()) this.#fail('the screen ended by itself');
   }
 }
 

@@ -42,7 +42,7 @@ export const deceivers: readonly string[] = [
 
 /**
  * Words that mean something to a JavaScript object, to SQL, to a path or to a format string. `NaN` and its like are not
- * among them: on a screen they are the program's own fault.
+ * among them: on a screen they are the program's own failure.
  */
 export const names: readonly string[] = [
   '__proto__',

@@ -32,7 +32,7 @@ export const verbs = {
     flags: {
       ...serviceFlags,
       model: { value: 'MODEL', short: 'm', says: 'slug of the base model (default: that of the checkpoint)' },
-      checkpoint: { value: 'CHECKPOINT', short: 'c', says: `go on from ${checkpointWords}` },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', says: `continue from ${checkpointWords}` },
       name: nameFlag,
       option: { value: 'NAME=VALUE', short: 'o', many: true, says: 'an option of the training, e.g. num_steps=20' },
       ...waitFlags,

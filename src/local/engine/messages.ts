@@ -38,7 +38,7 @@ export interface TrainingOrder {
   readonly train: readonly TrainingTask[];
   readonly heldOut: readonly TrainingTask[];
   readonly options: TrainingOptions;
-  /** The committed checkpoint to go on from. */
+  /** The committed checkpoint to resume from. */
   readonly from: { readonly step: number; readonly weights: WeightFile; readonly state: WeightFile } | null;
 }
 

@@ -17,7 +17,7 @@ import { environmentOf, recordOf } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
-/** Checkpoints that training could go on from; of older ones only the weights are kept. */
+/** Checkpoints that training can resume from; of older ones only the weights are kept. */
 const resumable = 2;
 
 export interface TrainingParts {
@@ -40,7 +40,7 @@ export class TrainingRunner {
   readonly #stop: AbortSignal;
   #current: { readonly runId: string; readonly end: AbortController } | undefined;
 
-  /** Once `stop` aborts, the run under way ends after its step, with a checkpoint to go on from. */
+  /** Once `stop` aborts, the run under way ends after its step, with a checkpoint to resume from. */
   constructor(parts: TrainingParts, stop: AbortSignal) {
     this.#parts = parts;
     this.#stop = stop;

@@ -25,7 +25,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** How long the other server may take to answer, and then be silent, in milliseconds. A stream may go on for longer. */
+/** How long the other server may take to answer, and then be silent, in milliseconds. A stream may take longer. */
 const silenceMs = 120_000;
 /** An error page is not read further than this. */
 const longestReason = 2_000;

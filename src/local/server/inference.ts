@@ -138,7 +138,7 @@ export async function answerChat(
   });
 }
 
-/** The event that ends a stream which cannot go on. */
+/** The event that ends a stream that has failed. */
 function brokenOff(error: unknown): string {
   const message = errorMessage(error);
   return JSON.stringify(new ApiError(500, 'api_error', 'internal_error', message).inferenceEnvelope());

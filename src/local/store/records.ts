@@ -119,7 +119,7 @@ export interface CheckpointRow extends Record<string, unknown> {
   training_run_id: string;
   step_index: number;
   base_model_slug: string;
-  /** SHA-256 of the files that hold the weights and what the trainer needs to go on. */
+  /** SHA-256 of the files that hold the weights and what the trainer needs to resume. */
   weights_hash: string;
   state_hash: string;
   created_at: string;

@@ -69,7 +69,7 @@ function isWritten(resource: RememberedResource, written: RememberedResource | u
   return isDeepStrictEqual({ ...resource, seenAt: 0 }, { ...written, seenAt: 0 });
 }
 
-function thingOf(row: Row): RememberedResource {
+function resourceOf(row: Row): RememberedResource {
   const { kind, id, label, status, parent, record, seen_at } = row;
   return {
     kind: String(kind),
@@ -121,7 +121,7 @@ export class SeenResources {
     const ofParent = parent === undefined ? '' : 'and parent = ?';
     const values = [this.#tables.scope, kind, ...(parent === undefined ? [] : [parent])];
     const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
-    return this.#tables.all(sql, ...values).map(thingOf);
+    return this.#tables.all(sql, ...values).map(resourceOf);
   }
 
   since(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
@@ -129,7 +129,7 @@ export class SeenResources {
     const sql =
       'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
     return this.#tables.all(sql, this.#tables.scope, since).map(row => {
-      const { kind, id, label, status, seenAt } = thingOf({ ...row, record: '{}', parent: null });
+      const { kind, id, label, status, seenAt } = resourceOf({ ...row, record: '{}', parent: null });
       return { kind, id, label, status, seenAt };
     });
   }
@@ -141,7 +141,7 @@ export class SeenResources {
   #read(kind: string, id: string): RememberedResource | undefined {
     const sql = 'select * from seen where profile = ? and kind = ? and id = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, kind, id);
-    return row && thingOf(row);
+    return row && resourceOf(row);
   }
 
   forget(kind: string, id: string): void {

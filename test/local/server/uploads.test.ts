@@ -186,7 +186,7 @@ describe('ingest', () => {
     expect((await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body.ready).toBe(true);
   });
 
-  it('names every fault with its place, and stores nothing', async () => {
+  it('names every problem with its place, and stores nothing', async () => {
     const { body: allocated } = await allocate([file('here'), file('never')]);
     await put(allocated.urls[0], 'hello');
     const bad = await ingest(allocated.bench_id, {

@@ -28,10 +28,10 @@ function mouse(): MouseSource & { readonly send: (event: Partial<MouseEvent>) =>
   };
 }
 
-function Inner({ tell }: { tell: (words: string) => void }) {
+function Inner({ report }: { report: (words: string) => void }) {
   const region = useMouseRegion({
-    onClick: (line, times) => tell(`inner ${line} ${times}`),
-    onWheel: lines => tell(`wheel ${lines}`),
+    onClick: (line, times) => report(`inner ${line} ${times}`),
+    onWheel: lines => report(`wheel ${lines}`),
   });
   return (
     <Box ref={region} width={10} height={3}>
@@ -42,20 +42,20 @@ function Inner({ tell }: { tell: (words: string) => void }) {
 
 function Outer({ source, blocked = false }: { source: MouseSource; blocked?: boolean }) {
   const [said, setSaid] = useState<string[]>([]);
-  const tell = (words: string): void => setSaid(before => [...before, words]);
+  const report = (words: string): void => setSaid(before => [...before, words]);
   return (
     <MouseProvider source={source} blocked={blocked}>
-      <Region tell={tell}>{said.join(', ')}</Region>
+      <Region report={report}>{said.join(', ')}</Region>
     </MouseProvider>
   );
 }
 
-function Region({ tell, children }: { tell: (words: string) => void; children: string }) {
-  const region = useMouseRegion({ onClick: line => tell(`outer ${line}`) });
+function Region({ report, children }: { report: (words: string) => void; children: string }) {
+  const region = useMouseRegion({ onClick: line => report(`outer ${line}`) });
   return (
     <Box ref={region} width={60} height={8} flexDirection="column">
       <Text wrap="truncate">{`said: ${children}`}</Text>
-      <Inner tell={tell} />
+      <Inner report={report} />
     </Box>
   );
 }

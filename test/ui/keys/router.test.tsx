@@ -302,18 +302,18 @@ describe('Router', () => {
   it('notifies its listeners only when what is offered changes', () => {
     const { bind } = recorder();
     const keys = router();
-    let told = 0;
+    let calls = 0;
     keys.set('root', undefined, true, false, { bindings: [bind('quit', 'q')] });
     keys.subscribe(() => {
-      told += 1;
+      calls += 1;
     });
     const binding = bind('quit', 'q');
     keys.set('root', undefined, true, false, {
       bindings: [{ ...binding, command: keys.offered()[0]?.binding.command ?? binding.command }],
     });
-    expect(told).toBe(0);
+    expect(calls).toBe(0);
     keys.set('root', undefined, true, false, { bindings: [] });
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
   });
 });
 

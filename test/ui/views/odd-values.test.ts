@@ -1,4 +1,4 @@
-/** Values of a type that nobody expects, in the words of a view. */
+/** Values of an unexpected type, in the words of a view. */
 import { expect, it } from 'vitest';
 import { trainingFacts } from '../../../src/resources/training.ts';
 import { summaryWords } from '../../../src/ui/views/deployments/list.tsx';

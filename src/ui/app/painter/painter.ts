@@ -29,7 +29,7 @@ const synchronizeFrom = 1_024;
 
 /**
  * No more frames than eyes see, whatever the line can take: a few may follow one another closely, as the answers to one
- * key do; of those that go on coming only the newest is sent, so often.
+ * key do; of those that keep coming only the newest is sent, so often.
  */
 const atOnce = 3;
 const gapMs = 30;

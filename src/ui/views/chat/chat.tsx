@@ -85,7 +85,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const talk = useTalk(...useMemory<Talk>('talk'));
-  const beside = useTalk(...useMemory<Talk>('second talk'));
+  const secondTalk = useTalk(...useMemory<Talk>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
   const deployments = useList(deploymentList, 'visible');
@@ -94,13 +94,13 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const first: Side = { talk, settings };
   const sides: readonly Side[] = [
     first,
-    ...(settings.beside ? [{ talk: beside, settings: { ...settings, model: settings.beside } }] : []),
+    ...(settings.secondModel ? [{ talk: secondTalk, settings: { ...settings, model: settings.secondModel } }] : []),
   ];
   const { turns } = talk.conversation;
   const answering = sides.some(side => side.talk.conversation.answering);
   const [knownId, rememberId] = useMemory<string>('id');
   const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
-  useKeptChat({ id, settings }, talk, settings.beside ? beside : undefined);
+  useKeptChat({ id, settings }, talk, settings.secondModel ? secondTalk : undefined);
   const chats = useChats();
   const { remembered } = useWorkbench();
   useEffect(() => rememberId(id), [rememberId, id]);
@@ -128,7 +128,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const copy = useCopy();
   const change = (next: ChatSettings): void => {
     // Who comes in later has heard what was said before.
-    if (next.beside && next.beside !== settings.beside) beside.open(turns);
+    if (next.secondModel && next.secondModel !== settings.secondModel) secondTalk.open(turns);
     setSettings(next);
   };
   const slugs = [...models.rows.map(row => row.model_slug), ...deployed(deployments.rows)];
@@ -172,7 +172,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
             setId(chat.id);
             setSettings(chat.settings);
             talk.open(chat.turns);
-            beside.open(chat.beside ?? []);
+            secondTalk.open(chat.secondTurns ?? []);
           }}
           onClose={close}
         />
@@ -226,7 +226,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const rule = styles.border(glyphs.horizontal.repeat(pane.width));
   const facts: readonly Fact[] = [
     { label: 'model', value: settings.model || 'none yet' },
-    { label: 'second model', value: settings.beside },
+    { label: 'second model', value: settings.secondModel },
     { label: 'system', value: settings.system || 'none' },
     { label: 'temperature', value: settings.temperature ?? 'left to the service' },
     { label: 'top p', value: settings.top_p ?? 'left to the service' },

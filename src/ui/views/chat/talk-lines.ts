@@ -87,7 +87,7 @@ export function openingLines({ model, loaded, error }: Answerer, width: number):
     return [
       ...note(`Nothing has been said to ${model} yet.`),
       ...note('enter sends what is written below; ctrl-o chooses who answers, ctrl-t a system prompt and parameters.'),
-      ...note('esc and H go on with an earlier conversation.'),
+      ...note('esc, then H, continues an earlier conversation.'),
     ];
   }
   const slug = 'ctrl-o takes the slug of a deployed model.';

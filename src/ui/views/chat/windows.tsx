@@ -67,14 +67,14 @@ export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowP
         onChange({
           ...settings,
           model: values['typed']?.trim() || values['listed'] || settings.model,
-          beside: values['beside'] || undefined,
+          secondModel: values['second'] || undefined,
         })
       }
     />
   );
 }
 
-function modelFields({ model, beside = '' }: ChatSettings, slugs: readonly string[]): readonly FieldSpec[] {
+function modelFields({ model, secondModel = '' }: ChatSettings, slugs: readonly string[]): readonly FieldSpec[] {
   const optionsOf = (...known: readonly string[]) =>
     [...new Set(known)].filter(slug => slug !== '').map(slug => ({ value: slug, label: slug }));
   const options = optionsOf(model, ...slugs);
@@ -92,10 +92,10 @@ function modelFields({ model, beside = '' }: ChatSettings, slugs: readonly strin
     },
     {
       kind: 'choice',
-      name: 'beside',
+      name: 'second',
       label: 'Second model (optional)',
-      options: [{ value: '', label: 'none' }, ...optionsOf(beside, ...others, model)],
-      initial: beside,
+      options: [{ value: '', label: 'none' }, ...optionsOf(secondModel, ...others, model)],
+      initial: secondModel,
       help: 'Base against checkpoint, on one prompt.',
     },
   ];
@@ -165,7 +165,7 @@ export interface EarlierWindowProps {
   readonly onClose: () => void;
 }
 
-/** The conversations that were kept, to go on with one. */
+/** The conversations that were kept; one can be continued. */
 export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) {
   return (
     <ChoiceWindow
