@@ -7,7 +7,7 @@ import { RememberedStore } from '../queries/remembered/store.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
-import type { Logger, ServiceOptions, Supervisor } from '../service/options.ts';
+import type { ServiceOptions, Supervisor } from '../service/options.ts';
 import {
   type ConnectionMonitor,
   fixedConnection,
@@ -98,12 +98,13 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): Ser
  *
  * @param moment `start` for a screen, which keeps the service awake; `command` for what asks a few times and ends
  * @param remembered where what is found out about the service is kept; nowhere, where it is missing
+ * @param debug hears of every request and answer
  */
 export function connectTo(
   config: Config,
   moment: 'start' | 'command',
   remembered?: () => RememberedStore,
-  logger?: Logger,
+  debug?: Pick<ServiceOptions, 'logger' | 'tracer'>,
 ): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
@@ -120,7 +121,7 @@ export function connectTo(
       save: found => remembered().setSetting(generationSetting, found),
     };
     const readOnly = config.profile.readOnly.value;
-    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly, logger });
+    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly, ...debug });
     return service;
   };
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);

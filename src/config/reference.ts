@@ -88,7 +88,7 @@ export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_NOTICES'], words: settingsReference.notices, like: '--notices' },
   {
     names: ['BENCHTOP_DEBUG'],
-    words: 'Set to 1 to show the requests of commands on standard error.',
+    words: 'Set to 1 to show the requests and answers of commands on standard error.',
     like: '--debug',
   },
   { names: ['BENCHTOP_ASCII'], words: 'Set to 1 to draw with ASCII characters only.' },

@@ -149,6 +149,7 @@ export const benchmarkEndpoints = {
     auth: 'apiKey',
     body: createUploadBody,
     response: createUploadResult,
+    sensitiveAnswer: ['url', 'headers'],
   }),
   getBenchmarkReadiness: endpoint({
     operation: 'getBenchmarkReadiness',

@@ -258,6 +258,8 @@ export interface Endpoint<
   readonly agent?: 'query' | 'body';
   /** Fields of the body whose values no error, log or history may repeat. */
   readonly sensitive?: readonly string[];
+  /** Fields of the answer, at any depth, that hold a credential, e.g. a signed address. */
+  readonly sensitiveAnswer?: readonly string[];
   /** `slow` does much before it answers; `bulk` sends or gets much, which takes long over a slow line without being silent. */
   readonly pace?: 'slow' | 'bulk';
 }

@@ -12,10 +12,11 @@ import type { Clock } from './clock.ts';
 import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
-import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import { parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
 import { mayHaveWorked, type Outcome } from './retry.ts';
+import { tracedExchange } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
@@ -33,7 +34,7 @@ export interface PreparedCall {
 
 /** What the calls of a service share. */
 export interface CallContext {
-  readonly options: Pick<ServiceOptions, 'userAgent' | 'logger'>;
+  readonly options: Pick<ServiceOptions, 'userAgent' | 'logger' | 'tracer'>;
   readonly connection: Connection;
   readonly credentials: Credentials;
   readonly agents: Agents;
@@ -245,7 +246,12 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
   async #attempt(request: WireRequest, facts: CallFacts): Promise<AttemptResult<Value>> {
     let head: { readonly status: number; readonly requestId: string | undefined } | undefined;
     try {
-      const answer = await exchange(request);
+      const answer = await tracedExchange(request, {
+        tracer: this.#context.options.tracer,
+        endpoint: this.#call.endpoint,
+        body: this.#call.request.shownBody,
+        redact: facts.redact,
+      });
       const { status, headers } = answer;
       head = { status, requestId: requestIdOf(headers, facts.redact) };
       if (status >= 200 && status < 300) return { ...head, ok: true, value: await this.#read(answer, facts) };

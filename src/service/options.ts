@@ -4,6 +4,7 @@ import type { Generation } from '../contract/generation.ts';
 import type { Clock } from './clock.ts';
 import type { Gates } from './gate.ts';
 import type { GenerationMemory } from './generation.ts';
+import type { Tracer } from './trace.ts';
 
 export interface Timeouts {
   /** For the lookup of the name, the connection and TLS together. */
@@ -63,6 +64,7 @@ export interface ServiceOptions {
   readonly agent?: string | undefined;
   readonly userAgent: string;
   readonly logger?: Logger | undefined;
+  readonly tracer?: Tracer | undefined;
   /** The gates of the process, so that all its services share one for each host; by default a service has its own. */
   readonly gates?: Gates | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;

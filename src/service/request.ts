@@ -2,6 +2,7 @@
 
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
+import { hidden } from '../config/redaction.ts';
 import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
 import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
@@ -22,6 +23,8 @@ export interface PreparedRequest {
   /** Path of the endpoint with its placeholders, as this service knows it. */
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
+  /** The body as it may be shown: without the values of what is sensitive. */
+  readonly shownBody: () => string | undefined;
   /** The path, the query or the body names something that may not exist. */
   readonly namesResource: boolean;
 }
@@ -59,6 +62,7 @@ export function prepareRequest(
     urlAt: base => endpointUrl(base, path, names),
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(endpoint, body, input.params))),
+    shownBody: () => body && JSON.stringify(assumptions.body(endpoint, withoutSensitive(endpoint, body), input.params)),
     namesResource:
       pattern.includes('{') ||
       body !== undefined ||
@@ -87,7 +91,7 @@ export function describeRequest(
   assumptions: Assumptions,
   base?: URL,
 ): RequestPreview {
-  const { method, operation, sensitive = [] } = endpoint;
+  const { method, operation } = endpoint;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(assumptions.query(operation, read(endpoint.query, input.query) ?? {}))) {
     if (value !== null && value !== undefined) query.set(name, String(value));
@@ -97,15 +101,18 @@ export function describeRequest(
     .path(endpoint)
     .replace(/\{(\w+)\}/g, (placeholder, name: string) => encodeURIComponent(params.get(name) ?? '') || placeholder);
   const body = endpoint.body && (read(endpoint.body, input.body) ?? {});
-  const shown = body && Object.entries(body).map(([name, value]) => [name, sensitive.includes(name) ? hidden : value]);
   return {
     method,
     path: `${base?.pathname.replace(/\/$/, '') ?? ''}${path}${query.size > 0 ? `?${query}` : ''}`,
-    body: shown && assumptions.body(endpoint, Object.fromEntries(shown), input.params),
+    body: body && assumptions.body(endpoint, withoutSensitive(endpoint, body), input.params),
   };
 }
 
-const hidden = '••••';
+function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, sensitive.includes(name) ? hidden : value]),
+  );
+}
 
 /** The value as its schema reads it, or as it is where it does not fit yet. */
 function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {

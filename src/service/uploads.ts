@@ -11,10 +11,11 @@ import { type AttemptResult, type Destination, limitTime, withRetries } from './
 import type { Sender } from './call-plan.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
-import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
+import { readErrorBody, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
+import { tracedExchange } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, unlocated } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
@@ -49,7 +50,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
   return async (target, source, options = {}) => {
     sender.requireWrites(operation);
     const { clock, gates, connection } = sender;
-    const { logger, userAgent } = service;
+    const { logger, tracer, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
@@ -91,7 +92,8 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
         shorter = true;
       });
       try {
-        return await judge(await exchange({ ...wire, body }), target.path, facts, url, clock.now());
+        const traced = { tracer, endpoint: { operation }, body: () => undefined, redact: facts.redact };
+        return await judge(await tracedExchange({ ...wire, body }, traced), target.path, facts, url, clock.now());
       } catch (error) {
         if (!(error instanceof WireFailure)) throw error;
         if (!shorter) return failed(errorOfFailure(error, facts, timeouts), outcomeOfFailure(error));

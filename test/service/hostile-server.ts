@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createService, type Service } from '../../src/service/index.ts';
 import type { LogLine, ServiceOptions } from '../../src/service/options.ts';
+import type { TraceEvent } from '../../src/service/trace.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -131,11 +132,13 @@ export interface TestService {
   /** The waits between attempts, in milliseconds; none is really waited. */
   readonly waits: readonly number[];
   readonly log: readonly LogLine[];
+  readonly trace: readonly TraceEvent[];
 }
 
 export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}): TestService {
   const waits: number[] = [];
   const log: LogLine[] = [];
+  const trace: TraceEvent[] = [];
   let slept = 0;
   const service = createService({
     baseUrl,
@@ -143,6 +146,7 @@ export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}
     inferenceToken: async () => inferenceToken,
     userAgent: 'benchtop/test',
     logger: line => log.push(line),
+    tracer: event => trace.push(event),
     clock: {
       now: Date.now,
       monotonic: () => slept,
@@ -155,7 +159,7 @@ export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}
     ...options,
   });
   onTestFinished(() => service.close());
-  return { service, waits, log };
+  return { service, waits, log, trace };
 }
 
 /** The error that a promise rejects with. */

@@ -112,12 +112,14 @@ const parrots: [string, Parrot][] = [
 
 it.each(parrots)('%s: the error holds no credential', async (_, parrot) => {
   const server = await hostileServer((response, request) => parrot(known(server))(response, request));
-  const { service, log } = serviceAt(server.url, { timeouts: brief });
+  const { service, log, trace } = serviceAt(server.url, { timeouts: brief });
   for (const call of calls) expectNoLeak(await errorOf(call(service)));
   expect(server.requests.length).toBeGreaterThanOrEqual(calls.length);
   // The service did know them all.
   for (const credential of credentials) expect(known(server)).toContain(credential);
   expectClean(JSON.stringify(log));
+  expect(trace.length).toBeGreaterThan(calls.length);
+  expectClean(JSON.stringify(trace));
 });
 
 it('nor does what is refused, cancelled or out of time here', async () => {

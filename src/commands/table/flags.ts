@@ -49,7 +49,7 @@ export const serviceFlags = {
   },
   readOnly: { says: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
   debug: {
-    says: 'show each request and how it was answered on standard error, without secrets',
+    says: 'show requests and answers with their bodies on standard error, without secrets',
     variable: 'BENCHTOP_DEBUG',
     group: 'service',
   },

@@ -1,0 +1,46 @@
+/** `--debug`: every request and its answer, in lines on standard error. */
+import { readSwitch } from '../config/layers.ts';
+import type { LogLine, ServiceOptions } from '../service/options.ts';
+import type { TraceEvent } from '../service/trace.ts';
+import { counted } from '../text/numbers.ts';
+import type { CommandIo } from './io.ts';
+import type { ServiceFlags } from './table/flags.ts';
+
+/** What hears of the requests of a command, where that is asked for. */
+export function debugOf(
+  { debug }: ServiceFlags,
+  { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
+): Pick<ServiceOptions, 'logger' | 'tracer'> {
+  if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) return {};
+  const show = (lines: readonly string[]): void => note(lines.map(line => `debug: ${line}`).join('\n'));
+  return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
+}
+
+/** What is sent begins with `>`, what is answered with `<`. */
+function linesOf(event: TraceEvent): string[] {
+  const headers = 'headers' in event ? Object.entries(event.headers).map(([name, value]) => `${name}: ${value}`) : [];
+  switch (event.kind) {
+    case 'request':
+      return [`${event.method} ${event.path} (${event.operation})`, ...headers].map(line => `> ${line}`);
+    case 'answer':
+      return [`${event.status} (${event.operation})`, ...headers].map(line => `< ${line}`);
+    case 'body':
+      return event.text.split(/\r?\n/).map(line => `${signs[event.of]} ${line}`);
+    case 'left out':
+      return [`${signs[event.of]} … ${counted(event.bytes, 'byte')} not shown`];
+  }
+}
+
+const signs = { request: '>', answer: '<' } as const;
+
+/** How an attempt ended. */
+function summary({ method, path, operation, status, error, ms, attempt, requestId, retryInMs }: LogLine): string {
+  const answer = [status, error].filter(word => word !== undefined).join(' ');
+  const more = [
+    `${Math.round(ms)} ms`,
+    attempt > 1 ? `attempt ${attempt}` : '',
+    requestId ?? '',
+    retryInMs === undefined ? '' : `again in ${Math.round(retryInMs)} ms`,
+  ];
+  return `${method} ${path} (${operation}): ${answer}, ${more.filter(Boolean).join(', ')}`;
+}
