@@ -16,6 +16,7 @@ import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
+import { asCame } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
@@ -167,7 +168,7 @@ class Lines {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
-    for (const { label, value } of given(facts)) this.say(`${label}: ${String(value)}`);
+    for (const { label, value } of given(facts)) this.say(`${label}: ${asCame(value)}`);
   }
 
   async #follow(number: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** Columns of a table as data, and how wide each is drawn. Pure. */
 
 import type { ExportColumn } from '../text/export.ts';
+import { asCame } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 
 export type Cell = string | number | undefined;
@@ -132,5 +133,5 @@ export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColum
 export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
-  return value === undefined ? '' : String(value);
+  return value === undefined ? '' : asCame(value);
 }

@@ -1,5 +1,6 @@
 /** A record as names and values: what an inspector, `benchtop get` and the line mode say of it. Pure. */
 import type { RunFailure } from '../contract/common.ts';
+import { asCame } from '../text/numbers.ts';
 
 export interface Fact {
   readonly label: string;
@@ -28,10 +29,7 @@ export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): re
 /** The options of a run, one a line. */
 export function optionLines(options: Readonly<Record<string, unknown>> | null | undefined): string {
   return Object.entries(options ?? {})
-    .map(
-      ([name, value]) =>
-        `${name.replaceAll('_', ' ')} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
-    )
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${asCame(value)}`)
     .join('\n');
 }
 

@@ -41,7 +41,7 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
     const [from, to] = [points[index - 1], points[index]];
     if (!from || !to) break;
     const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
-    if (interval.steps <= 0 || interval.ms <= 0) continue;
+    if (!(interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0)) continue;
     intervals.push(interval);
     ms += interval.ms;
     steps += interval.steps;

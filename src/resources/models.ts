@@ -3,11 +3,11 @@ import type { SupportedModel } from '../contract/models.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { modelList } from '../queries/models.ts';
-import { none } from '../text/numbers.ts';
+import { asCame, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
 /** The document does not show the unit of a price: the number is shown as it came. */
-export const price = (value: number | null | undefined): string => (value == null ? none : String(value));
+export const price = (value: number | null | undefined): string => (value == null ? none : asCame(value));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {
   return {

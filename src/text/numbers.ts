@@ -92,6 +92,12 @@ export function pricePerMillion(dollars: Maybe): string {
   return `$${amount}/M`;
 }
 
+/** A value as it came. A number that JSON can write and no computer can hold (`1e999`) is `∞`. */
+export function asCame(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 function infinite(value: number): string {
   return value > 0 ? '∞' : '-∞';
 }

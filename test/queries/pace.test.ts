@@ -1,7 +1,7 @@
 /** How fast a training run advances, and what is said once it does not. */
 import { describe, expect, it } from 'vitest';
 import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
-import type { ProgressPoint } from '../../src/queries/remembered/store.ts';
+import { type ProgressPoint, RememberedStore } from '../../src/queries/remembered/store.ts';
 
 const minute = 60_000;
 
@@ -29,6 +29,14 @@ describe('the pace', () => {
     expect(words([], 0, { completed: undefined })).toBe('');
     expect(words(steady, 0, { total: null })).toBe('2s a step');
     expect(words(steady, 0, { total: 20 })).toBe('2s a step');
+  });
+
+  it('counts no step that a number cannot hold', () => {
+    expect(words(points([2_000, 10], [2_000, Number.POSITIVE_INFINITY]))).toBe('5.0 steps/s');
+    const store = RememberedStore.inMemory('test');
+    for (const [at, steps] of [Number.POSITIVE_INFINITY, 1e308, 3].entries()) store.recordProgress('trn_1', steps, at);
+    expect(store.progressOf('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([3]);
+    store.close();
   });
 
   it('leaves out the time in which nothing could be observed', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, count, difference, none, percent, pricePerMillion, reward } from '../../src/text/numbers.ts';
+import { asCame, bytes, count, difference, none, percent, pricePerMillion, reward } from '../../src/text/numbers.ts';
 
 describe('numbers', () => {
   it('never takes a missing number for zero, nor zero for a missing one', () => {
@@ -38,6 +38,12 @@ describe('numbers', () => {
   it('keeps shares away from nothing and all that they are not', () => {
     const texts = [0.123, 0.5, 1, 0.0001, 0.9999, 1.5, -0.0001].map(percent);
     expect(texts).toEqual(['12.3%', '50%', '100%', '<0.1%', '>99.9%', '150%', '>-0.1%']);
+  });
+
+  it('leaves a value as it came, but for a number that nothing can hold', () => {
+    expect([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asCame)).toEqual(
+      ['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}'],
+    );
   });
 
   it('writes prices', () => {

@@ -28,8 +28,9 @@ export class ProgressPoints {
     return known;
   }
 
-  /** Gives whether that is a new point. */
+  /** Gives whether that is a new point. What is no count of steps is none. */
   record(runId: string, completed_steps: number, at: number): boolean {
+    if (!Number.isSafeInteger(completed_steps)) return false;
     const points = this.of(runId);
     const last = points.at(-1);
     if (last?.completed_steps === completed_steps) return false;
