@@ -1,9 +1,11 @@
 /** What views read of the workbench besides the answers to queries: counts, settings, pins, jobs. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { count as shortCount } from '../text/numbers.ts';
 import type { ResourceRef } from './remembered/store.ts';
+import type { UnfinishedUpload } from './remembered/upload-records.ts';
 import type { Job, JobState } from './uploads/job.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -65,6 +67,30 @@ export function useJob<Kind extends Job<JobState>>(
   const subscribe = useCallback((listener: () => void) => job?.subscribe(listener) ?? (() => {}), [job]);
   useSyncExternalStore(subscribe, () => job?.state);
   return job;
+}
+
+const noUploads: readonly UnfinishedUpload[] = [];
+
+/**
+ * Uploads of benchmarks that stopped before their end, here or in an earlier start of the program, the one begun last first.
+ * None before the first frame has been drawn, and none where they cannot be continued because nothing may be written.
+ */
+export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
+  const { jobs, remembered, readOnly } = useWorkbench();
+  const [found, setFound] = useState(noUploads);
+  useEffect(() => {
+    if (readOnly) return;
+    const read = (): void => {
+      const stopped = remembered.uploads.unfinished().filter(({ folder }) => !jobs.get(folder)?.busy);
+      setFound(before => (isDeepStrictEqual(before, stopped) ? before : stopped));
+    };
+    read();
+    const stops = [remembered.uploads.subscribe(read), ...[...jobs.values()].map(job => job.subscribe(read))];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [jobs, remembered, readOnly]);
+  return found;
 }
 
 /** Says what would be lost, in words, while the caller is on screen; undefined for nothing. */

@@ -93,6 +93,14 @@ export const benchmarkCommands = {
     hint: 'upload',
     writes: true,
   },
+  resume: {
+    id: 'benchmark.resume',
+    title: 'resume the upload that was not finished',
+    keys: ['R'],
+    group: 'Benchmark',
+    hint: 'resume upload',
+    writes: true,
+  },
   build: { id: 'benchmark.build', title: 'build its images', keys: ['b'], group: 'Benchmark', writes: true },
 } as const satisfies CommandTable;
 

@@ -17,15 +17,40 @@ export interface UploadRecord {
   readonly manifest: string | undefined;
 }
 
+/** An upload that can be continued. */
+export interface UnfinishedUpload {
+  readonly folder: string;
+  readonly benchId: string;
+}
+
 /** Records of uploads that were not continued for so long are dropped. */
 const keptMs = 90 * 24 * 60 * 60_000;
 
 /** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs no other. */
 export class UploadRecords {
   readonly #tables: Tables;
+  readonly #listeners = new Set<() => void>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
+  }
+
+  /** The listener hears of records that this program begins and forgets. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** What can be continued, here or begun by another program; the one begun last first. */
+  unfinished(): UnfinishedUpload[] {
+    const sql = 'select folder, bench_id from uploads where profile = ? order by begun_at desc, folder';
+    return this.#tables
+      .all(sql, this.#tables.scope)
+      .map(({ folder, bench_id }) => ({ folder: String(folder), benchId: String(bench_id) }));
   }
 
   get(folder: string): UploadRecord | undefined {
@@ -60,6 +85,7 @@ export class UploadRecords {
     }
     const sql = 'insert into uploads (profile, folder, bench_id, phase, begun_at) values (?, ?, ?, ?, ?)';
     this.#tables.run(sql, this.#tables.scope, folder, benchId, 'sending', now);
+    this.#changed();
   }
 
   setPhase(folder: string, benchId: string, phase: RecordPhase, manifest?: string): void {
@@ -80,5 +106,6 @@ export class UploadRecords {
     for (const table of ['upload_files', 'uploads']) {
       this.#tables.run(`delete from ${table} where profile = ? and folder = ?`, this.#tables.scope, folder);
     }
+    this.#changed();
   }
 }

@@ -6,13 +6,18 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { describeIssues } from '../../contract/issues.ts';
 import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
-import { errorMessage } from '../../text/errors.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 
 export const manifestName = 'manifest.json';
 
 /** A folder that cannot be uploaded as it is: which file, and why. Nothing was sent. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
+
+  /** Whether there is no such folder. */
+  get isMissing(): boolean {
+    return errorCode(this.cause) === 'ENOENT';
+  }
 }
 
 export interface LocalFile {
@@ -51,7 +56,7 @@ export const markOf = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): 
  */
 export async function planUpload(path: string): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
-    throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`);
+    throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`, { cause: error });
   });
   const { manifest, mark } = await readManifest(join(folder, manifestName));
   const hidden: string[] = [];

@@ -92,6 +92,11 @@ export class BenchmarkUpload extends Job<UploadState> {
     return this.#isTaken;
   }
 
+  /** Whether it is recorded how far it came, for another run. */
+  get isBegun(): boolean {
+    return this.#sent.benchId !== undefined;
+  }
+
   /** Forgets what was begun: the next run sends everything and makes a new benchmark. */
   startOver(): void {
     if (this.busy) return;

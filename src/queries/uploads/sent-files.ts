@@ -6,8 +6,10 @@ import { type LocalFile, markOf } from './benchmark-plan.ts';
 const flushFiles = 32;
 const flushMs = 500;
 
+type Records = Pick<UploadRecords, 'get' | 'files' | 'begin' | 'setPhase' | 'note' | 'forget'>;
+
 export class SentFiles {
-  readonly #records: Pick<UploadRecords, keyof UploadRecords>;
+  readonly #records: Records;
   readonly #folder: string;
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
@@ -20,7 +22,7 @@ export class SentFiles {
   #unwritten: [path: string, mark: string][] = [];
   #flushedAt = 0;
 
-  constructor(records: Pick<UploadRecords, keyof UploadRecords>, folder: string) {
+  constructor(records: Records, folder: string) {
     this.#records = records;
     this.#folder = folder;
   }

@@ -127,6 +127,14 @@ export const uploadCommands = {
     hint: 'new benchmark',
     writes: true,
   },
+  discard: {
+    id: 'upload.discard',
+    title: 'forget what was sent; it is not offered to be resumed',
+    keys: ['d'],
+    group: 'Upload',
+    hint: 'forget',
+    writes: true,
+  },
   open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group: 'Upload', hint: 'open' },
   saveFailures: {
     id: 'upload.save-failures',

@@ -1,7 +1,6 @@
 /** The parts of an upload that need no service: the table of its files, its record, the names in a refusal. */
 import { describe, expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import type { UploadRecords } from '../../../src/queries/remembered/upload-records.ts';
 import { FileTable } from '../../../src/queries/uploads/file-table.ts';
 import { pathsNamedIn } from '../../../src/queries/uploads/local-files.ts';
 import { SentFiles } from '../../../src/queries/uploads/sent-files.ts';
@@ -31,7 +30,7 @@ describe('the record of an upload', () => {
   it('is written once for each file that is sent, however many there are', () => {
     const store = RememberedStore.inMemory('test');
     let rows = 0;
-    const counting: Pick<UploadRecords, keyof UploadRecords> = {
+    const counting: ConstructorParameters<typeof SentFiles>[0] = {
       get: folder => store.uploads.get(folder),
       files: (folder, id) => store.uploads.files(folder, id),
       begin: (folder, id) => store.uploads.begin(folder, id),

@@ -1,8 +1,11 @@
 /** The benchmarks of the organization. */
 import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
+import type { UnfinishedUpload } from '../../../queries/remembered/upload-records.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { useUnfinishedUploads } from '../../../queries/use-workbench.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
+import { counted } from '../../../text/numbers.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -37,21 +40,36 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   );
 }
 
+/** Says which upload was not finished, and by which key it is resumed. */
+function unfinishedWords(
+  [last, ...others]: readonly UnfinishedUpload[],
+  advise: ReturnType<typeof useAdvise>,
+): readonly string[] {
+  if (!last) return [];
+  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
+  const words = `The upload of ${last.folder}${more} was not finished. What was sent is kept`;
+  return [`${words}${advise({ command: benchmarkCommands.resume, words: 'resumes it' })}`];
+}
+
 export function BenchmarksView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const actions = useBenchmarkActions();
+  const advise = useAdvise();
+  const unfinished = useUnfinishedUploads();
+  const [last] = unfinished;
+  const upload = (folder?: string) => () =>
+    shell.showOverlay({ id: 'upload', render: close => <StartBenchmarkUpload folder={folder} onClose={close} /> });
   return (
     <ResourceListView
       resource={benchmarks}
       place={place}
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
       bindings={[
-        {
-          command: benchmarkCommands.upload,
-          run: () => shell.showOverlay({ id: 'upload', render: close => <StartBenchmarkUpload onClose={close} /> }),
-        },
+        { command: benchmarkCommands.upload, run: upload() },
+        { command: benchmarkCommands.resume, enabled: last !== undefined, run: upload(last?.folder) },
       ]}
       actions={actions}
+      notes={unfinishedWords(unfinished, advise)}
     />
   );
 }

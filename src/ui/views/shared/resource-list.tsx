@@ -58,6 +58,8 @@ export interface ResourceListProps<Row> {
   readonly join?: (rows: readonly Row[]) => readonly Row[];
   /** Ids of columns whose every value is known by that, also while the list has not been read whole. */
   readonly joined?: readonly string[];
+  /** Sentences below the rows, besides those about the list itself. */
+  readonly notes?: readonly string[];
   /** Lines above the table, for a list that is part of something larger. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
   /** What went wrong as the header says it, so that its request id can be copied. */
@@ -134,7 +136,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const loaded = list.loaded || rows.length > 0;
   const error = list.error ?? list.pageError;
   const errorLines = error ? errorHeight : 0;
-  const notes = listNotes(list).flatMap(note => {
+  const notes = [...(props.notes ?? []), ...listNotes(list)].flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
     return [` ${theme.glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });

@@ -134,6 +134,14 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
         },
       },
       {
+        command: uploadCommands.discard,
+        enabled: !job.busy && phase !== 'done' && job.isBegun,
+        run: () => {
+          job.startOver();
+          shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The folder is as it was' });
+        },
+      },
+      {
         command: uploadCommands.agent,
         enabled: !job.busy && phase !== 'done',
         run: () => shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} onClose={close} /> }),

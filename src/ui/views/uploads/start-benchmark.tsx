@@ -1,7 +1,7 @@
 /** Chooses the folder of a benchmark, reads it, and opens its upload. */
 
-import { useState } from 'react';
-import { manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
+import { useEffect, useState } from 'react';
+import { FolderError, manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
 import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
@@ -16,14 +16,20 @@ type Step =
   | { readonly kind: 'reading' }
   | { readonly kind: 'failed'; readonly error: Error };
 
-export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void }) {
+export interface StartBenchmarkUploadProps {
+  /** A folder whose upload is to be resumed; chosen on the screen where it is missing. */
+  readonly folder?: string | undefined;
+  readonly onClose: () => void;
+}
+
+export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadProps) {
   const shell = useShell();
   const workbench = useWorkbench();
-  const [step, setStep] = useState<Step>({ kind: 'choosing' });
-  if (step.kind !== 'choosing') {
-    const error = step.kind === 'failed' ? step.error : undefined;
-    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
-  }
+  const [step, setStep] = useState<Step>({ kind: folder === undefined ? 'choosing' : 'reading' });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the folder is read once
+  useEffect(() => {
+    if (folder !== undefined) void choose(folder);
+  }, []);
   const choose = async (path: string): Promise<void> => {
     setStep({ kind: 'reading' });
     try {
@@ -35,9 +41,16 @@ export function StartBenchmarkUpload({ onClose }: { readonly onClose: () => void
       onClose();
       shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });
     } catch (error) {
-      setStep({ kind: 'failed', error: asError(error) });
+      const isGone = path === folder && error instanceof FolderError && error.isMissing;
+      if (isGone) workbench.remembered.uploads.forget(path);
+      const gone = `There is no folder ${path} any more, so that its upload cannot be resumed. It is no longer listed.`;
+      setStep({ kind: 'failed', error: isGone ? new Error(gone) : asError(error) });
     }
   };
+  if (step.kind !== 'choosing') {
+    const error = step.kind === 'failed' ? step.error : undefined;
+    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
+  }
   return (
     <PathPicker
       title="The folder of a benchmark"

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { RememberedStore } from '../../../../src/queries/remembered/store.ts';
 import { addJob } from '../../../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
 import { Workbench } from '../../../../src/queries/workbench.tsx';
@@ -19,6 +20,7 @@ import {
   benchmarksOf,
   type Folder,
   folderOf,
+  nameOf,
   remembered,
   task,
   uploadOf,
@@ -192,5 +194,106 @@ describe('jobs that have ended', () => {
     expect(jobs.has('busy')).toBe(true);
     expect(jobs.has('job 99')).toBe(true);
     expect(jobs.has('job 0')).toBe(false);
+  });
+});
+
+describe('an upload that was not finished', () => {
+  /** The program at its benchmarks, as it is started again with what was remembered. */
+  function openBenchmarks(memory: RememberedStore, { readOnly = false, connect = async () => service } = {}) {
+    const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory, readOnly });
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} />,
+      { columns: 120, rows: 30 },
+    );
+    onTestFinished(() => {
+      screen.close();
+      workbench.close();
+    });
+    return screen;
+  }
+
+  /** An upload that the line cut in its second file. */
+  async function cut() {
+    const folder = folderOf(3);
+    const memory = remembered();
+    const upload = await uploadOf(folder, memory());
+    const dead = new NetworkError('The line is cut.', {});
+    const failing = around(service, (call, name, go) =>
+      call === 'put' && name !== nameOf(0) ? Promise.reject(dead) : go(),
+    );
+    await upload.run(async () => failing);
+    expect(upload.state).toMatchObject({ phase: 'failed', sentFiles: 1 });
+    return { folder, memory };
+  }
+  const words = 'The upload of';
+
+  it('is mentioned by the next start, is resumed by one key, and is not mentioned then', async () => {
+    const { folder, memory } = await cut();
+    const screen = openBenchmarks(memory());
+    await screen.waitFor('R resumes it');
+    expect(screen.text()).toContain(words);
+    await screen.press('R');
+    await screen.waitFor('1 of 3 files sent before: enter continues');
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+    expect(benchmarksOf(local.folder, folder.label)).toHaveLength(1);
+    await screen.press('esc');
+    await screen.waitFor('▸ ');
+    expect(screen.text()).not.toContain(words);
+    const next = openBenchmarks(memory());
+    await next.waitFor(folder.label);
+    expect(next.text()).not.toContain(words);
+  });
+
+  it('is not mentioned while it goes on, and is again where it fails', async () => {
+    const { memory } = await cut();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const slow = around(service, async (call, _, go) => {
+      if (call !== 'put') return go();
+      asked.resolve();
+      await answer.promise;
+      throw new NetworkError('The line is cut.', {});
+    });
+    const screen = openBenchmarks(memory(), { connect: async () => slow });
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('sent before: enter continues');
+    await screen.press('enter');
+    await asked.promise;
+    await screen.press('esc');
+    await screen.waitFor('ready to launch');
+    expect(screen.text()).not.toContain(words);
+    answer.resolve();
+    await screen.waitFor('R resumes it');
+  });
+
+  it('is forgotten where the user says so, and where its folder is gone', async () => {
+    const { memory } = await cut();
+    const screen = openBenchmarks(memory());
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('sent before: enter continues');
+    await screen.press('d');
+    await screen.waitFor('not sent yet');
+    await screen.press('esc');
+    await screen.waitFor('ready to launch');
+    expect(screen.text()).not.toContain(words);
+
+    const gone = await cut();
+    rmSync(gone.folder.path, { recursive: true });
+    const other = openBenchmarks(gone.memory());
+    await other.waitFor('R resumes it');
+    await other.press('R');
+    await other.waitFor('There is no folder');
+    await other.press('esc');
+    expect(other.text()).not.toContain(words);
+  });
+
+  it('is not mentioned where nothing may be written', async () => {
+    const { memory } = await cut();
+    const screen = openBenchmarks(memory(), { readOnly: true });
+    await screen.waitFor('ready to launch');
+    expect(screen.text()).not.toContain(words);
   });
 });
