@@ -8,7 +8,7 @@ import type { Screen, ScreenOptions } from '../../screen.ts';
 import { openProgram, type Rig } from './rig.tsx';
 
 /** Several polls pass in a moment. */
-const often = { focusedMs: 20, visibleMs: 60 };
+export const often = { focusedMs: 20, visibleMs: 60 };
 const bench = { bench_id: 'bench_1', label: 't-words', eval_run_count: 2 };
 
 export interface World extends ScriptedService {
