@@ -136,8 +136,11 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
     press: async (...keys) => {
       for (const key of keys) {
         stdin.write(bytesOf(key));
-        // Ink waits this long to see whether an escape begins a sequence.
-        if (key === 'esc') await new Promise(resolve => setTimeout(resolve, escapeMs));
+        // Ink waits this long, from when it has read an escape, to see whether it begins a sequence.
+        if (key === 'esc') {
+          await settle();
+          await new Promise(resolve => setTimeout(resolve, escapeMs));
+        }
         await settle();
       }
     },

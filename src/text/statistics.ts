@@ -19,7 +19,10 @@ function ordered(values: Iterable<number>): Float64Array {
 export function mean(values: readonly number[]): number | undefined {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return undefined;
-  return finite.reduce((sum, value) => sum + value, 0) / finite.length;
+  const sum = finite.reduce((total, value) => total + value, 0);
+  // The sum of what is finite may be too large for a number, its mean is not.
+  if (!Number.isFinite(sum)) return finite.reduce((total, value) => total + value / finite.length, 0);
+  return sum / finite.length;
 }
 
 /**
@@ -128,6 +131,7 @@ export function pairedDifference(
   const squares = differences.reduce((sum, value) => sum + (value - average) ** 2, 0);
   const error = Math.sqrt(squares / (length - 1) / length);
   const reach = tQuantile(1 - (1 - confidence) / 2, length - 1) * error;
+  if (!Number.isFinite(average - reach) || !Number.isFinite(average + reach)) return { count: length, mean: average };
   return { count: length, mean: average, interval: [average - reach, average + reach] };
 }
 

@@ -20,6 +20,16 @@ describe('mean and quantile', () => {
     expect(mean([1, Number.NaN, 3])).toBe(2);
   });
 
+  it('stay finite where the sum of the values is too large for a number', () => {
+    expect(mean([1.6e308, 1.6e308])).toBe(1.6e308);
+    expect(
+      pairedDifference([
+        [0, 1.6e308],
+        [1.6e308, 0],
+      ]),
+    ).toEqual({ count: 2, mean: 0 });
+  });
+
   it('summarise numerically, not by text order', () => {
     expect(summarise([100, 9, 20])).toEqual({ count: 3, mean: 43, p50: 20, p95: 92, minimum: 9, maximum: 100 });
   });
