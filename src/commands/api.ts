@@ -1,7 +1,6 @@
 /** `benchtop api`: any operation of the contract, by its name or its path. */
 
 import { readFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
 import type * as z from 'zod/mini';
 import type { Endpoint, Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
@@ -10,7 +9,7 @@ import { readPages } from '../service/pagination.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import type { CommandIo } from './io.ts';
+import { type CommandIo, readInput } from './io.ts';
 import { filtered, recordText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -82,7 +81,7 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
 }
 
 async function readBody(given: string, io: CommandIo): Promise<string> {
-  if (given === '-') return readAll(io.input);
+  if (given === '-') return readInput(io);
   if (!given.startsWith('@')) return given;
   const path = given.slice(1);
   return readFile(path, 'utf8').catch((error: unknown) => {

@@ -1,6 +1,5 @@
 /** The commands that change what is there: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
-import { text as readAll } from 'node:stream/consumers';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
 import { promote, undeploy, unpromote } from '../queries/deployments.ts';
@@ -14,7 +13,7 @@ import { type ActFlags, confirm, printRequests } from './act.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
-import type { CommandIo } from './io.ts';
+import { type CommandIo, readInput } from './io.ts';
 import { printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
@@ -140,7 +139,7 @@ export async function setSecret({ args: [name = ''], flags }: Given<'secret set'
     if (!flags.dryRun) context.service.requireWrites();
     if (io.input.isTTY && !flags.dryRun) io.note(`Type the value of ${name}, then enter and ctrl-d.`);
     // The end of its last line is not part of it.
-    const value = flags.dryRun ? '' : (await readAll(io.input)).replace(/\r?\n$/, '');
+    const value = flags.dryRun ? '' : (await readInput(io)).replace(/\r?\n$/, '');
     const input = { name, value, description: flags.description };
     if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
     if (value === '')

@@ -1,7 +1,6 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and writes the answer as it comes. */
 
 import { createInterface } from 'node:readline';
-import { text as readAll } from 'node:stream/consumers';
 import type { ChatMessage } from '../contract/inference.ts';
 import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatRequest } from '../service/chat.ts';
@@ -9,7 +8,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import type { CommandIo } from './io.ts';
+import { type CommandIo, readInput } from './io.ts';
 import { recordText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -63,14 +62,33 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
       said.push(question, { role: 'assistant', content: answered });
     };
 
-    if (words.length > 0 || !io.input.isTTY) {
-      const piped = io.input.isTTY ? '' : (await readAll(io.input)).trim();
-      const asked = [words.join(' '), piped].filter(Boolean).join('\n\n');
-      if (asked === '') throw new CommandError('There is no text to ask with.');
-      await answer(asked, signal);
-    } else await talk(io, answer);
+    if (words.length > 0 || !io.input.isTTY) await answer(await textToAsk(words, io), signal);
+    else await talk(io, answer);
     return exitCodes.done;
   });
+}
+
+/** How long a text waits for what is piped in. */
+const pipeMs = 10_000;
+
+/**
+ * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that nobody writes to or
+ * closes: where the words ask something by themselves, it is waited for only so long. `-` behind them waits for its end.
+ *
+ * @throws CommandError where there is no text
+ */
+async function textToAsk(words: readonly string[], io: CommandIo): Promise<string> {
+  const waits = words.at(-1) === '-';
+  const own = (waits ? words.slice(0, -1) : words).join(' ');
+  const piped = io.input.isTTY && !waits ? '' : await readInput(io, waits || own === '' ? undefined : pipeMs);
+  if (piped === undefined) {
+    io.note(
+      `Nothing was piped in within ${pipeMs / 1000} seconds: asking without it. Put - behind the text to wait for it, or add < /dev/null where nothing is to come.`,
+    );
+  }
+  const asked = [own, piped?.trim()].filter(Boolean).join('\n\n');
+  if (asked === '') throw new CommandError('There is no text to ask with.');
+  return asked;
 }
 
 /** Question after question. Ctrl-c stops an answer, and ends the talk where there is none. */

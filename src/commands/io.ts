@@ -37,6 +37,45 @@ export function stopWriting(error: NodeJS.ErrnoException): never {
   process.exit(exitCodes.failed);
 }
 
+type Input = Pick<CommandIo, 'input' | 'signal'>;
+
+/**
+ * The text of the input, to its end.
+ *
+ * @param waitMs how long to wait for the first of it: undefined where none has come by then. The input is closed then, so that
+ * it does not keep the process from ending
+ * @throws AbortError once the user interrupts
+ */
+export function readInput(io: Input): Promise<string>;
+export function readInput(io: Input, waitMs: number | undefined): Promise<string | undefined>;
+export async function readInput({ input, signal }: Input, waitMs?: number): Promise<string | undefined> {
+  let text = '';
+  let gaveUp = false;
+  const stop = (): void => void input.destroy(signal.reason);
+  const timer =
+    waitMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          gaveUp = true;
+          input.destroy();
+        }, waitMs);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    for await (const part of input.setEncoding('utf8')) {
+      clearTimeout(timer);
+      text += part;
+    }
+    return text;
+  } catch (error) {
+    if (gaveUp) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** The process's own input and output. Each stream is opened when it is first used, which takes Node some milliseconds. */
 export function processIo(): CommandIo {
   const interrupt = new AbortController();

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
-import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -112,14 +111,6 @@ describe('streams', () => {
       'CommandError',
     );
     expect(JSON.parse((await cli('watch', ['--json'])).notes)).toEqual({ note: 'Nothing runs.' });
-  });
-
-  it('what is piped into chat is appended to its text', async () => {
-    const answers = json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] });
-    const server = await hostileServer(answers);
-    await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['m', 'explain', 'this:'], { input: 'some context\n' });
-    const [sent] = server.requests.map(({ body }) => JSON.parse(body));
-    expect(sent.messages.at(-1).content).toBe('explain this:\n\nsome context');
   });
 });
 

@@ -82,7 +82,7 @@ first word may say of which kind they are. Without an id: all that runs or is pi
   chat: spec({
     summary: 'ask a model, or talk with it',
     about:
-      'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line.',
+      'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line. A text waits 10 seconds for what is piped in; with - behind it, until its end.',
     args: [{ name: 'MODEL' }, { name: 'TEXT', many: true, optional: true }],
     takesText: true,
     flags: {

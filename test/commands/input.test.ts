@@ -1,0 +1,73 @@
+/** Standard input: read to its end, waited for no longer than it makes sense, and let go at an interruption. */
+import { PassThrough, Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { readInput } from '../../src/commands/io.ts';
+import { serviceDouble } from '../service/double.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const { signal } = new AbortController();
+
+describe('reading the input', () => {
+  it('gives all of it, characters that lie across pieces too', async () => {
+    const bytes = Buffer.from('größer\n');
+    const input = Readable.from([bytes.subarray(0, 3), bytes.subarray(3)], { objectMode: false });
+    expect(await readInput({ input, signal })).toBe('größer\n');
+  });
+
+  it('gives up on a pipe to which nothing is written, and closes it', async () => {
+    const input = new PassThrough();
+    expect(await readInput({ input, signal }, 1)).toBeUndefined();
+    expect(input.destroyed).toBe(true);
+  });
+
+  it('waits for the end of what has begun', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const input = new PassThrough();
+      const read = readInput({ input, signal }, 1_000);
+      input.write('first ');
+      await new Promise(setImmediate);
+      vi.advanceTimersByTime(60_000);
+      input.end('last');
+      expect(await read).toBe('first last');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('ends when the user interrupts', async () => {
+    const stop = new AbortController();
+    const read = readInput({ input: new PassThrough(), signal: stop.signal });
+    stop.abort();
+    await expect(read).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('chat', () => {
+  const asked = async (words: readonly string[], input: string) => {
+    const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }));
+    const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['m', ...words], { input });
+    expect(code).toBe(exitCodes.done);
+    return server.requests.map(({ body }) => JSON.parse(body).messages.at(-1).content);
+  };
+
+  it.each([
+    [['explain', 'this:'], 'some context\n', 'explain this:\n\nsome context'],
+    [['explain', '-'], 'some context\n', 'explain\n\nsome context'],
+    [['-'], 'some context\n', 'some context'],
+    [[], 'some context\n', 'some context'],
+    [['hello'], '', 'hello'],
+  ])('asks %j with what is piped in', async (words, input, content) => {
+    expect(await asked(words, input)).toEqual([content]);
+  });
+
+  it('asks nothing where there is no text', async () => {
+    const { url, requests } = await serviceDouble();
+    const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+    for (const words of [['m'], ['m', '-'], ['m', '']])
+      expect((await cli('chat', words, { input: ' \n' })).code).toBe(exitCodes.usage);
+    expect(requests).toEqual([]);
+  });
+});
