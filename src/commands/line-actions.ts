@@ -5,28 +5,31 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
+import type { RememberedStore } from '../queries/remembered/store.ts';
 import { cancelTraining, lastDeployable, startTraining } from '../queries/training.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { slugOf } from '../resources/deployments.ts';
 
 export type Ask = (question: string, usual?: string) => Promise<string>;
 
-/** Gives what is to be said when it is done. */
-type Act<Row> = (row: Row, service: Service, ask: Ask) => Promise<string>;
+/** Gives what is to be said when it is done. What it starts is remembered, so that the next has another name. */
+type Act<Row> = (row: Row, service: Service, ask: Ask, memory: RememberedStore) => Promise<string>;
 
 const nameOf = (benchmark: Benchmark): string => benchmark.label ?? benchmark.bench_id;
 
-const evaluate: Act<Benchmark> = async (row, service, ask) => {
+const evaluate: Act<Benchmark> = async (row, service, ask, memory) => {
   const model_slug = await ask('Model');
-  const display_name = await ask('Name of the run', `${nameOf(row)} baseline`);
+  const display_name = await ask('Name of the run', memory.freeName('run', `${nameOf(row)} baseline`));
   const run = await startEvaluation(service, { bench_id: row.bench_id, model_slug, display_name });
+  memory.see([{ kind: 'run', id: run.eval_run_id, label: display_name, parent: row.bench_id }]);
   return `Started ${run.eval_run_id}. Say runs to hear of it.`;
 };
 
-const train: Act<Benchmark> = async (row, service, ask) => {
+const train: Act<Benchmark> = async (row, service, ask, memory) => {
   const base_model_slug = await ask('Model');
-  const display_name = await ask('Name of the run', `${nameOf(row)} training`);
+  const display_name = await ask('Name of the run', memory.freeName('training', `${nameOf(row)} training`));
   const run = await startTraining(service, { bench_id: row.bench_id, base_model_slug, display_name });
+  memory.see([{ kind: 'training', id: run.training_run_id, label: display_name, parent: row.bench_id }]);
   return `Started ${run.training_run_id}. Say training to hear of it.`;
 };
 

@@ -211,7 +211,8 @@ class Lines {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;
     }
-    this.say(await act(row as never, service, (question, usual) => this.#ask(question, usual)));
+    const { remembered } = this.#session.workbench;
+    this.say(await act(row as never, service, (question, usual) => this.#ask(question, usual), remembered));
   }
 
   async #chat(model: string): Promise<void> {

@@ -53,7 +53,8 @@ export const startEvaluation = action(
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: true,
-    starts: ({ eval_run_id, display_name }, { bench_id }) => {
+    starts: ({ eval_run_id, display_name: given }, { bench_id, display_name: asked }) => {
+      const display_name = given ?? asked;
       // The answer says no status: the run is pending until it is read.
       const record = { eval_run_id, display_name, bench_id, status: 'pending' };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };

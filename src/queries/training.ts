@@ -55,7 +55,11 @@ export function observeTraining(run: ProgressedRun): Observation {
 
 export const startTraining = action(
   (service, body: StartTrainingBody, options) => service.call('startTraining', { body }, options),
-  { touches: [trainingKeys.all], keyed: true, starts: run => observeTraining(run) },
+  {
+    touches: [trainingKeys.all],
+    keyed: true,
+    starts: (run, asked) => observeTraining({ ...run, display_name: run.display_name ?? asked.display_name }),
+  },
 );
 
 /** Asks a run to stop: it ends after its step. */

@@ -150,9 +150,11 @@ it('--debug shows each request, and nothing that is secret', async () => {
 
 it('lines that are piped into the line mode answer its questions', async () => {
   const { code, out } = await cli('--lines', [], {
-    input: 'benchmarks\nevaluate 1\nbenchtop/tutor-base\npiped run\nquit\n',
+    input: `benchmarks\nevaluate 1\nbenchtop/tutor-base\npiped run\n${'evaluate 1\nbenchtop/tutor-base\n\n'.repeat(2)}quit\n`,
   });
   expect(code).toBe(exitCodes.done);
+  // What is started without a name is distinguished from what was started before.
+  expect(out).toMatch(/enter for t-words baseline\).*enter for t-words baseline 2\)/s);
   expect(out).toMatch(/Model: .*Started evr_\w+/s);
   expect((await cli('list', ['runs', '--field', 'display_name'])).out).toContain('piped run');
   const cut = await cli('--lines', [], { input: 'benchmarks\nevaluate 1\n' });

@@ -124,6 +124,13 @@ export class SeenResources {
     return this.#tables.all(sql, ...values).map(resourceOf);
   }
 
+  /** What those of a kind are called. */
+  labels(kind: string): Set<string> {
+    this.flush();
+    const sql = 'select label from seen where profile = ? and kind = ?';
+    return new Set(this.#tables.all(sql, this.#tables.scope, kind).map(({ label }) => String(label)));
+  }
+
   since(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
     this.flush();
     const sql =

@@ -122,6 +122,14 @@ export class RememberedStore {
     return this.#seen.list(kind, parent);
   }
 
+  /** A name for one more of a kind: `base`, or `base 2`, or the first number after it that none of those seen has. */
+  freeName(kind: string, base: string): string {
+    const taken = this.#seen.labels(kind);
+    let name = base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base} ${number}`;
+    return name;
+  }
+
   /** What was seen since then, without the records, those seen last first. */
   seenSince(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
     return this.#seen.since(since);

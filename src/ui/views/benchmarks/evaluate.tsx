@@ -1,10 +1,12 @@
 /** The form that starts an evaluation. */
 
+import { useState } from 'react';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import { startEvaluation } from '../../../queries/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -33,11 +35,15 @@ function checkCheckpoint(value: string): string | undefined {
 
 export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
   const shell = useShell();
+  const { remembered } = useWorkbench();
   const models = useList(modelList, 'visible');
+  const label = benchmark.label ?? benchmark.bench_id;
+  const [name] = useState(() =>
+    remembered.freeName('run', checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`),
+  );
   if (!models.loaded && !models.error && !checkpoint?.model) {
     return <NoticeWindow title="Evaluate" onClose={onClose} />;
   }
-  const label = benchmark.label ?? benchmark.bench_id;
   const fields: readonly FieldSpec[] = [
     ...(checkpoint?.model
       ? []
@@ -51,7 +57,7 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`,
+      initial: name,
       check: checkName,
     },
     {

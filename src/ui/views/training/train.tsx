@@ -8,7 +8,7 @@ import { modelList } from '../../../queries/models.ts';
 import { startTraining, trainingOptionsQuery } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { training } from '../../../resources/training.ts';
 import { own } from '../../../text/own.ts';
@@ -67,6 +67,7 @@ interface TrainFormProps {
 
 function TrainForm({ benchId, label, models, offered, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
+  const { remembered } = useWorkbench();
   const [specs] = useState(() => optionSpecs(offered));
   // The fields are made once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
@@ -75,7 +76,7 @@ function TrainForm({ benchId, label, models, offered, parentId, onClose }: Train
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: parentId === '' ? `${label} training` : `${label}, continued`,
+      initial: remembered.freeName('training', parentId === '' ? `${label} training` : `${label}, continued`),
       check: value =>
         value.trim().length > displayNameLength.maximum ? `At most ${displayNameLength.maximum} characters` : undefined,
     },

@@ -1,0 +1,26 @@
+/** The names that forms begin with: none that was given before, also where the one before has just been started. */
+import { expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
+import { openView, sayYes } from './actions.tsx';
+
+const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
+
+it.each([
+  ['e', 'Evaluate on', 't-words baseline', 'run'],
+  ['t', 'Train on', 't-words training', 'training'],
+] as const)('%s begins with a name of its own', async (key, title, name, kind) => {
+  const { screen, workbench, double } = await openView(benchmarks);
+  const sentNames = () => double.requests.map(({ body }) => body && JSON.parse(body).display_name).filter(Boolean);
+  await screen.waitFor('▸ t-words');
+  await screen.press(key);
+  await screen.waitFor(text => text.includes(title) && text.includes(`│ ${name} `));
+  await sayYes(screen);
+  await screen.waitFor('Started');
+  expect(sentNames()).toEqual([name]);
+  // As the local service repeats the name that it was sent; the double has one of its own.
+  workbench.remembered.see([1, 2].map(number => ({ kind, id: `${number}`, label: number === 1 ? name : `${name} 2` })));
+  await screen.press('-');
+  await screen.waitFor('▸ t-words');
+  await screen.press(key);
+  await screen.waitFor(text => text.includes(title) && text.includes(`│ ${name} 3 `));
+});
