@@ -4,12 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
+import type { LocalAddress } from '../local/daemon/client.ts';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { safeJson } from '../text/sanitise.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { shellWord } from '../text/shell-words.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
+import { noteServed, type Served, servedElsewhere } from './served-folders.ts';
 import type { Given } from './table/commands.ts';
 import { version } from './version.ts';
 
@@ -47,27 +50,53 @@ function afterStop(screens: number): string {
   return `${open} it again with the next request`;
 }
 
-export async function run({ flags }: Given<'serve'>, { environment, print }: CommandIo): Promise<number> {
-  const dataFolder = resolve(flags.data ?? findPaths(environment).data);
+/** Says on which other folders services run, and how to reach them. */
+function noteOthers(others: readonly Served[], flag: 'status' | 'stop', { note }: CommandIo): void {
+  for (const { dataFolder, address } of others) {
+    const does = flag === 'stop' ? 'stops it' : 'shows it';
+    note(
+      `Another runs on ${dataFolder} at ${address.baseUrl}: benchtop serve --${flag} --data ${shellWord(dataFolder)} ${does}.`,
+    );
+  }
+}
 
-  if (flags.status) {
-    const { findService } = await import('../local/daemon/client.ts');
-    const running = await findService(dataFolder);
-    if (flags.json) {
-      const known = running && { base_url: running.baseUrl, pid: running.pid };
-      await print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
-    } else
-      await print(
-        running ? `running at ${running.baseUrl}, process ${running.pid}\n` : `not running on ${dataFolder}\n`,
-      );
-    return running ? exitCodes.done : exitCodes.failed;
+const fieldsOf = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
+
+async function printStatus(dataFolder: string, state: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
+  const { findService } = await import('../local/daemon/client.ts');
+  const running = await findService(dataFolder);
+  const others = running ? [] : await servedElsewhere(state, dataFolder);
+  if (json) {
+    const elsewhere = others.map(other => ({ data: other.dataFolder, ...fieldsOf(other.address) }));
+    const known = running ? fieldsOf(running) : { others: elsewhere };
+    await io.print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
+  } else if (running) {
+    await io.print(`running at ${running.baseUrl}, process ${running.pid}, on ${dataFolder}\n`);
+  } else {
+    await io.print(`not running on ${dataFolder}\n`);
+    noteOthers(others, 'status', io);
   }
-  if (flags.stop) {
-    const { stopService } = await import('../local/daemon/client.ts');
-    const stopped = await stopService(dataFolder);
-    await print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
-    return exitCodes.done;
-  }
+  return running ? exitCodes.done : exitCodes.failed;
+}
+
+async function stop(dataFolder: string, state: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
+  const { stopService } = await import('../local/daemon/client.ts');
+  const stopped = await stopService(dataFolder);
+  if (json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);
+  else await io.print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
+  if (!stopped) noteOthers(await servedElsewhere(state, dataFolder), 'stop', io);
+  return exitCodes.done;
+}
+
+export async function run({ flags }: Given<'serve'>, io: CommandIo): Promise<number> {
+  const { environment, print } = io;
+  const paths = findPaths(environment);
+  if (flags.data === '') throw new CommandError('--data takes a folder, not an empty text.');
+  const dataFolder = resolve(flags.data ?? paths.data);
+
+  if (flags.status) return printStatus(dataFolder, paths.state, flags, io);
+  if (flags.stop) return stop(dataFolder, paths.state, flags, io);
+  if (flags.json) throw new CommandError('--json is for --status and --stop.');
 
   const { port = 0, rateLimit } = flags;
   if (port > 65_535) throw new CommandError('--port takes a number from 0 to 65535.');
@@ -85,12 +114,14 @@ export async function run({ flags }: Given<'serve'>, { environment, print }: Com
       ...(flags.background ? { idleMs } : {}),
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void service.stop());
+    const forget = await noteServed(paths.state, dataFolder);
     if (!flags.background) {
       await print(
         `benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. ctrl-c stops.\n`,
       );
     }
     await service.ended;
+    await forget();
     return exitCodes.done;
   } catch (error) {
     if (error instanceof AlreadyRunning && flags.background) return exitCodes.done;

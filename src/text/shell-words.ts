@@ -1,4 +1,4 @@
-/** Splits a command line into words as a shell does, but expands nothing. Pure. */
+/** Words of a command line, read and written as a shell does; nothing is expanded. Pure. */
 
 /** A command line that ends within quotes. */
 export class OpenQuote extends Error {
@@ -37,4 +37,9 @@ export function shellWords(line: string): string[] {
   if (quote !== '') throw new OpenQuote(`The command line ends within quotes: there is no closing ${quote}.`);
   if (word !== undefined) words.push(word);
   return words;
+}
+
+/** A word as it is typed into a shell: in quotes where it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

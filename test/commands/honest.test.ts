@@ -177,12 +177,6 @@ it('open finds what it is to show before it opens the screen', async () => {
   });
 });
 
-it('serve --status says as JSON whether the service of a folder runs', async () => {
-  const folder = testFolder();
-  const none = await cli('serve', ['--status', '--json', '--data', folder]);
-  expect([none.code, JSON.parse(none.out)]).toEqual([exitCodes.failed, { running: false, data: folder }]);
-});
-
 it('upload takes standard input, and a single record that is written over several lines', async () => {
   const record = JSON.stringify({ trace_id: 't1', messages: [{ role: 'user', content: 'hello' }] }, undefined, 2);
   const piped = await cli('upload', ['-', '--dataset', 'piped', '--json'], { input: record });

@@ -190,7 +190,7 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
     summary: 'run the local service in the foreground, until ctrl-c',
     flags: {
       port: { value: 'N', short: 'p', number: 'whole', says: 'where it listens (default: a free port)' },
-      data: { value: 'FOLDER', says: 'where it keeps everything' },
+      data: { value: 'FOLDER', says: 'where it keeps everything', variable: 'BENCHTOP_DATA_DIR' },
       upstream: {
         ...serviceFlags.upstream,
         says: 'chat and rollouts of other models go to this OpenAI-compatible server',
@@ -203,7 +203,7 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
       status: { says: 'say whether it runs' },
       stop: { says: 'stop it; running work resumes at the next start' },
       background: { says: 'end when idle', hidden: true },
-      json: { says: 'print --status as JSON' },
+      json: { says: 'print --status and --stop as JSON' },
     },
     apart: [['status', 'stop', 'port', 'background']],
     examples: ['benchtop serve --port 8080 --data ./data'],

@@ -1,0 +1,46 @@
+/** The data folders that services run on, so that `serve --status` and `serve --stop` find one on another folder. */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomically } from '../config/atomic-file.ts';
+import { makePrivateFolder } from '../config/paths.ts';
+import type { LocalAddress } from '../local/daemon/client.ts';
+
+const notesFolder = (state: string): string => join(state, 'services');
+
+/**
+ * Notes that this process serves a data folder, in a file of its own. It serves as well where that cannot be noted.
+ *
+ * @param state the folder of what benchtop remembers
+ * @returns takes the note away
+ */
+export async function noteServed(state: string, dataFolder: string): Promise<() => Promise<void>> {
+  const path = join(notesFolder(state), String(process.pid));
+  try {
+    await makePrivateFolder(notesFolder(state));
+    await writeAtomically(path, dataFolder);
+  } catch {
+    // Only the advice of --status needs it.
+  }
+  return () => rm(path, { force: true }).catch(() => {});
+}
+
+export interface Served {
+  readonly dataFolder: string;
+  readonly address: LocalAddress;
+}
+
+/** The services that run on other data folders than this one. Forgets those that were killed. */
+export async function servedElsewhere(state: string, dataFolder: string): Promise<readonly Served[]> {
+  const { findService } = await import('../local/daemon/client.ts');
+  const names = await readdir(notesFolder(state)).catch(() => []);
+  const found = names.map(async (name): Promise<Served[]> => {
+    const path = join(notesFolder(state), name);
+    const folder = await readFile(path, 'utf8').catch(() => '');
+    if (folder === dataFolder) return [];
+    const address = folder === '' ? undefined : await findService(folder);
+    if (address) return [{ dataFolder: folder, address }];
+    await rm(path, { force: true }).catch(() => {});
+    return [];
+  });
+  return (await Promise.all(found)).flat();
+}

@@ -1,0 +1,50 @@
+/** `benchtop serve`: where it looks for a running service, and what it says of one on another folder. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+it('--status and --stop say where they looked, and how to reach a service on another folder', async () => {
+  const home = testFolder();
+  const own = join(home, '.local/share/benchtop');
+  const other = join(home, 'data of mine');
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const { promise: up, resolve } = Promise.withResolvers<string>();
+  const serving = cli('serve', ['--data', other], { onPrint: resolve });
+  expect(await up).toContain(`benchtop serves ${other} at http://127.0.0.1:`);
+
+  const quoted = `'${other}'`;
+  const status = await cli('serve', ['--status']);
+  expect(status).toMatchObject({ code: exitCodes.failed, out: `not running on ${own}\n` });
+  expect(status.notes).toMatch(/^Another runs on .* at http:\/\/127\.0\.0\.1:\d+: /);
+  expect(status.notes).toContain(`benchtop serve --status --data ${quoted} shows it.`);
+  const known = JSON.parse((await cli('serve', ['--status', '--json'])).out);
+  expect(known).toMatchObject({ running: false, data: own, others: [{ data: other, pid: process.pid }] });
+  const there = await cli('serve', ['--status', '--data', other]);
+  expect(there).toMatchObject({ code: exitCodes.done, notes: '' });
+  expect(there.out).toMatch(/^running at http:\/\/127\.0\.0\.1:\d+, process \d+, on /);
+
+  const stop = await cli('serve', ['--stop']);
+  expect(stop).toMatchObject({ code: exitCodes.done, out: `not running on ${own}\n` });
+  expect(stop.notes).toContain(`benchtop serve --stop --data ${quoted} stops it.`);
+  // One that was killed leaves its note behind.
+  const notes = join(home, '.local/state/benchtop/services');
+  writeFileSync(join(notes, '999999'), join(home, 'gone'));
+  expect(JSON.parse((await cli('serve', ['--stop', '--json', '--data', other])).out)).toEqual({
+    stopped: true,
+    data: other,
+  });
+  expect((await serving).code).toBe(exitCodes.done);
+  expect(await cli('serve', ['--status'])).toMatchObject({ out: `not running on ${own}\n`, notes: '' });
+  expect(readdirSync(notes)).toEqual([]);
+});
+
+it.each([
+  [['--json'], /--json is for --status and --stop/],
+  [['--data', ''], /--data takes a folder/],
+])('refuses %j', async (args, words) => {
+  const { code, out, notes } = await cliOn({ baseUrl: '', apiKey: '' })('serve', args);
+  expect([code, out]).toEqual([exitCodes.usage, '']);
+  expect(notes).toMatch(words);
+});
