@@ -102,7 +102,7 @@ export async function lastCheckpoint(service: Service, runId: string, options?: 
  * @throws Error in words where there is none
  */
 export async function lastDeployable(service: Service, runId: string, options?: CallOptions): Promise<string> {
-  const checkpoints = await checkpointsOf(service, runId, options);
+  const checkpoints = await checkpointsByStep(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
   if (last) return last.checkpoint_id;
   throw new Error(
@@ -110,12 +110,6 @@ export async function lastDeployable(service: Service, runId: string, options?: 
       ? 'The run has committed no checkpoint yet.'
       : 'The service says that none of its checkpoints can be deployed.',
   );
-}
-
-/** The oldest first. */
-async function checkpointsOf(service: Service, runId: string, options?: CallOptions): Promise<Checkpoint[]> {
-  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
-  return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
 const remembered = {

@@ -110,12 +110,15 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         siblings: 'training',
       }}
       bindings={[...ofRun, ...curvesView.bindings]}
-      actions={rows => {
+      actions={(rows, list) => {
         const [row] = rows;
         const of =
           row && rows.length === 1
             ? { run: shown, checkpointId: row.checkpoint_id, isDeployable: row.is_deployable ?? undefined }
-            : undefined;
+            : // A run that has just ended may have checkpoints that are not listed yet: the newest is asked for.
+              ended && list.rows.length === 0
+              ? { run: shown }
+              : undefined;
         return checkpointActions(of, checkpointCommands);
       }}
       details={(_row, box) => {

@@ -5,6 +5,7 @@ import type { Call, UntypedCall } from '../../../../src/service/index.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { TrainingView } from '../../../../src/ui/views/lists.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
+import { eventually } from '../../../eventually.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
 import { openViewOnStage } from '../../stage.tsx';
 
@@ -107,4 +108,34 @@ it('shows an error below the head and not over it', async () => {
       expect(line).not.toMatch(/left|new step|a step|steps\/s/);
     }
   }
+});
+
+it('deploys the last checkpoint of a run that has ended before its checkpoints are listed, or says that there is none', async () => {
+  let listed: readonly object[] = [];
+  let asked = 0;
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService({
+        ...answers,
+        listCheckpoints: () => {
+          asked += 1;
+          // The list on screen is never answered.
+          return asked === 1 ? new Promise(() => {}) : listed;
+        },
+      }),
+    columns: 110,
+    rows: 40,
+  });
+  await stage.waitFor('succeeded');
+  await eventually(() => expect(asked).toBe(1));
+  await stage.press('D');
+  await stage.waitFor('The run has committed no checkpoint yet.');
+  await stage.press('esc');
+  listed = [
+    { checkpoint_id: 'ckpt_40', step_index: 40 },
+    { checkpoint_id: 'ckpt_20', step_index: 20 },
+  ];
+  await stage.press('D');
+  await stage.waitFor('│ ckpt_40');
 });
