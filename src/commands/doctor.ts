@@ -10,7 +10,7 @@ import { proxyFor } from '../config/proxy.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
-import { readTrainingOptions } from '../queries/training.ts';
+import { readRunOptions } from '../queries/run-options.ts';
 import { systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
@@ -133,7 +133,7 @@ const optional: Partial<Record<Operation, Read>> = {
   listBenchmarkRuntimes: (service, signal) =>
     service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
   getTrainingOptions: async (service, signal, benchId) => {
-    if (benchId !== undefined) await readTrainingOptions(service, { benchId }, signal);
+    if (benchId !== undefined) await readRunOptions(service, 'getTrainingOptions', { benchId }, signal);
   },
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };

@@ -39,23 +39,6 @@ async function benchmarkOf(word: string | undefined, context: CommandContext): P
 /** The last part of a slug: `tutor-base` of `benchtop/tutor-base`. */
 const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
 
-export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
-  if (flags.model === undefined && flags.checkpoint === undefined) {
-    throw new CommandError('Say what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
-  }
-  return withService(flags, io, async context => {
-    const benchmark = await benchmarkOf(word, context);
-    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const model_slug = flags.model ?? checkpoint?.run?.base_model_slug ?? undefined;
-    const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
-    const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
-    const display_name = flags.name ?? `${benchmark.label} ${of}`;
-    const input = { bench_id: benchmark.id, model_slug, display_name, checkpoint_id: checkpoint?.id };
-    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
-    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
-  });
-}
-
 /** `num_steps=20` as a field: numbers, lists and the like are read as JSON. @throws CommandError */
 function optionOf(pair: string): [string, unknown] {
   const at = pair.indexOf('=');
@@ -68,11 +51,34 @@ function optionOf(pair: string): [string, unknown] {
   }
 }
 
+/** The options of a run; left out where none is given. @throws CommandError */
+function optionsOf(pairs: readonly string[] = []): { readonly options?: Readonly<Record<string, unknown>> } {
+  return pairs.length > 0 ? { options: Object.fromEntries(pairs.map(optionOf)) } : {};
+}
+
+export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
+  if (flags.model === undefined && flags.checkpoint === undefined) {
+    throw new CommandError('Say what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
+  }
+  const given = optionsOf(flags.option);
+  return withService(flags, io, async context => {
+    const benchmark = await benchmarkOf(word, context);
+    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
+    const model_slug = flags.model ?? checkpoint?.run?.base_model_slug ?? undefined;
+    const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
+    const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
+    const display_name = flags.name ?? `${benchmark.label} ${of}`;
+    const input = { bench_id: benchmark.id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...given };
+    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
+    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
+  });
+}
+
 export async function train({ args: [word], flags }: Given<'train'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
     throw new CommandError('Say what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
-  const options = (flags.option ?? []).map(optionOf);
+  const given = optionsOf(flags.option);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const parent = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
@@ -83,7 +89,7 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
       base_model_slug,
       parent_checkpoint_id: parent?.id,
       display_name,
-      ...(options.length > 0 ? { options: Object.fromEntries(options) } : {}),
+      ...given,
     };
     const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: display_name });
     return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), flags, context, io);

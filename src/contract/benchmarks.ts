@@ -125,6 +125,16 @@ export const ingestResult = renamed(
 );
 export type IngestResult = z.output<typeof ingestResult>;
 
+/** The benchmark as it was ingested, with its tasks unless they are not asked for. What is in it is the service's own. */
+export const benchmarkSpec = z.looseObject({ bench_id: text, task_count: number, tasks: field(z.array(z.unknown())) });
+
+/** How many tasks there are, and of which split where the service says that. */
+export const taskCount = renamed(
+  { task_count: ['count', 'total'] },
+  z.looseObject({ bench_id: text, task_count: number, by_split: freeForm }),
+);
+export type TaskCount = z.output<typeof taskCount>;
+
 export const benchmarkEndpoints = {
   listBenchmarkRuntimes: endpoint({
     operation: 'listBenchmarkRuntimes',
@@ -192,6 +202,40 @@ export const benchmarkEndpoints = {
     path: '/api/v1/benchmarks/{bench_id}',
     auth: 'apiKey',
     response: benchmark,
+    capability: true,
+  }),
+  deleteBenchmark: endpoint({
+    operation: 'deleteBenchmark',
+    method: 'DELETE',
+    path: '/api/v1/benchmarks/{bench_id}',
+    auth: 'apiKey',
+    response: z.looseObject({ bench_id: text }),
+    capability: true,
+  }),
+  getBenchmarkSpec: endpoint({
+    operation: 'getBenchmarkSpec',
+    method: 'GET',
+    path: '/api/v1/benchmarks/{bench_id}/spec',
+    auth: 'apiKey',
+    query: z.strictObject({ include_tasks: z.optional(z.boolean()) }),
+    response: benchmarkSpec,
+    capability: true,
+    pace: 'bulk',
+  }),
+  countTasks: endpoint({
+    operation: 'countTasks',
+    method: 'GET',
+    path: '/api/v1/benchmarks/{bench_id}/task-count',
+    auth: 'apiKey',
+    response: taskCount,
+    capability: true,
+  }),
+  getIngestion: endpoint({
+    operation: 'getIngestion',
+    method: 'GET',
+    path: '/api/v1/benchmark-ingestion/operations/{operation_id}',
+    auth: 'apiKey',
+    response: z.looseObject({ operation_id: text, status: text }),
     capability: true,
   }),
 } as const;

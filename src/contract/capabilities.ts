@@ -5,6 +5,10 @@ const words: ReadonlyMap<string, string> = new Map([
   ['listBenchmarkImages', 'list the images of a benchmark'],
   ['ingestBenchmark', 'ingest benchmarks'],
   ['getBenchmark', 'show single benchmarks'],
+  ['deleteBenchmark', 'delete benchmarks'],
+  ['getBenchmarkSpec', 'show the spec of a benchmark'],
+  ['countTasks', 'count the tasks of a benchmark'],
+  ['getIngestion', 'report on ingestions'],
   ['listDeployments', 'list deployments'],
   ['startDeployment', 'start deployments'],
   ['promoteDeployment', 'promote deployments'],
@@ -15,6 +19,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['getEvalRun', 'show single evaluation runs'],
   ['getEvalProgress', 'report the progress of evaluation runs'],
   ['cancelEval', 'cancel evaluation runs'],
+  ['getEvalOptions', 'list evaluation options'],
   ['listSecrets', 'list secrets'],
   ['deleteSecret', 'revoke secrets'],
   ['startTraining', 'start training runs'],
@@ -30,6 +35,14 @@ const words: ReadonlyMap<string, string> = new Map([
   ['getTrainingOptions', 'list training options'],
   ['listTrajectories', 'list trajectories'],
   ['completeTrajectory', 'complete trajectories'],
+  ['createTrajectory', 'create trajectories'],
+  ['listTrajectoryEvents', 'list the events of a trajectory'],
+  ['listTrajectorySteps', 'list the steps of a trajectory'],
+  ['listTrajectoryArtifacts', 'list the artifacts of a trajectory'],
+  ['listModelSlugs', 'list model slugs'],
+  ['listAgents', 'list agents'],
+  ['listModels', 'list the models that chat takes'],
+  ['getModel', 'show single models'],
 ]);
 
 /** What the operation does, after "does not": `list checkpoints`. */

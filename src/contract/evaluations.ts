@@ -25,6 +25,13 @@ export const startEvalBody = z.strictObject({
 });
 export type StartEvalBody = z.input<typeof startEvalBody>;
 
+/** Later generations say what runs on a benchmark may be started with, and need to know which benchmark. */
+export const runOptionsQuery = z.strictObject({
+  bench_id: z.optional(z.string()),
+  base_model_slug: z.optional(z.string()),
+});
+export type RunOptionsQuery = z.output<typeof runOptionsQuery>;
+
 export const startEvalResult = z.looseObject({
   bench_id: text,
   eval_run_id: z.string(),
@@ -127,7 +134,7 @@ export const evaluationEndpoints = {
     idempotencyKey: 'honoured',
     newest: {
       path: '/api/v1/eval',
-      names: { model_slug: 'base_model_slug', checkpoint_id: 'parent_checkpoint_id' },
+      names: { model_slug: 'base_model_slug', checkpoint_id: 'parent_checkpoint_id', options: 'options' },
     },
   }),
   getRolloutStatistics: endpoint({
@@ -182,6 +189,15 @@ export const evaluationEndpoints = {
     path: '/api/v1/eval/{eval_run_id}/cancel',
     auth: 'apiKey',
     response: z.looseObject({ eval_run_id: text, status: text }),
+    capability: true,
+  }),
+  getEvalOptions: endpoint({
+    operation: 'getEvalOptions',
+    method: 'GET',
+    path: '/api/v1/eval/options',
+    auth: 'apiKey',
+    query: runOptionsQuery,
+    response: z.record(z.string(), z.unknown()),
     capability: true,
   }),
 } as const;

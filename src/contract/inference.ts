@@ -1,6 +1,6 @@
 /** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import * as z from 'zod/mini';
-import { endpoint, number, text } from './common.ts';
+import { endpoint, listedAs, number, rows, text } from './common.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -70,6 +70,10 @@ export const chatChunk = z.looseObject({
   usage: z.nullish(usage),
 });
 
+/** A model that may be chatted with, as OpenAI's interface lists them. */
+export const chatModel = z.looseObject({ id: z.string(), object: text, created: number, owned_by: text });
+export type ChatModel = z.output<typeof chatModel>;
+
 export const inferenceEndpoints = {
   createChatCompletion: endpoint({
     operation: 'createChatCompletion',
@@ -78,5 +82,21 @@ export const inferenceEndpoints = {
     auth: 'inferenceToken',
     body: chatCompletionBody,
     response: chatCompletion,
+  }),
+  listModels: endpoint({
+    operation: 'listModels',
+    method: 'GET',
+    path: '/v1/models',
+    auth: 'inferenceToken',
+    response: listedAs('data', z.looseObject({ object: text, data: rows(chatModel) })),
+    capability: true,
+  }),
+  getModel: endpoint({
+    operation: 'getModel',
+    method: 'GET',
+    path: '/v1/models/{model}',
+    auth: 'inferenceToken',
+    response: chatModel,
+    capability: true,
   }),
 } as const;

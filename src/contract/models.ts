@@ -1,6 +1,6 @@
-/** Models that can be trained. */
+/** Models that can be trained, the slugs that deployments answer under, and the agents that later generations ask for. */
 import * as z from 'zod/mini';
-import { endpoint, number, renamed, rows, text } from './common.ts';
+import { endpoint, listQuery, number, page, renamed, rows, text } from './common.ts';
 
 /** Units of the prices are not shown by the document; they are shown as they came. */
 export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
@@ -22,5 +22,23 @@ export const modelEndpoints = {
     path: '/api/v1/models/supported-training-models',
     auth: 'shownWithout',
     response: rows(supportedModel),
+  }),
+  listModelSlugs: endpoint({
+    operation: 'listModelSlugs',
+    method: 'GET',
+    path: '/api/v1/models/slugs',
+    auth: 'apiKey',
+    query: listQuery,
+    response: page(z.looseObject({})),
+    capability: true,
+  }),
+  listAgents: endpoint({
+    operation: 'listAgents',
+    method: 'GET',
+    path: '/api/v1/agents',
+    auth: 'apiKey',
+    query: listQuery,
+    response: page(z.looseObject({ agent_id: text, name: text })),
+    capability: true,
   }),
 } as const;

@@ -14,7 +14,7 @@ import {
   settled,
   text,
 } from './common.ts';
-import { displayNameLength, trajectoryReward } from './evaluations.ts';
+import { displayNameLength, runOptionsQuery, trajectoryReward } from './evaluations.ts';
 
 export const trainingStatuses = [
   'pending',
@@ -102,12 +102,6 @@ export const heldOutReward = z.looseObject({
   loaded_trajectories: number,
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
-
-/** Later generations say what a benchmark may be trained with, and need to know which. */
-export const trainingOptionsQuery = z.strictObject({
-  bench_id: z.optional(z.string()),
-  base_model_slug: z.optional(z.string()),
-});
 
 export const trainingEndpoints = {
   getTrainingProgress: endpoint({
@@ -204,7 +198,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/options',
     auth: 'apiKey',
-    query: trainingOptionsQuery,
+    query: runOptionsQuery,
     response: z.record(z.string(), z.unknown()),
     capability: true,
   }),

@@ -6,6 +6,7 @@ import {
   type BenchmarkRuntime,
   benchmark,
   type Readiness,
+  type TaskCount,
 } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -22,6 +23,7 @@ export const benchmarkKeys = {
   list: ['benchmarks', 'list'],
   one: (benchId: string) => ['benchmarks', 'one', benchId],
   readiness: (benchId: string) => ['benchmarks', 'readiness', benchId],
+  tasks: (benchId: string) => ['benchmarks', 'tasks', benchId],
   images: (benchId: string) => ['benchmarks', 'images', benchId],
   runtimes: ['runtimes'],
 } as const;
@@ -106,6 +108,15 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
     about: { kind: 'benchmark', id: benchId },
     observes: ({ ready }) => ({ kind: 'benchmark', id: benchId, status: ready ? 'ready' : 'not ready' }),
     read: ({ service, signal }) => service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal }),
+  };
+}
+
+/** How many tasks a benchmark has, where the service counts them. They change by another ingest only. */
+export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
+  return {
+    key: benchmarkKeys.tasks(benchId),
+    activity: () => 'settled',
+    read: ({ service, signal }) => service.call('countTasks', { params: { bench_id: benchId } }, { signal }),
   };
 }
 

@@ -1,11 +1,20 @@
 /** What the screens ask about models. */
+import type { ChatModel } from '../contract/inference.ts';
 import type { SupportedModel } from '../contract/models.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
+import type { LiveQuery } from './use-live.ts';
 
-const modelKeys = { list: ['models'] } as const;
+const modelKeys = { list: ['models'], chat: ['models', 'chat'] } as const;
 
 export const modelList: ListSource<SupportedModel> = {
   key: modelKeys.list,
   id: row => row.model_slug,
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
+};
+
+/** The models that chat takes, where the service lists them. */
+export const chatModelsQuery: LiveQuery<readonly ChatModel[]> = {
+  key: modelKeys.chat,
+  activity: () => 'open',
+  read: async ({ service, signal }) => (await service.call('listModels', {}, { signal })).data,
 };

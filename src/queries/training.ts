@@ -11,7 +11,6 @@ import type {
   TrainingProgress,
   TrainingRun,
 } from '../contract/training.ts';
-import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readAcross } from './across.ts';
@@ -33,7 +32,6 @@ export const trainingKeys = {
   trainerRewards: (runId: string) => ['training', 'trainer-rewards', runId],
   heldOutRewards: (runId: string) => ['training', 'held-out-rewards', runId],
   stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
-  options: ({ benchId, model = '' }: TrainingChoice) => ['training', 'options', benchId, model],
 } as const;
 
 const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
@@ -290,44 +288,5 @@ export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoi
     activity: () => 'settled',
     read: ({ service, signal }) =>
       service.call('getCheckpoint', { params: { training_run_id: runId, step_index: step } }, { signal }),
-  };
-}
-
-/** What the options are asked for: later generations give them by benchmark, and by base model. */
-export interface TrainingChoice {
-  readonly benchId: string;
-  readonly model?: string | undefined;
-}
-
-/**
- * The options that the start of a run takes, in the shape in which the service gives them. One of the document's generation
- * has the same for every benchmark; where it turns out to want another question, it is asked that.
- *
- * @throws ServiceError
- */
-export async function readTrainingOptions(
-  service: Service,
-  { benchId, model }: TrainingChoice,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
-  const query = { bench_id: benchId, ...(model === undefined ? {} : { base_model_slug: model }) };
-  const { stated, found } = service.generation;
-  const isOld = (stated ?? found?.generation) === 'document';
-  const [first, second] = isOld ? [{}, { query }] : [{ query }, {}];
-  try {
-    return await service.call('getTrainingOptions', first, { signal });
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    return await service.call('getTrainingOptions', second, { signal }).catch(() => {
-      throw error;
-    });
-  }
-}
-
-export function trainingOptionsQuery(choice: TrainingChoice): LiveQuery<Readonly<Record<string, unknown>>> {
-  return {
-    key: trainingKeys.options(choice),
-    activity: () => 'settled',
-    read: ({ service, signal }) => readTrainingOptions(service, choice, signal),
   };
 }

@@ -18,9 +18,10 @@ export const defaultAssumptions = {
   'query.search': 'search',
   // Whether the detail of a trajectory holds its steps is asked for by this name.
   'query.include_steps': 'include_steps',
-  // Names of the model and the checkpoint in the start of an evaluation, as the document's generation has them.
+  // Names of the model, the checkpoint and the options in the start of an evaluation, as the document's generation has them.
   'startEval.model_slug': 'model_slug',
   'startEval.checkpoint_id': 'checkpoint_id',
+  'startEval.options': 'eval_options',
   // Names of the model and the checkpoint in the start of a training run.
   'startTraining.base_model_slug': 'base_model_slug',
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',

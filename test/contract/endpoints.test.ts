@@ -55,6 +55,11 @@ const capabilities = [
   'POST /api/v1/deploy/{deployment_id}/unpromote',
   'GET /api/v1/secrets',
   'DELETE /api/v1/secrets/{secret_id}',
+  'GET /api/v1/eval/options',
+  'GET /api/v1/benchmarks/{bench_id}/spec',
+  'GET /api/v1/benchmarks/{bench_id}/task-count',
+  'POST /api/v1/trajectories',
+  'GET /v1/models',
 ];
 
 const declared = Object.values(endpoints);
@@ -82,7 +87,7 @@ describe('what may be repeated', () => {
   it('is what takes a key, or carries one in its body', () => {
     const keyed = (how: string) =>
       declared.flatMap(each => ('idempotencyKey' in each && each.idempotencyKey === how ? [each.operation] : []));
-    expect(keyed('honoured').sort()).toEqual(['startEval', 'startTraining', 'uploadTrajectories']);
+    expect(keyed('honoured').sort()).toEqual(['createTrajectory', 'startEval', 'startTraining', 'uploadTrajectories']);
     expect(keyed('unconfirmed')).toEqual(['startDeployment']);
     const repeatable = declared.filter(each => 'repeatable' in each).map(({ operation }) => operation);
     expect(repeatable).toEqual(['logReward']);

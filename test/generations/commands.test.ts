@@ -100,6 +100,30 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect([code, notes, refused]).toEqual([0, notes, []]);
   });
 
+  it('evaluate sends options by the name of the generation', async () => {
+    const { cli, requests, refused } = await worldOf(generation);
+    const args = ['t-words', '--model', 'acme/small', '--option', 'evaluation_max_samples=3'];
+    expect((await cli('evaluate', args)).code).toBe(0);
+    const body = JSON.parse(requests.at(-1)?.body ?? '') as Record<string, unknown>;
+    expect(body[isNewest ? 'options' : 'eval_options']).toEqual({ evaluation_max_samples: 3 });
+    expect(refused).toEqual([]);
+  });
+
+  it.each([
+    ['getBenchmarkSpec', ['bench_id={bench}', 'include_tasks=false'], 't-words'],
+    ['countTasks', ['bench_id={bench}'], '3'],
+    ['getEvalOptions', ['bench_id={bench}'], 'evaluation_max_samples'],
+    ['listAgents', [], 'agent-1'],
+    ['listTrajectoryEvents', ['trajectory_id={trajectory}'], 'e-1'],
+    ['listModels', [], 'acme/small'],
+  ])('api %s', async (operation, args, words) => {
+    const { cli, ids } = await worldOf(generation);
+    const filled = args.map(arg => arg.replace('{bench}', ids.bench).replace('{trajectory}', ids.trajectory));
+    const { code, out, notes } = await cli('api', [operation, ...filled]);
+    if (isNewest || operation === 'listModels') expect([code, out]).toEqual([0, expect.stringContaining(words)]);
+    else expect([code, notes]).toEqual([1, expect.stringMatching(/does not|404/)]);
+  });
+
   it('compare counts every reward', async () => {
     const { cli, ids } = await worldOf(generation);
     const { code, out } = await cli('api', ['getTrajectoryRewards', `eval_run_id=${ids.run}`]);

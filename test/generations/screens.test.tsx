@@ -34,7 +34,7 @@ async function openAt(viewId: string, generation: 'document' | 'newest') {
 const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', readonly string[]>>>> = {
   'record benchmarks': {
     document: ['images 1/2 ready, 1 failed', 'baseline'],
-    newest: ['images 1/3 ready, 1 failed', 'baseline', '1 row could not be read'],
+    newest: ['3 tasks', 'images 1/3 ready, 1 failed', 'baseline', '1 row could not be read'],
   },
   'record runs': { document: ['0.500 of 6 graded'], newest: ['0.500 of 6 graded'] },
   'record training': {
@@ -57,6 +57,30 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     for (const word of words[viewId]?.[generation] ?? []) await screen.waitFor(word);
     expect(failed).toEqual([]);
     expect(refused).toEqual([]);
+    close();
+  });
+
+  it('the evaluate form has the options that the service takes', { timeout: limitMs }, async () => {
+    const { screen, failed, refused, requests, settled, close } = await openAt('record benchmarks', generation);
+    await screen.press('e');
+    await screen.waitFor('Evaluate on t-words');
+    if (generation === 'document') {
+      // Of what it does not describe nothing is asked.
+      expect(screen.text()).not.toContain('evaluation max samples');
+      close();
+      return;
+    }
+    await screen.waitFor('evaluation max samples');
+    await screen.press('tab', 'tab', 'tab');
+    await screen.type('30');
+    await screen.press('enter');
+    await screen.waitFor('From 1 to 9');
+    await screen.press('backspace', 'enter');
+    await settled();
+    const start = requests.find(({ method, url }) => method === 'POST' && url.startsWith('/api/v1/eval'));
+    const body = JSON.parse(start?.body ?? '{}') as Record<string, unknown>;
+    expect(body['options']).toEqual({ evaluation_max_samples: 3 });
+    expect([failed, refused]).toEqual([[], []]);
     close();
   });
 

@@ -127,6 +127,13 @@ function shared({ bench, run, training, trajectory }: StandIn['ids'], model: str
     'GET /api/v1/models/supported-training-models': {
       items: [{ [model]: 'acme/small', model_name: 'Small', pricing: { input: 0.1, output: 0.2, cached_input: null } }],
     },
+    'GET /v1/models': {
+      object: 'list',
+      data: [
+        { id: 'acme/small', object: 'model' },
+        { id: 'talker', object: 'model' },
+      ],
+    },
     'POST /v1/chat/completions': ({ body }: Parameters<Answer>[0]) => {
       if (body['model'] !== 'acme/small' && body['model'] !== 'talker') throw new Refused(404, 'model_not_found');
       return said;
@@ -202,7 +209,12 @@ function older(): Routes {
     },
     [`GET /api/v1/eval/${run}/trajectory-rewards`]: { eval_run_id: run, trajectory_rewards: rewards(false) },
     [`POST /api/v1/eval/${bench}/start`]: ({ body }: Parameters<Answer>[0]) => {
-      takes('body', body, ['display_name', 'model_slug'], ['checkpoint_id']);
+      takes(
+        'body',
+        body,
+        ['display_name', 'model_slug'],
+        ['checkpoint_id', 'eval_options', 'execution_timeout_seconds'],
+      );
       return { bench_id: bench, eval_run_id: 'evr_9', display_name: body['display_name'] };
     },
     [`DELETE /api/v1/eval/${bench}/runs/${run}`]: { bench_id: bench, eval_run_id: run },
@@ -323,10 +335,24 @@ function newest(): Routes {
   const options = {
     num_steps: { type: 'integer', min: 1, max: 9, default: 4, default_kind: 'fixed', description: 'Steps.' },
   };
+  const evalOptions = {
+    evaluation_max_samples: {
+      type: 'integer',
+      min: 1,
+      max: 9,
+      default: null,
+      default_kind: 'computed',
+      description: null,
+    },
+  };
   return {
     ...shared(newestIds, 'base_model_slug'),
     'GET /api/v1/benchmarks': page(benchmark, { name: 'without an id' }),
     [`GET /api/v1/benchmarks/${bench}`]: benchmark,
+    [`GET /api/v1/benchmarks/${bench}/task-count`]: { bench_id: bench, task_count: 3 },
+    [`GET /api/v1/benchmarks/${bench}/spec`]: { bench_id: bench, name: 't-words', tags: ['words'], tasks: null },
+    'GET /api/v1/agents': page({ agent_id, name: 'me' }),
+    [`GET /api/v1/trajectories/${trajectory}/events`]: page({ event_id: 'e-1', type: 'started' }),
     [`GET /api/v1/benchmarks/${bench}/images`]: {
       bench_id: bench,
       images: [
@@ -357,6 +383,10 @@ function newest(): Routes {
       total_rollouts: 6,
     },
     [`GET /api/v1/eval/${run}/trajectory-rewards`]: { eval_run_id: run, trajectory_rewards: rewards(true) },
+    'GET /api/v1/eval/options': ({ query }: Parameters<Answer>[0]) => {
+      takes('query', Object.fromEntries(query), ['bench_id'], ['base_model_slug']);
+      return { bench_id: bench, models: [{ base_model_slug: 'acme/small', options: evalOptions }] };
+    },
     'POST /api/v1/eval': ({ body }: Parameters<Answer>[0]) => {
       takes('body', body, ['bench_id', 'base_model_slug', 'display_name'], ['parent_checkpoint_id', 'options']);
       return { bench_id: bench, eval_run_id: '91c9', display_name: body['display_name'] };
@@ -428,6 +458,9 @@ function known(path: string, { run, training, trajectory, test }: StandIn['ids']
     .replace(/\btj-\d\b/, trajectory);
 }
 
+/** What may be asked of the document's generation as well, which does not have it. */
+const later = /^\/api\/v1\/(benchmarks\/[^/]+\/(task-count|spec)|eval\/options|agents)$/;
+
 /** A stand-in; it closes when the test ends. */
 export async function standIn(generation: 'document' | 'newest'): Promise<StandIn> {
   const ids = generation === 'newest' ? newestIds : olderIds;
@@ -441,6 +474,9 @@ export async function standIn(generation: 'document' | 'newest'): Promise<StandI
       return json({ detail }, status)(response, request);
     };
     if (pathname.startsWith('/put/')) return json({})(response, request);
+    if (!routes.has(name) && generation === 'document' && later.test(pathname)) {
+      return json({ detail: 'Not Found' }, 404)(response, request);
+    }
     if (!routes.has(name)) {
       const other = [...routes.keys()].some(route => route.endsWith(name.slice(name.indexOf(' '))));
       return refuse(other ? 405 : 404, other ? 'Method Not Allowed' : 'Not Found');

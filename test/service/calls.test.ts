@@ -163,6 +163,22 @@ const rows: { readonly [Name in Operation]?: Row<Name> } = {
     input: { params: { training_run_id: 'trn_1', step_index: 20 } },
     request: 'GET /api/v1/train/trn_1/checkpoints/20',
   },
+  deleteBenchmark: {
+    input: { params: { bench_id: 'b/1' } },
+    request: 'DELETE /api/v1/benchmarks/b%2F1',
+  },
+  createTrajectory: {
+    input: { body: { dataset: 'live' } },
+    request: 'POST /api/v1/trajectories',
+    body: { dataset: 'live' },
+    keyed: true,
+  },
+  listModels: { input: {}, request: 'GET /v1/models', credential: 'inferenceToken' },
+  getModel: {
+    input: { params: { model: 'acme/small' } },
+    request: 'GET /v1/models/acme%2Fsmall',
+    credential: 'inferenceToken',
+  },
   getTrainerRewards: {
     input: { params: { training_run_id: 'trn_1' } },
     request: 'GET /api/v1/train/trn_1/step/trainer-reward-by-step',
@@ -263,6 +279,7 @@ const fields = {
   trajectory_id: 't1',
   deployment_id: 'dep_1',
   checkpoint_id: 'ckpt_1',
+  id: 'acme/small',
 };
 
 const credentials = {

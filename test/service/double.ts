@@ -41,8 +41,10 @@ const answers: readonly (readonly [pattern: RegExp, body: unknown])[] = [
     { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: { pending: 1 } },
   ],
   [/\/benchmarks\/\w+\/images$/, { bench_id, images: [image] }],
+  [/\/benchmarks\/\w+\/task-count$/, { bench_id, task_count: 3, by_split: { train: 2, test: 1 } }],
   [/\/benchmarks\/\w+$/, { bench_id, label: 't-words', created_at, eval_run_count: 2 }],
   [/\/benchmarks$/, page({ bench_id, label: 't-words', created_at, eval_run_count: 2 })],
+  [/\/eval\/options$/, { options: {} }],
   [/\/eval\/\w+\/runs$/, runs],
   [/\/eval\/\w+\/rollout-statistics$/, { snapshots: [] }],
   [/\/eval\/\w+\/trajectory-rewards$/, rewards],
@@ -73,6 +75,7 @@ const answers: readonly (readonly [pattern: RegExp, body: unknown])[] = [
   [/\/deploy\/dep_2$/, deployments[1]],
   [/\/deploy\/\w+$/, deployments[0]],
   [/\/models\/supported-training-models$/, [{ model_slug: 'acme/small', model_name: 'Small' }]],
+  [/\/v1\/models$/, { object: 'list', data: [{ id: 'acme/chatty', object: 'model' }] }],
   [/\/secrets$/, page({ secret_id: 'sec_1', name: 'TOKEN', byte_length: 3, created_at })],
 ];
 

@@ -3,6 +3,8 @@ import { dryRunFlag, recordApart, recordFlags, serviceFlags, waitFlags, yesFlag 
 import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', says: 'name of the run (default: made of benchmark and model)' } as const;
+const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
+  ({ value: 'NAME=VALUE', short: 'o', many: true, says: `an option of the ${of}, e.g. ${example}` }) as const;
 const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
 
 export const verbs = {
@@ -15,6 +17,7 @@ export const verbs = {
       model: { value: 'MODEL', short: 'm', says: 'slug of the model (default: that of the checkpoint)' },
       checkpoint: { value: 'CHECKPOINT', short: 'c', says: checkpointWords },
       name: nameFlag,
+      option: optionFlag('evaluation', 'evaluation_max_samples=8'),
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,
@@ -34,7 +37,7 @@ export const verbs = {
       model: { value: 'MODEL', short: 'm', says: 'slug of the base model (default: that of the checkpoint)' },
       checkpoint: { value: 'CHECKPOINT', short: 'c', says: `continue from ${checkpointWords}` },
       name: nameFlag,
-      option: { value: 'NAME=VALUE', short: 'o', many: true, says: 'an option of the training, e.g. num_steps=20' },
+      option: optionFlag('training', 'num_steps=20'),
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,

@@ -13,10 +13,8 @@ import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
 import { parseJson, readText } from './body.ts';
-import { chatModel, chatModels } from './chat-models.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
-import type { ServiceContext } from './handlers.ts';
-import { type Area, type Handler, type Handlers, otherEndpoints, type Route } from './handlers.ts';
+import type { Area, Handler, Handlers, Route, ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { readBody } from './requests.ts';
@@ -45,7 +43,8 @@ export interface Control {
 }
 
 const paramPattern = /\{(\w+)\}/g;
-const honoPath = (path: string): string => path.replace(paramPattern, ':$1');
+/** Not every client encodes the slashes in the name of a model. */
+const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
 
 function isInference(path: string): boolean {
   return path.startsWith('/v1/') || path.startsWith('/playground/');
@@ -63,7 +62,6 @@ const routes: readonly Route[] = [
     endpoint,
     ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : []),
   ]),
-  ...otherEndpoints,
 ].sort(byGenerality);
 
 /** What a call proves itself with: the key of an organization, or a token of one trajectory. */
@@ -157,11 +155,6 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
       return answerChat(context, service, organizationId, await readText(context), context.req.param('model'));
     });
   }
-  app.get('/v1/models', async context => context.json(await chatModels(service, authenticate(context, inference))));
-  app.get('/v1/models/:model{.+}', async context => {
-    const organizationId = authenticate(context, inference);
-    return context.json(await chatModel(service, organizationId, context.req.param('model')));
-  });
 
   for (const route of routes) {
     const { operation, method, path } = route;

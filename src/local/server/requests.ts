@@ -87,7 +87,7 @@ const foreignOfRuns = [
   'execution_timeout_seconds',
 ] as const;
 
-const bodies: Partial<Readonly<Record<Operation | 'createTrajectory', BodyRules>>> = {
+const bodies: Partial<Readonly<Record<Operation, BodyRules>>> = {
   startEval: {
     schema: startEval,
     names: {

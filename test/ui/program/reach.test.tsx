@@ -1,4 +1,4 @@
-/** Nothing that the service can do is out of reach of the screen: every operation of the contract is sent by using it. */
+/** Nothing that users do is out of reach of the screen: every operation of the contract but a few is sent by using it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -18,6 +18,20 @@ const ids = {
   endedTrajectory: 'traj_1',
   deploymentId: 'dep_1',
 };
+
+/** What only scripts have a use for: `benchtop api` sends it. */
+const scriptsOnly: readonly Operation[] = [
+  'deleteBenchmark',
+  'getBenchmarkSpec',
+  'getIngestion',
+  'createTrajectory',
+  'listTrajectoryEvents',
+  'listTrajectorySteps',
+  'listTrajectoryArtifacts',
+  'listModelSlugs',
+  'listAgents',
+  'getModel',
+];
 
 it('every operation of the contract', async () => {
   const opened: OpenedView[] = [];
@@ -58,6 +72,6 @@ it('every operation of the contract', async () => {
   const operations = Object.keys(endpoints) as Operation[];
   await eventually(() => {
     const reached = new Set(opened.flatMap(({ double }) => double.requests.map(operationOf)));
-    expect(operations.filter(operation => !reached.has(operation))).toEqual([]);
+    expect(operations.filter(operation => !reached.has(operation)).sort()).toEqual(scriptsOnly.toSorted());
   });
 });

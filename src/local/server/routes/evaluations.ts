@@ -1,4 +1,5 @@
 /** Evaluation runs: start, read, cancel, delete. */
+import type { RunOptionsQuery } from '../../../contract/evaluations.ts';
 import { ModelUnavailable } from '../../engine/catalog.ts';
 import { evaluationOptionSpecs } from '../../engine/evaluation-options.ts';
 import { listOptions, readOptions } from '../../engine/options.ts';
@@ -7,7 +8,7 @@ import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import type { EvalRunRow } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, OptionsQuery, ServiceContext } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartEval } from '../requests.ts';
 import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
@@ -154,7 +155,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
       return { eval_run_id, trajectory_rewards: evaluations.rewards(eval_run_id) };
     },
     getEvalOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query as OptionsQuery;
+      const { bench_id = null, base_model_slug: slug } = call.query as RunOptionsQuery;
       if (bench_id !== null) findBenchmark(service, call.organizationId, bench_id);
       const models = baseModels.filter(model => slug === undefined || model.slug === slug);
       const options = listOptions(evaluationOptionSpecs);

@@ -1,8 +1,9 @@
-/** The models that can be trained and evaluated. */
+/** The models that can be trained and evaluated, and those that can be chatted with. */
 import { baseModels } from '../../model/base-models.ts';
-import type { Area, Handlers } from '../handlers.ts';
+import { chatModel, chatModels } from '../chat-models.ts';
+import type { Area, Handlers, ServiceContext } from '../handlers.ts';
 
-export function modelRoutes(): Handlers {
+export function modelRoutes(service: ServiceContext): Handlers {
   return {
     listSupportedTrainingModels: () => ({
       items: baseModels.map(({ slug, name, pricing }) => ({
@@ -12,6 +13,8 @@ export function modelRoutes(): Handlers {
         pricing,
       })),
     }),
+    listModels: ({ organizationId }) => chatModels(service, organizationId),
+    getModel: ({ organizationId, params }) => chatModel(service, organizationId, params['model'] ?? ''),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Training runs: start, read, curves, checkpoints, cancel, delete. */
 
 import { existsSync } from 'node:fs';
+import type { RunOptionsQuery } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
 import { listOptions } from '../../engine/options.ts';
@@ -10,7 +11,7 @@ import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, OptionsQuery, ServiceContext } from '../handlers.ts';
+import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartTraining } from '../requests.ts';
 import { findBenchmark, requireReady, withOptions } from './launch.ts';
 
@@ -174,7 +175,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       return { training_run_id, step, trajectory_rewards };
     },
     getTrainingOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query as OptionsQuery;
+      const { bench_id = null, base_model_slug: slug } = call.query as RunOptionsQuery;
       const benchmark = bench_id === null ? undefined : findBenchmark(service, call.organizationId, bench_id);
       const tasks = benchmark ? benchmarks.tasks(benchmark.bench_id, 'train') : [];
       const models = baseModels.filter(model => slug === undefined || model.slug === slug);

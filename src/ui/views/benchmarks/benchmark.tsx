@@ -1,6 +1,6 @@
 /** One benchmark: whether it can be launched, and its evaluation runs. */
 import { useMemo } from 'react';
-import { benchmarkQuery, imagesQuery, readinessQuery } from '../../../queries/benchmarks.ts';
+import { benchmarkQuery, imagesQuery, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { runs } from '../../../resources/runs.ts';
@@ -14,7 +14,7 @@ import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
-import { imageLines, readinessLines } from './readiness.ts';
+import { imageLines, readinessLines, taskLines } from './readiness.ts';
 import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {
@@ -24,6 +24,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const benchmark = useLive(benchmarkQuery(benchId), pane.attention);
   const readiness = useLive(readinessQuery(benchId), pane.attention);
   const images = useLive(imagesQuery(benchId), pane.attention);
+  const tasks = useLive(taskCountQuery(benchId), pane.attention);
   const source = useMemo(() => runs.list({ benchmark: benchId }), [benchId]);
   const benchmarkActions = useBenchmarkActions();
   const runActions = useRunActions();
@@ -34,6 +35,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
     theme.styles.title(truncate(sanitiseLine(shown.label ?? benchId), pane.width - 2)),
     ...(shown.description ? [truncate(sanitiseLine(shown.description), pane.width - 2)] : []),
     ...readinessLines(readiness.data, theme, advise),
+    ...taskLines(tasks.data, theme),
     ...imageLines(images.data, theme),
     '',
   ].map(line => ` ${line}`);

@@ -2,17 +2,21 @@
 
 import { useState } from 'react';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
-import { displayNameLength } from '../../../contract/evaluations.ts';
+import { displayNameLength, type StartEvalBody } from '../../../contract/evaluations.ts';
 import { startEvaluation } from '../../../queries/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
+import { runOptionsQuery } from '../../../queries/run-options.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
+import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { modelField } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
+import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
 import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
@@ -33,31 +37,38 @@ function checkCheckpoint(value: string): string | undefined {
   return /\s/.test(value.trim()) ? 'An id has no spaces' : undefined;
 }
 
-export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindowProps) {
-  const shell = useShell();
-  const { remembered } = useWorkbench();
+export function EvaluateWindow(props: EvaluateWindowProps) {
+  const { benchmark, checkpoint, onClose } = props;
   const models = useList(modelList, 'visible');
+  const choice = { benchId: benchmark.bench_id, model: checkpoint?.model };
+  const offered = useLive(runOptionsQuery('getEvalOptions', choice), 'visible');
+  const isWaiting = !models.loaded && !models.error && !checkpoint?.model;
+  if (isWaiting || (!offered.data && !offered.error)) return <NoticeWindow title="Evaluate" onClose={onClose} />;
+  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  const named = modelsOf(offered.data).map(slug => ({ slug, name: undefined }));
+  return <EvaluateForm {...props} models={listed.length > 0 ? listed : named} offered={offered.data} />;
+}
+
+interface EvaluateFormProps extends EvaluateWindowProps {
+  readonly models: readonly { readonly slug: string; readonly name: string | undefined }[];
+  /** The options as the service describes them. */
+  readonly offered: Readonly<Record<string, unknown>> | undefined;
+}
+
+function EvaluateForm({ benchmark, checkpoint, models, offered, onClose }: EvaluateFormProps) {
+  const shell = useShell();
   const label = benchmark.label ?? benchmark.bench_id;
-  const [name] = useState(() =>
-    remembered.freeName('run', checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`),
-  );
-  if (!models.loaded && !models.error && !checkpoint?.model) {
-    return <NoticeWindow title="Evaluate" onClose={onClose} />;
-  }
-  const fields: readonly FieldSpec[] = [
-    ...(checkpoint?.model
-      ? []
-      : [
-          modelField(
-            'model_slug',
-            models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined })),
-          ),
-        ]),
+  const { remembered } = useWorkbench();
+  const [specs] = useState(() => optionSpecs(offered));
+  const usual = checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`;
+  // The fields are made once: an answer that arrives later must not replace what was typed.
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    ...(checkpoint?.model ? [] : [modelField('model_slug', models)]),
     {
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: name,
+      initial: remembered.freeName('run', usual),
       check: checkName,
     },
     {
@@ -69,18 +80,28 @@ export function EvaluateWindow({ benchmark, checkpoint, onClose }: EvaluateWindo
       help: 'The id of a committed checkpoint, to evaluate it instead of the base model.',
       check: checkCheckpoint,
     },
-  ];
-  const inputOf = (values: Readonly<Record<string, string>>) => ({
-    bench_id: benchmark.bench_id,
-    display_name: values['display_name']?.trim() ?? '',
-    model_slug: checkpoint?.model ?? values['model_slug']?.trim() ?? '',
-    ...(values['checkpoint_id']?.trim() ? { checkpoint_id: values['checkpoint_id'].trim() } : {}),
-  });
+    ...specs.map(spec => spec.field),
+  ]);
+  const inputOf = (values: Readonly<Record<string, string>>): StartEvalBody & { readonly bench_id: string } => {
+    const options = optionsOf(specs, values);
+    const [model = '', name = '', checkpointId] = ['model_slug', 'display_name', 'checkpoint_id'].map(field =>
+      own(values, field)?.trim(),
+    );
+    return {
+      bench_id: benchmark.bench_id,
+      display_name: name,
+      model_slug: checkpoint?.model ?? model,
+      ...(checkpointId ? { checkpoint_id: checkpointId } : {}),
+      ...(Object.keys(options).length > 0 ? { options } : {}),
+    };
+  };
+  const [start] = useState(() => checkingOptions(startEvaluation, body => body.model_slug, offered));
   return (
     <FormWindow
       title={`Evaluate on ${label}`}
       fields={fields}
-      action={startEvaluation}
+      action={start}
+      describe={startEvaluation}
       inputOf={inputOf}
       onClose={onClose}
       onDone={result => {

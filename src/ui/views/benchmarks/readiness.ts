@@ -1,8 +1,9 @@
 /** What keeps a benchmark from being launched, and what its tasks cannot do, in words. Pure. */
-import type { BenchmarkImages, Readiness } from '../../../contract/benchmarks.ts';
+import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { unreadableIn } from '../../../contract/common.ts';
 import { type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../shared/advice.ts';
@@ -41,4 +42,12 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
       (failed > 0 ? styles.danger(`, ${failed} failed`) : '') +
       (unreadable > 0 ? styles.warning(`, ${unreadable} could not be read`) : ''),
   ];
+}
+
+/** How many tasks there are, and of which split where that is said: `8 tasks: 6 train, 2 test`. */
+export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
+  if (answer?.task_count == null) return [];
+  const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');
+  const words = splits.map(([split, tasks]) => `${tasks} ${sanitiseLine(split)}`).join(', ');
+  return [styles.muted(`${counted(answer.task_count, 'task')}${words === '' ? '' : `: ${words}`}`)];
 }

@@ -6,9 +6,10 @@ import type { Fact } from '../../../present/fact.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
-import { modelList } from '../../../queries/models.ts';
+import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import { type ChatSettings, type Talk, useTalk } from '../../../queries/talk.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useLive } from '../../../queries/use-live.ts';
 import { useUnfinished } from '../../../queries/use-workbench.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -88,6 +89,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const secondTalk = useTalk(...useMemory<Talk>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
+  const chatModels = useLive(chatModelsQuery, pane.attention);
   const deployments = useList(deploymentList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const settings = { ...own, model: own.model || place.model || models.rows[0]?.model_slug || '' };
@@ -131,7 +133,8 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     if (next.secondModel && next.secondModel !== settings.secondModel) secondTalk.open(turns);
     setSettings(next);
   };
-  const slugs = [...models.rows.map(row => row.model_slug), ...deployed(deployments.rows)];
+  const known = [...models.rows.map(row => row.model_slug), ...deployed(deployments.rows)];
+  const slugs = [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
   const chooseModel = (): void =>
     shell.showOverlay({
       id: 'chat',

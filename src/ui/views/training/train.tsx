@@ -2,10 +2,10 @@
 
 import { useState } from 'react';
 import { displayNameLength } from '../../../contract/evaluations.ts';
-import type { StartTrainingBody, TrainingRun } from '../../../contract/training.ts';
-import { action } from '../../../queries/action.ts';
+import type { StartTrainingBody } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
-import { startTraining, trainingOptionsQuery } from '../../../queries/training.ts';
+import { runOptionsQuery } from '../../../queries/run-options.ts';
+import { startTraining } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
@@ -16,9 +16,9 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { modelField } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
+import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
-import { modelsOf, optionSpecs, optionsOf, wrongFor } from './options.ts';
 
 export interface TrainWindowProps {
   readonly benchId: string;
@@ -29,11 +29,14 @@ export interface TrainWindowProps {
   readonly onClose: () => void;
 }
 
+/** Options seen of services that do not say which they take. */
+const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
+
 const noParent = async (): Promise<string> => '';
 
 export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProps) {
   const models = useList(modelList, 'visible');
-  const offered = useLive(trainingOptionsQuery({ benchId }), 'visible');
+  const offered = useLive(runOptionsQuery('getTrainingOptions', { benchId }), 'visible');
   const checkpoint = useCheckpoint(parent ?? noParent);
   const waiting =
     (!models.loaded && !models.error) || (!offered.data && !offered.error) || checkpoint.kind === 'asking';
@@ -68,7 +71,7 @@ interface TrainFormProps {
 function TrainForm({ benchId, label, models, offered, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
   const { remembered } = useWorkbench();
-  const [specs] = useState(() => optionSpecs(offered));
+  const [specs] = useState(() => optionSpecs(offered, seen));
   // The fields are made once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
@@ -106,13 +109,7 @@ function TrainForm({ benchId, label, models, offered, parentId, onClose }: Train
       ...(Object.keys(options).length > 0 ? { options } : {}),
     };
   };
-  const [start] = useState(() =>
-    action<StartTrainingBody, TrainingRun>((service, body, options) => {
-      const wrong = wrongFor(body.base_model_slug, offered, body.options ?? {});
-      if (wrong !== undefined) throw new Error(`Nothing was sent. ${wrong}.`);
-      return startTraining(service, body, options);
-    }, startTraining),
-  );
+  const [start] = useState(() => checkingOptions(startTraining, body => body.base_model_slug, offered));
   return (
     <FormWindow
       title={`Train on ${label}`}

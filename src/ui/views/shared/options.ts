@@ -1,7 +1,8 @@
 /**
- * The options of a training run as fields of a form. A service that lists its options gets a form of exactly those; for
- * others there are the options that were seen to be taken. Services list them once, or for each model apart. Pure.
+ * The options of an evaluation or a training run as fields of a form. A service that lists its options gets a form of exactly
+ * those. Services list them once, or for each model apart.
  */
+import { type Action, action } from '../../../queries/action.ts';
 import { own } from '../../../text/own.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
@@ -30,8 +31,6 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Options by their name. */
 type Options = ReadonlyMap<string, Described>;
 
-/** Options seen of services that do not say which they take. */
-const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
 const leftToService = 'left to the service';
 
 function isFields(value: unknown): value is Fields {
@@ -163,11 +162,15 @@ function widest(one: Described, other: Described): Described {
   };
 }
 
-/** The options that a service says it takes, or those seen elsewhere. */
-export function optionSpecs(offered: Fields | undefined): OptionSpec[] {
+/**
+ * The options that a service says it takes.
+ *
+ * @param others whole numbers that are offered where it says nothing
+ */
+export function optionSpecs(offered: Fields | undefined, others: readonly string[] = []): OptionSpec[] {
   const options = joined([...optionsByModel(offered).values()]);
   const entries =
-    options.size > 0 ? [...options] : seen.map(name => [name, described({ type: 'integer', min: 1 })] as const);
+    options.size > 0 ? [...options] : others.map(name => [name, described({ type: 'integer', min: 1 })] as const);
   return entries.map(([name, option]) => specOf(name, option));
 }
 
@@ -198,4 +201,17 @@ export function optionsOf(
       return text === '' ? [] : [[name, parse(text)]];
     }),
   );
+}
+
+/** The start of a run that fails without sending anything where the service would refuse its options for the model. */
+export function checkingOptions<Input extends { readonly options?: Fields | undefined }, Result>(
+  start: Action<Input, Result>,
+  modelOf: (input: Input) => string | undefined,
+  offered: Fields | undefined,
+): Action<Input, Result> {
+  return action<Input, Result>((service, input, options) => {
+    const wrong = wrongFor(modelOf(input), offered, input.options ?? {});
+    if (wrong !== undefined) throw new Error(`Nothing was sent. ${wrong}.`);
+    return start(service, input, options);
+  }, start);
 }
