@@ -24,7 +24,7 @@ import { readOf } from './watching.ts';
 /** The step budget of a run, where its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
   const steps = options?.['num_steps'];
-  return typeof steps === 'number' ? steps : undefined;
+  return Number.isFinite(steps) ? Number(steps) : undefined;
 }
 
 /** `35/600`, or only the budget where it is not known how many are done. */

@@ -60,3 +60,8 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   expect(shown(await read())).toEqual(runs.map(() => '600'));
   expect(asked.length).toBeLessThanOrEqual(4);
 });
+
+it('shows no budget of steps that a number cannot hold', () => {
+  const unbounded = { ...run('odd', 'running'), options: { num_steps: Number.POSITIVE_INFINITY } };
+  expect(shown([{ ...unbounded, completed_steps: 7 }, unbounded])).toEqual(['7', '']);
+});
