@@ -65,6 +65,20 @@ export function paceOf(points: readonly ProgressPoint[]): Pace {
   return { stepMs: ms / steps, changedAt, patienceMs: Math.max(shortestPatienceMs, outlier * between) };
 }
 
+/**
+ * Says that a run was seen further than it is: its service was killed and resumed it from a checkpoint. Undefined once it has
+ * come past where it was.
+ */
+export function setBackWords(points: readonly ProgressPoint[]): string | undefined {
+  const steps = points.map(({ completed_steps }) => completed_steps);
+  const at = steps.findLastIndex((step, index) => step < (steps[index - 1] ?? 0));
+  const [to, now] = [steps[at], steps.at(-1)];
+  if (to === undefined || now === undefined) return undefined;
+  const furthest = steps.slice(0, at).reduce((most, step) => Math.max(most, step), 0);
+  if (now >= furthest) return undefined;
+  return `set back from step ${furthest} to ${to}: the steps between are done again`;
+}
+
 export interface RunSituation {
   readonly status: string | null | undefined;
   readonly completed: number | null | undefined;

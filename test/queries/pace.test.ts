@@ -1,6 +1,6 @@
 /** How fast a training run advances, and what is said once it does not. */
 import { describe, expect, it } from 'vitest';
-import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
+import { paceOf, paceWords, type RunSituation, setBackWords } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/queries/remembered/store.ts';
 
 const minute = 60_000;
@@ -29,6 +29,16 @@ describe('the pace', () => {
     expect(words([], 0, { completed: undefined })).toBe('');
     expect(words(steady, 0, { total: null })).toBe('2s a step');
     expect(words(steady, 0, { total: 20 })).toBe('2s a step');
+  });
+
+  it('is joined by where the run was set back to, until it has come past where it was', () => {
+    const seen = points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 4]);
+    expect(setBackWords(seen)).toBe('set back from step 39 to 30: the steps between are done again');
+    expect(setBackWords(points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 9]))).toBeUndefined();
+    expect([setBackWords(steady), setBackWords([])]).toEqual([undefined, undefined]);
+    // Set back once more, before it came so far.
+    const twice = points([2_000, 39], [60_000, -9], [2_000, 4], [60_000, -4], [2_000, 1]);
+    expect(setBackWords(twice)).toContain('set back from step 39 to 30');
   });
 
   it('counts no step that a number cannot hold', () => {

@@ -2,7 +2,7 @@
 import { useCallback, useMemo } from 'react';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
-import { paceOf, paceWords } from '../../../queries/pace.ts';
+import { paceOf, paceWords, setBackWords } from '../../../queries/pace.ts';
 import type { Live } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -25,6 +25,14 @@ export function statusLine(
   const bar =
     done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
   return [statusStyle(status, theme)(statusText(status, theme)), bar, counts].filter(Boolean).join('  ');
+}
+
+/** Says that the run was set back, while it has not come past where it was. */
+export function useSetBack(runId: string, progress: Live<TrainingProgress>, ended: boolean): string | undefined {
+  const { remembered } = useWorkbench();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
+  const words = useMemo(() => setBackWords(remembered.progressOf(runId)), [remembered, runId, progress.data]);
+  return ended ? undefined : words;
 }
 
 /**

@@ -27,7 +27,7 @@ import { errorLines } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { completedSteps, heldOutNote } from './curves.ts';
-import { statusLine, usePace } from './head.ts';
+import { statusLine, usePace, useSetBack } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
@@ -66,7 +66,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
 
   const room = pane.width - 2;
   const error = [progress.error, run.error].find(each => each && !isNotOffered(each));
-  const note = heldOutNote(curves.heldOut);
+  const notes = [useSetBack(runId, progress, ended), heldOutNote(curves.heldOut)].filter(words => words !== undefined);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   const unread = !run.data && !progress.data && !error;
   const head = [
@@ -77,7 +77,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
-    ...(note ? [theme.styles.warning(truncate(note, room))] : []),
+    ...notes.map(words => theme.styles.warning(truncate(words, room))),
     ...(unreadable > 0
       ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]
       : []),

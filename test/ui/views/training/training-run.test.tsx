@@ -139,3 +139,28 @@ it('deploys the last checkpoint of a run that has ended before its checkpoints a
   await stage.press('D');
   await stage.waitFor('│ ckpt_40');
 });
+
+it('says from which step a run continues that was set back', async () => {
+  let completed_steps = 39;
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService({
+        ...answers,
+        getTrainingRun: () => ({ ...runs[0], status: 'running' }),
+        getTrainerRewards: () => ({ trainer_rewards: [] }),
+        getTrainingProgress: () => ({ status: 'running', completed_steps, total_steps: 80 }),
+      }),
+    columns: 110,
+    rows: 40,
+  });
+  await stage.waitFor('step 39 of 80');
+  expect(stage.text()).not.toContain('set back');
+  completed_steps = 30;
+  await stage.press('r');
+  await stage.waitFor('set back from step 39 to 30: the steps between are done again');
+  completed_steps = 40;
+  await stage.press('r');
+  await stage.waitFor('step 40 of 80');
+  expect(stage.text()).not.toContain('set back');
+});
