@@ -1,17 +1,21 @@
-/** `benchtop api`: any operation of the contract, by its name or its path. */
+/** `benchtop api`: any operation of the contract by its name or its path, and any other path of the service. */
 
-import { readFile } from 'node:fs/promises';
 import type * as z from 'zod/mini';
-import type { Endpoint, Page } from '../contract/common.ts';
+import type { Endpoint, Method, Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
-import { untypedCall } from '../service/index.ts';
+import { ServiceError } from '../service/errors.ts';
+import { parseJson } from '../service/http.ts';
+import { type Service, untypedCall } from '../service/index.ts';
+import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
-import { errorCode, errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { type Field, fieldsGiven, fieldsOf, givenBody, parsedBody } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type CommandIo, readInput } from './io.ts';
+import type { CommandIo } from './io.ts';
 import { filtered, recordText } from './output.ts';
-import type { Given } from './table/commands.ts';
+import { didYouMean } from './parse.ts';
+import { type Given, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
 const all = Object.values(endpoints) as readonly Endpoint[];
@@ -31,42 +35,67 @@ function listing(): string {
   return lines.join('');
 }
 
-interface Target {
+/** An operation of the contract, with what its path says. */
+interface Known {
   readonly endpoint: Endpoint;
   readonly params: Record<string, string>;
   readonly query: Record<string, unknown>;
 }
 
+/** What is called: an operation, or a path that the contract does not know. */
+type Target = Known | { readonly endpoint?: undefined; readonly method: Method; readonly path: string };
+
+const methodOf = (word: string): Method | undefined => methods.find(method => method === word.toUpperCase());
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new CommandError(`${text} is not percent-encoded as a path has to be.`);
+  }
+}
+
 /** The endpoint whose path it is. The one with the fewest placeholders counts, as it does for a server. */
-function targetOfPath(method: string, address: string): Target {
-  const { pathname, searchParams } = new URL(address, 'http://service');
+function targetOfPath(method: Method, path: string): Target {
+  const [pathname = '', ...search] = path.split('?');
   const found = all
-    .filter(endpoint => endpoint.method === method.toUpperCase())
+    .filter(endpoint => endpoint.method === method)
     .flatMap(endpoint => {
       const pattern = endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
       const match = new RegExp(`^${pattern}$`).exec(pathname);
       return match ? [{ endpoint, groups: match.groups ?? {} }] : [];
     })
     .sort((left, right) => Object.keys(left.groups).length - Object.keys(right.groups).length)[0];
-  if (!found) {
-    throw new CommandError(`The contract has no ${method.toUpperCase()} ${pathname}. benchtop api lists what it has.`);
-  }
-  const params = Object.fromEntries(
-    Object.entries(found.groups).map(([name, value]) => [name, decodeURIComponent(value)]),
-  );
+  if (!found) return { method, path };
+  const { endpoint, groups } = found;
+  const params = Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decoded(value)]));
   const query = Object.fromEntries(
-    [...searchParams].map(([name, value]) => [name, valueFor(found.endpoint.query, name, value)]),
+    [...new URLSearchParams(search.join('?'))].map(([name, value]) => [name, valueFor(endpoint.query, name, value)]),
   );
-  return { endpoint: found.endpoint, params, query };
+  return { endpoint, params, query };
 }
 
-function targetOf(words: readonly string[]): { target: Target; rest: readonly string[] } {
-  const [first = '', second = '', ...others] = words;
-  if (/^(get|post|put|delete)$/i.test(first)) return { target: targetOfPath(first, second), rest: others };
-  if (!Object.hasOwn(endpoints, first)) {
-    throw new CommandError(`The contract has no operation ${first}. benchtop api lists what it has.`);
+/** @throws CommandError where the words name neither an operation nor a path of the service */
+function targetOf(words: readonly string[], flags: Flags): { target: Target; rest: readonly string[] } {
+  const first = methodOf(words[0] ?? '');
+  const [word = '', ...rest] = first ? words.slice(1) : words;
+  if (first && flags.method) throw new CommandError('Give the method once: before the path, or with --method.');
+  if (first && word === '') throw new CommandError(`${first} needs a path, e.g. ${first} /api/v1/benchmarks.`);
+  if (/^[\w+.-]+:\/\//.test(word)) {
+    throw new CommandError('Give the path alone, e.g. /api/v1/benchmarks: it is sent to the service of the profile.');
   }
-  return { target: { endpoint: endpoints[first as Operation], params: {}, query: {} }, rest: words.slice(1) };
+  if (word.includes('/')) {
+    const hasBody = flags.input !== undefined || flags.body !== undefined || fieldsGiven(rest, flags);
+    const path = word.startsWith('/') ? word : `/${word}`;
+    return { target: targetOfPath(first ?? flags.method ?? (hasBody ? 'POST' : 'GET'), path), rest };
+  }
+  if (first || !Object.hasOwn(endpoints, word)) {
+    const what = first ? `path ${word}: it begins with a slash` : `operation ${word}`;
+    const hint = first ? '' : didYouMean(word, Object.keys(endpoints));
+    throw new CommandError(`The service has no ${what}. ${hint || 'benchtop api lists what the contract has.'}`);
+  }
+  if (flags.method) throw new CommandError(`--method is for paths: ${word} has its own.`);
+  return { target: { endpoint: endpoints[word as Operation], params: {}, query: {} }, rest };
 }
 
 /** A value as its field wants it: the text itself, or what the text is as JSON. The service layer checks what comes out. */
@@ -80,46 +109,26 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
   }
 }
 
-async function readBody(given: string, io: CommandIo): Promise<string> {
-  if (given === '-') return readInput(io);
-  if (!given.startsWith('@')) return given;
-  const path = given.slice(1);
-  return readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`The body cannot be read from ${path} (${errorCode(error)}).`);
-  });
-}
-
-/** @throws CommandError where it cannot be read, or is not JSON */
-async function wholeBody(given: string, io: CommandIo): Promise<unknown> {
-  const text = await readBody(given, io);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`The body is not JSON: ${errorMessage(error)}`);
-  }
-}
+type Flags = Given<'api'>['flags'];
 
 /** What is sent: what the path and the query say, and the body. */
-interface Filled extends Pick<Target, 'params' | 'query'> {
+interface Filled extends Pick<Known, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
-/** Puts every `name=value` where the endpoint has the name: into the path, the query, or else the body. */
-function fill({ endpoint, params, query }: Target, pairs: readonly string[], given: unknown): Filled {
+/** Puts every field where the endpoint has the name: into the path, the query, or else the body. */
+function fill({ endpoint, params, query }: Known, given: readonly Field[], whole: unknown): Filled {
   const fields = {
     path: new Map<string, string>(),
     query: new Map<string, unknown>(),
     body: new Map<string, unknown>(),
   };
   const inPath = pathNames(endpoint.path);
-  for (const pair of pairs) {
-    const at = pair.indexOf('=');
-    if (at < 1) throw new CommandError(`${pair} is not NAME=VALUE.`);
-    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-    if (inPath.includes(name)) fields.path.set(name, value);
-    else if (Object.hasOwn(shapeOf(endpoint.query), name))
-      fields.query.set(name, valueFor(endpoint.query, name, value));
-    else if (endpoint.body) fields.body.set(name, valueFor(endpoint.body, name, value));
+  for (const { name, value, isLoose } of given) {
+    const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
+    if (inPath.includes(name)) fields.path.set(name, String(value));
+    else if (Object.hasOwn(shapeOf(endpoint.query), name)) fields.query.set(name, typed(endpoint.query));
+    else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);
   }
   const filled = {
@@ -128,9 +137,84 @@ function fill({ endpoint, params, query }: Target, pairs: readonly string[], giv
   };
   const missing = inPath.find(name => !own(filled.params, name));
   if (missing) throw new CommandError(`${endpoint.operation} needs ${missing}=….`);
-  if (!endpoint.body) return { ...filled, body: undefined };
-  const base = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
-  return { ...filled, body: { ...base, ...Object.fromEntries(fields.body) } };
+  if (!endpoint.body) {
+    if (whole === undefined) return { ...filled, body: undefined };
+    throw new CommandError(`${endpoint.operation} has no body.`);
+  }
+  const isObject = typeof whole === 'object' && whole !== null && !Array.isArray(whole);
+  if (whole !== undefined && !isObject) throw new CommandError(`The body of ${endpoint.operation} is a JSON object.`);
+  return { ...filled, body: { ...(isObject ? whole : {}), ...Object.fromEntries(fields.body) } };
+}
+
+/** Sends what a target and its fields say. Gives the answer: of the contract as a value, of another path as its text. */
+type Send = (service: Service, options: CallOptions) => Promise<unknown>;
+
+function sendKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Send {
+  const { endpoint } = known;
+  const { params, query, body } = fill(known, fields, parsedBody(text));
+  if (body && 'stream' in body && body.stream) {
+    throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
+  }
+  if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
+    throw new CommandError(`${endpoint.operation} does not answer in pages: --paginate is for lists.`);
+  }
+  return (service, options) => {
+    const call = (cursor?: string): Promise<unknown> =>
+      untypedCall(service)(
+        endpoint.operation as Operation,
+        { params, query: cursor === undefined ? query : { ...query, cursor }, body },
+        options,
+      );
+    return flags.paginate ? everyItem(call) : call();
+  };
+}
+
+/** A path as it is given: fields of a GET, and those next to a whole body, belong to its query. */
+function sendPath(
+  { method, path }: Extract<Target, { path: string }>,
+  fields: readonly Field[],
+  text: string | undefined,
+  { paginate }: Flags,
+): Send {
+  if (paginate) throw new CommandError('--paginate is for the lists of the contract: benchtop api names them.');
+  if (method === 'GET' && text !== undefined) throw new CommandError('A GET has no body.');
+  const inQuery = method === 'GET' || text !== undefined;
+  const query = new URLSearchParams();
+  for (const { name, value } of inQuery ? fields : []) {
+    query.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  const sign = path.includes('?') ? '&' : '?';
+  const json = text ?? JSON.stringify(Object.fromEntries(fields.map(({ name, value }) => [name, value])));
+  const body = method === 'GET' || (text === undefined && fields.length === 0) ? undefined : Buffer.from(json);
+  const whole = query.size > 0 ? `${path}${sign}${query}` : path;
+  return (service, options) => service.sendRaw({ method, path: whole, body }, options);
+}
+
+/** The status and the headers, as they came but for secrets. */
+function headText({ status, headers }: AnswerHead): string {
+  // An import would load Node's fetch as well.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${sanitiseLine(value)}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, '', ''].join('\n');
+}
+
+async function printAnswer(
+  answer: unknown,
+  { field, jq, json }: Flags,
+  { endpoint }: Target,
+  io: CommandIo,
+): Promise<void> {
+  if (!endpoint && !json && field === undefined && jq === undefined) {
+    const text = String(answer);
+    // Raw: what is piped stays as it came.
+    if (io.columns === undefined) await io.print(text);
+    else if (text !== '') await io.print(`${sanitise(text, { multiline: true }).trimEnd()}\n`);
+    return;
+  }
+  const value = endpoint ? answer : parseJson(String(answer));
+  if (value === undefined) throw new CommandError('The answer is not JSON.', exitCodes.failed);
+  if (jq === undefined) await io.print(recordText(value, field));
+  else await io.print(await filtered(value, jq, io));
 }
 
 export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise<number> {
@@ -138,31 +222,28 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
     await io.print(listing());
     return exitCodes.done;
   }
-  const { target, rest } = targetOf(args);
-  const { endpoint } = target;
-  const given = flags.body === undefined ? undefined : await wholeBody(flags.body, io);
-  const { params, query, body } = fill(target, rest, given);
-  if (body && 'stream' in body && body.stream) {
-    throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
-  }
+  const { target, rest } = targetOf(args, flags);
+  const fields = await fieldsOf(rest, flags, io);
+  const text = await givenBody(flags, io);
+  const send = target.endpoint ? sendKnown(target, fields, text, flags) : sendPath(target, fields, text, flags);
   const tokenName = flags.tokenEnv;
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token)
     throw new CommandError(`The variable ${tokenName} is not set.`, exitCodes.forbidden);
-  if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
-    throw new CommandError(`${endpoint.operation} does not answer in pages: --paginate is for lists.`);
-  }
   return withService(flags, io, async ({ service, signal }) => {
-    const options = { signal, token, idempotencyKey: flags.idempotencyKey };
-    const call = (cursor?: string): Promise<unknown> =>
-      untypedCall(service)(
-        endpoint.operation as Operation,
-        { params, query: cursor === undefined ? query : { ...query, cursor }, body },
-        options,
-      );
-    const answer = flags.paginate ? await everyItem(call) : await call();
-    if (flags.jq === undefined) await io.print(recordText(answer, flags.field));
-    else await io.print(await filtered(answer, flags.jq, io));
+    let head: AnswerHead | undefined;
+    const onAnswer = (each: AnswerHead): void => {
+      head = each;
+    };
+    const options = { signal, token, idempotencyKey: flags.idempotencyKey, onAnswer };
+    try {
+      const answer = await send(service, options);
+      if (flags.include && head) await io.print(headText(head));
+      await printAnswer(answer, flags, target, io);
+    } catch (error) {
+      if (flags.include && head && error instanceof ServiceError) await io.print(headText(head));
+      throw error;
+    }
     return exitCodes.done;
   });
 }

@@ -31,7 +31,11 @@ export function exitCodeOfKind(kind: ErrorKind): ExitCode {
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof ServiceError) return exitCodeOfKind(error.kind);
+  if (error instanceof ServiceError) {
+    // Some call a path that is not there a wrong request.
+    const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
+    return isUnknownPath ? exitCodes.notFound : exitCodeOfKind(error.kind);
+  }
   if (!(error instanceof Error)) return exitCodes.failed;
   if (error.name === 'AbortError') return exitCodes.interrupted;
   return error.name === 'ConfigError' ? exitCodes.usage : exitCodes.failed;

@@ -16,7 +16,7 @@ import { parseJson, readErrorBody, type WireAnswer, WireFailure, type WireReques
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
 import { mayHaveWorked, type Outcome } from './retry.ts';
-import { tracedExchange } from './trace.ts';
+import { shownHeaders, tracedExchange } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
@@ -30,6 +30,7 @@ export interface PreparedCall {
   /** Access token of the trajectory that the call is about. */
   readonly token: string | undefined;
   readonly background: boolean;
+  readonly onAnswer: CallOptions['onAnswer'];
 }
 
 /** What the calls of a service share. */
@@ -254,6 +255,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
       });
       const { status, headers } = answer;
       head = { status, requestId: requestIdOf(headers, facts.redact) };
+      this.#call.onAnswer?.({ status, headers: shownHeaders(headers, facts.redact) });
       if (status >= 200 && status < 300) return { ...head, ok: true, value: await this.#read(answer, facts) };
       const outcome: Outcome = { kind: 'answer', status };
       if (status < 400) {

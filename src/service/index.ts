@@ -17,16 +17,18 @@ import { type GateMonitor, Gates } from './gate.ts';
 import { keptGeneration, ServiceGeneration } from './generation.ts';
 import { BodyTooLarge, parseJson, readBody, type WireAnswer } from './http.ts';
 import { type CallOptions, defaultMaxBytes, type ServiceOptions, timeoutsOf } from './options.ts';
+import { rawSender, type SendRaw } from './raw.ts';
 import {
   type CallInput,
   chatAddress,
   describeRequest,
-  endpointUrl,
   type PreparedRequest,
   parseBase,
+  pathUrl,
   prepareRequest,
   type RequestPreview,
   withAgent,
+  withPayload,
   withPlaces,
 } from './request.ts';
 import { type PutUpload, uploader } from './uploads.ts';
@@ -67,6 +69,7 @@ export interface Service {
    * @throws ServiceError
    */
   readonly call: Call;
+  readonly sendRaw: SendRaw;
   /**
    * For work that does much before it writes. Every single write is refused as well, before anything is sent.
    *
@@ -114,6 +117,7 @@ export function createService(options: ServiceOptions): Service {
     baseUrl: caller.connection.base.href,
     gate: caller.gates.monitor(() => caller.connection.host),
     chat: new Chat(caller),
+    sendRaw: rawSender(caller),
     requireWrites: () => caller.requireWrites(),
     preview,
     describe: work => {
@@ -288,9 +292,10 @@ class Caller implements Sender {
   }
 
   /** @throws RequestError where the address cannot be used */
-  #placed(request: PreparedRequest, at: string | undefined): PreparedRequest {
+  #placed(made: PreparedRequest, { at, payload }: CallOptions): PreparedRequest {
+    const request = payload ? withPayload(made, payload) : made;
     if (at === undefined) return request;
-    if (at.startsWith('/')) return { ...request, urlAt: base => endpointUrl(base, at) };
+    if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };
     const url = chatAddress(parseBase(at, 'playground_endpoint_url', this.options.allowInsecureHttp ?? false));
     // The local service may have moved since it said so.
     return { ...request, urlAt: base => (this.connection.isOwn(url) ? new URL(url.pathname, base) : url) };
@@ -315,12 +320,13 @@ class Caller implements Sender {
     return {
       endpoint,
       params: input.params ?? {},
-      request: this.#placed(prepareRequest(endpoint, this.withAgent(endpoint, input), assumptions), options.at),
+      request: this.#placed(prepareRequest(endpoint, this.withAgent(endpoint, input), assumptions), options),
       timeouts: timeoutsOf(this.options.timeouts, options, pace),
       body: input.body,
       idempotencyKey: options.idempotencyKey ?? keyFor(endpoint),
       token,
       background: options.background ?? false,
+      onAnswer: options.onAnswer,
     };
   }
 }

@@ -90,8 +90,18 @@ export interface CallOptions extends Partial<Timeouts> {
    * No credential goes to an address of another origin than the profile's.
    */
   readonly at?: string | undefined;
+  /** A body that is sent as it is, in the place of one that is made from the input. */
+  readonly payload?: Uint8Array | undefined;
+  /** Called with the head of each answer that comes, without secrets. */
+  readonly onAnswer?: ((head: AnswerHead) => void) | undefined;
   /** Access token of the trajectory that the call is about; without one, the organization's key is sent. */
   readonly token?: string | undefined;
+}
+
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };

@@ -190,6 +190,19 @@ export function endpointUrl(
   return url;
 }
 
+/** The address of a path with a query under a base. */
+export function pathUrl(base: URL, path: string): URL {
+  const at = path.indexOf('?');
+  const url = endpointUrl(base, at < 0 ? path : path.slice(0, at));
+  if (at >= 0) url.search = path.slice(at);
+  return url;
+}
+
+/** The request with another body, which is sent as it is. */
+export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
+  return { ...request, body: payload, shownBody: () => Buffer.from(payload).toString(), namesResource: true };
+}
+
 /** An error that the path is not there, with words about who says that it should be. */
 export function withPlaces(
   error: ServiceError,

@@ -447,7 +447,7 @@ describe('api', () => {
 
   it.each([
     [['noSuchOperation'], exitCodes.usage, /no operation noSuchOperation/],
-    [['GET', '/nowhere'], exitCodes.usage, /no GET \/nowhere/],
+    [['GET', '/nowhere'], exitCodes.notFound, /nowhere/],
     [['getEvalRun'], exitCodes.usage, /needs eval_run_id=/],
     [['getEvalRun', 'eval_run_id=evr_1', 'colour=red'], exitCodes.usage, /has no colour/],
     [['getEvalRun', 'evr_1'], exitCodes.usage, /evr_1 is not NAME=VALUE/],

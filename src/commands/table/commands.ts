@@ -18,6 +18,8 @@ export const workbench = spec({
   ],
 });
 
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
 export const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown'] as const;
 
 export const commands = {
@@ -113,25 +115,51 @@ After a failure the same command continues where it stopped.`,
   }),
   api: spec({
     summary: 'call any operation of the service',
-    about: `Names of the path, the query and the body are those of the contract. Values are texts; where the contract wants
-something else they are read as JSON. The answer is printed as JSON. Without an operation: all of them with their names.`,
+    about: `An operation of the contract by its name, or any path of the service. Names of the path, the query and the body are
+those of the contract. Values are texts; where the contract wants something else they are read as JSON. The answer is printed as
+JSON; that of a path which the contract does not have, as it came. Without an operation: all of them with their names.`,
     args: [
-      { name: 'OPERATION|METHOD PATH', of: 'operation', optional: true },
+      { name: 'OPERATION|[METHOD] PATH', of: 'operation', optional: true },
       { name: 'NAME=VALUE', many: true, optional: true },
     ],
     flags: {
       ...serviceFlags,
       ...recordFlags,
-      paginate: { says: 'read every page of a list, and print its items' },
+      method: {
+        value: 'METHOD',
+        short: 'X',
+        choices: methods,
+        says: 'of a path; POST where there is a body, else GET',
+      },
+      rawField: {
+        value: 'NAME=VALUE',
+        short: 'f',
+        many: true,
+        says: 'a field of the body, or of the query of a GET, as text',
+      },
+      typedField: {
+        value: 'NAME=VALUE',
+        short: 'F',
+        many: true,
+        says: 'the same as a number, true, null, other JSON, or @FILE',
+      },
       body: { value: 'JSON|@FILE|-', says: 'the whole body: JSON, a file, or standard input' },
+      input: { value: 'FILE|-', says: 'the whole body as it is, from a file or standard input' },
+      include: { short: 'i', says: 'print the status and the headers before the answer' },
+      paginate: { says: 'read every page of a list, and print its items' },
       idempotencyKey: { value: 'KEY', says: 'a start that is sent again with it is the same start' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
     },
-    apart: [recordApart],
+    apart: [
+      [...recordApart, 'include'],
+      ['include', 'paginate'],
+      ['body', 'input'],
+    ],
     examples: [
       'benchtop api getTrainingProgress training_run_id=trn_1',
       `benchtop api startTraining bench_id=bench_1 base_model_slug=m display_name=first options='{"num_steps":5}'`,
-      "benchtop api GET '/api/v1/benchmarks?limit=2'",
+      "benchtop api '/api/v1/benchmarks?limit=2' -i",
+      'benchtop api POST /api/v2/notes -f text=hello -F stars=5',
     ],
   }),
   ...verbs,

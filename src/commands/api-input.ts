@@ -1,0 +1,76 @@
+/** What `benchtop api` is given to send: fields, or a whole body. */
+import { readFile } from 'node:fs/promises';
+import { errorCode, errorMessage } from '../text/errors.ts';
+import { CommandError } from './exit.ts';
+import { type CommandIo, readInput } from './io.ts';
+import type { Given } from './table/commands.ts';
+
+type Flags = Given<'api'>['flags'];
+
+/** A field as it was given: as a text, or as a value that has its type. */
+export interface Field {
+  readonly name: string;
+  readonly value: unknown;
+  /** The endpoint says what type it has. */
+  readonly isLoose: boolean;
+}
+
+export const fieldsGiven = (pairs: readonly string[], { rawField = [], typedField = [] }: Flags): boolean =>
+  pairs.length + rawField.length + typedField.length > 0;
+
+function splitPair(pair: string): [name: string, text: string] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new CommandError(`${pair} is not NAME=VALUE.`);
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+/** `-F`: the content of a file or of the input, a value of JSON, or else the text. */
+async function typedValue(text: string, io: CommandIo): Promise<unknown> {
+  if (text.startsWith('@')) return readFrom(text.slice(1), io);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export async function fieldsOf(
+  pairs: readonly string[],
+  { rawField = [], typedField = [] }: Flags,
+  io: CommandIo,
+): Promise<Field[]> {
+  const asText = (pair: string, isLoose: boolean): Field => {
+    const [name, value] = splitPair(pair);
+    return { name, value, isLoose };
+  };
+  const fields = [...pairs.map(pair => asText(pair, true)), ...rawField.map(pair => asText(pair, false))];
+  for (const [name, text] of typedField.map(splitPair)) {
+    fields.push({ name, value: await typedValue(text, io), isLoose: false });
+  }
+  return fields;
+}
+
+/** @param path of a file; `-` is the input */
+function readFrom(path: string, io: CommandIo): Promise<string> {
+  if (path === '-') return readInput(io);
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`The body cannot be read from ${path} (${errorCode(error)}).`);
+  });
+}
+
+/** What --body or --input gives. */
+export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<string | undefined> {
+  if (input !== undefined) return readFrom(input, io);
+  if (body === undefined) return undefined;
+  return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
+}
+
+/** @throws CommandError where it is not JSON */
+export function parsedBody(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(`The body is not JSON: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,144 @@
+/** `benchtop api`: heads of answers, and paths that the contract does not have. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { type Behaviour, hostileServer, json, refusal, text } from '../service/hostile-server.ts';
+import { type CliOptions, cliOn, testFolder } from './cli.ts';
+
+const apiKey = 'organization-key-0123456789';
+
+async function apiOn(...script: readonly Behaviour[]) {
+  const server = await hostileServer(...script);
+  const cli = cliOn({ baseUrl: `${server.url}/base`, apiKey });
+  const api = (args: readonly string[], options?: CliOptions) => cli('api', args, options);
+  return { api, requests: server.requests };
+}
+
+describe('a path that the contract does not have', () => {
+  it.each<[args: string[], method: string, url: string, body: string]>([
+    [['/v9/notes'], 'GET', '/base/v9/notes', ''],
+    [['v9/notes?tag=a&tag=b%20c'], 'GET', '/base/v9/notes?tag=a&tag=b%20c', ''],
+    [['/v9/notes?a=1', '-X', 'GET', '-f', 'q=x y', '-F', 'n=2'], 'GET', '/base/v9/notes?a=1&q=x+y&n=2', ''],
+    [['/v9/notes', '-f', 'n=2'], 'POST', '/base/v9/notes', '{"n":"2"}'],
+    [['/v9/notes', 'n=2'], 'POST', '/base/v9/notes', '{"n":"2"}'],
+    [
+      ['PUT', '/v9/notes/{1}', '-F', 'n=2', '-F', 'ok=true', '-F', 'is=a=b'],
+      'PUT',
+      '/base/v9/notes/%7B1%7D',
+      '{"n":2,"ok":true,"is":"a=b"}',
+    ],
+    [['patch', '/v9/notes', '--body', '[1, 2]'], 'PATCH', '/base/v9/notes', '[1, 2]'],
+    [['/v9/notes', '--input', '-'], 'POST', '/base/v9/notes', 'from {the input'],
+    [['/v9/notes', '--input', '-', '-f', 'dry=1'], 'POST', '/base/v9/notes?dry=1', 'from {the input'],
+    [['DELETE', '/v9/notes/1'], 'DELETE', '/base/v9/notes/1', ''],
+  ])('is asked as it is given: %j', async (args, method, url, body) => {
+    const { api, requests } = await apiOn(text('<b>as it came', 200));
+    expect(await api(args, { input: 'from {the input' })).toEqual({
+      code: exitCodes.done,
+      out: '<b>as it came',
+      notes: '',
+    });
+    expect(requests).toMatchObject([{ method, url, body, headers: { 'x-api-key': apiKey } }]);
+  });
+
+  it('takes a field from a file, and its answer where it is JSON', async () => {
+    const { api, requests } = await apiOn(json({ id: 'note_1', stars: 5 }));
+    const file = join(testFolder(), 'text.txt');
+    writeFileSync(file, 'hello\n');
+    expect((await api(['/notes', '-F', `text=@${file}`, '--field', 'id'])).out).toBe('note_1\n');
+    expect((await api(['/notes', '--json'])).out).toBe('{\n  "id": "note_1",\n  "stars": 5\n}\n');
+    expect(requests[0]?.body).toBe('{"text":"hello\\n"}');
+    const { api: other } = await apiOn(text('no JSON'));
+    expect(await other(['/notes', '--field', 'id'])).toMatchObject({ code: exitCodes.failed, out: '' });
+  });
+
+  it('cannot act on a terminal', async () => {
+    const { api } = await apiOn(text('\u001b[2Jcleared\u0007'));
+    expect((await api(['/notes'], { columns: 80 })).out).toBe('cleared\n');
+  });
+
+  it('is not written to where only reading is allowed', async () => {
+    const { api, requests } = await apiOn(json({}));
+    for (const args of [
+      ['POST', '/notes'],
+      ['/notes', '-f', 'a=b'],
+      ['/notes', '-X', 'DELETE'],
+    ]) {
+      const { code, out, notes } = await api([...args, '--read-only']);
+      expect([code, out]).toEqual([exitCodes.usage, '']);
+      expect(notes).toContain('read-only');
+    }
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    [404, exitCodes.notFound],
+    [401, exitCodes.forbidden],
+    [409, exitCodes.failed],
+  ])('that is refused with %i ends with %i', async (status, code) => {
+    const { api } = await apiOn(refusal(status, 'some_error', 'some_code'));
+    const outcome = await api(['/notes']);
+    expect(outcome).toMatchObject({ code, out: '' });
+    expect(outcome.notes).toMatch(/^benchtop: ./);
+  });
+
+  it('is sent again only where that is harmless', async () => {
+    const { api, requests } = await apiOn(json({}, 503, { 'retry-after': '0' }), json({}, 503, { 'retry-after': '0' }));
+    expect((await api(['POST', '/notes'])).code).toBe(exitCodes.unreachable);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('--include', () => {
+  const headers = { 'x-request-id': 'req_1', 'set-cookie': 'session=secret', 'x-echo': apiKey };
+
+  it('prints the status and the headers first, without secrets', async () => {
+    const { api } = await apiOn(json({ items: [], has_more: false }, 200, headers));
+    for (const words of [['listBenchmarks'], ['/api/v1/other']]) {
+      const { code, out, notes } = await api([...words, '-i']);
+      expect([code, notes]).toEqual([exitCodes.done, '']);
+      const [head = '', body = ''] = out.split('\n\n');
+      expect(head).toMatch(/^HTTP\/1\.1 200 OK\n/);
+      expect(head).toContain('\nx-request-id: req_1\n');
+      expect(head).not.toMatch(new RegExp(`session=secret|${apiKey}`));
+      expect(JSON.parse(body)).toMatchObject({ items: [] });
+    }
+  });
+
+  it('prints them of a refusal too', async () => {
+    const { api } = await apiOn(refusal(422, 'invalid_request_error', 'nope', {}, headers));
+    const { code, out, notes } = await api(['listBenchmarks', '--include']);
+    expect(code).toBe(exitCodes.failed);
+    expect(out).toMatch(/^HTTP\/1\.1 422 Unprocessable Entity\n.*\n\n$/s);
+    expect(notes).toContain('it says nope');
+  });
+});
+
+it.each([
+  [['listBenchmark'], /no operation listBenchmark\. Did you mean listBenchmarks\?/],
+  [['GET'], /GET needs a path/],
+  [['GET', 'listBenchmarks'], /no path listBenchmarks: it begins with a slash/],
+  [['GET', '/x', '-X', 'POST'], /Give the method once/],
+  [['listBenchmarks', '-X', 'POST'], /--method is for paths/],
+  [['https://service.example/x'], /Give the path alone/],
+  [['/x', '-X', 'FETCH'], /--method takes one of GET, POST/],
+  [['/x', '-f', 'a'], /a is not NAME=VALUE/],
+  [['/x', '-F', '=a'], /=a is not NAME=VALUE/],
+  [['/x', '-F', 'a=@nope.json'], /cannot be read from nope\.json \(ENOENT\)/],
+  [['/x', '--input', 'nope.json'], /cannot be read from nope\.json \(ENOENT\)/],
+  [['GET', '/x', '--body', '{}'], /A GET has no body/],
+  [['/x', '--body', '{}', '--input', '-'], /cannot be used with/],
+  [['/x', '--paginate'], /--paginate is for the lists/],
+  [['listBenchmarks', '-i', '--paginate'], /cannot be used with/],
+  [['listBenchmarks', '-i', '--field', 'x'], /cannot be used with/],
+  [['listBenchmarks', '--body', '{}'], /listBenchmarks has no body/],
+  [['createSecret', '--body', '[1]'], /is a JSON object/],
+  [['GET', '/api/v1/eval/%zz'], /not percent-encoded/],
+])('refuses %j, and sends nothing', async (args, words) => {
+  const { api, requests } = await apiOn(json({}));
+  const { code, out, notes } = await api(args);
+  expect([code, out]).toEqual([exitCodes.usage, '']);
+  expect(notes).toMatch(words);
+  expect(requests).toEqual([]);
+});
