@@ -1,5 +1,6 @@
 /** Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and what was seen. */
 import { loadConfig } from '../config/load.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { type CommandName, commands, type Given, groups, workbench } from './table/commands.ts';
@@ -171,10 +172,13 @@ export async function complete(words: readonly string[], io: CommandIo): Promise
   // bash takes the sign of `--flag=value` for a word.
   const partial = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
   const all = await candidates([...words.slice(0, -1).filter(word => word !== '='), partial], io);
-  const fitting = all.filter(([value]) => value === files || value.startsWith(partial));
+  // What cannot be typed is no candidate: names come over the wire.
+  const fitting = all.filter(
+    ([value]) => value === files || (value.startsWith(partial) && value === sanitiseLine(value)),
+  );
   await io.print(
     fitting
-      .map(([value, says]) => `${value}\t${says}\n`.replaceAll(/[^\S\n\t]+/g, ' '))
+      .map(([value, says]) => `${value}\t${sanitiseLine(says)}\n`.replaceAll(/[^\S\n\t]+/g, ' '))
       .join('')
       .replaceAll(`${files}\t`, files),
   );

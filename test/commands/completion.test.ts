@@ -1,8 +1,7 @@
 /** What the shells offer, and the settings commands. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { commands } from '../../src/commands/table/commands.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
@@ -56,53 +55,18 @@ describe('completions', () => {
     store.see([
       { kind: 'benchmark', id: 'bench_1', label: 't-words' },
       { kind: 'run', id: 'evr_1', label: 'my first run' },
+      { kind: 'run', id: 'evr_2', label: 'my\u001b[2J\nother run' },
     ]);
     store.close();
     expect(await offered(home, 'evaluate', '')).toEqual(['t-words', 'bench_1']);
+    // A name that could not be typed, or that the terminal would act on, is none to offer.
     expect(await offered(home, 'compare', 'evr_1', 'my')).toEqual(['my first run']);
+    expect((await cliIn(home)('__complete', ['compare', 'evr_'])).out).not.toContain('\u001b');
     expect(await offered(home, 'list', 'runs', '--benchmark', 't')).toEqual(['t-words']);
   });
 });
 
-/** A program of this name that answers as benchtop does. */
-let bin: string;
-beforeEach(() => {
-  bin = testFolder();
-  writeFileSync(join(bin, 'benchtop'), '#!/bin/sh\nprintf "with space\\tsays it\\nplain\\tother\\n"\n');
-  chmodSync(join(bin, 'benchtop'), 0o755);
-});
-
 describe('the scripts', () => {
-  const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
-  const script = async (shell: string): Promise<string> => (await cliIn(testFolder())('completion', [shell])).out;
-  const bash = (text: string) =>
-    spawnSync('bash', ['--norc', '-c', text], { encoding: 'utf8', env: { PATH: `${bin}:${process.env['PATH']}` } });
-
-  it('for bash asks the program and quotes what it says', async () => {
-    const text = `${await script('bash')}
-COMP_WORDS=(benchtop evaluate ""); COMP_CWORD=2; _benchtop; printf '%s|' "\${COMPREPLY[@]}"; complete -p benchtop`;
-    expect(bash(text)).toMatchObject({ stdout: 'with\\ space|plain|complete -F _benchtop benchtop\n', stderr: '' });
-  });
-
-  it.each(['zsh', 'fish'])('for %s is read without an error where that shell is installed', async shell => {
-    const text = await script(shell);
-    expect(text).toContain('benchtop __complete');
-    if (!has(shell)) {
-      console.warn(`${shell} is not installed: its completions were not run`);
-      return;
-    }
-    const read =
-      shell === 'zsh'
-        ? ['-fc', `autoload -Uz compinit && compinit -D\n${text}`]
-        : ['-c', `${text}\ncomplete -C 'benchtop pl'`];
-    const result = spawnSync(shell, read, {
-      encoding: 'utf8',
-      env: { PATH: `${bin}:${process.env['PATH']}`, HOME: testFolder() },
-    });
-    expect(result).toMatchObject({ status: 0, stderr: '' });
-    if (shell === 'fish') expect(result.stdout).toContain('plain');
-  });
-
   it('for another shell is refused', async () => {
     expect((await cliIn(testFolder())('completion', ['tcsh'])).code).toBe(exitCodes.usage);
   });

@@ -89,7 +89,7 @@ export interface Session {
 /** A shell with job control, and without anything of the developer's. */
 const shell = ['bash', '--norc', '--noprofile', '-i'] as const;
 
-/** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`. */
+/** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`: bash, or a command. */
 export function openSession(
   env: Record<string, string>,
   {
@@ -97,13 +97,13 @@ export function openSession(
     rows = 40,
     args = [] as readonly string[],
     cwd = process.cwd(),
-    inShell = false,
+    inShell = false as boolean | readonly [command: string, ...args: string[]],
     program: started = program,
     node = process.execPath,
   } = {},
 ): Session {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  const [command, ...words] = inShell ? shell : [node, started, ...args];
+  const [command, ...words] = inShell === true ? shell : inShell || [node, started, ...args];
   const child = spawnInTerminal(command, words, {
     cols: columns,
     rows,

@@ -1,0 +1,74 @@
+/** Completions as they are typed: the tab key in the shells themselves, with the scripts that the program prints. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { eventually } from '../eventually.ts';
+import { freshHome, openSession, programLine } from './session.ts';
+
+const home = freshHome();
+/** Where the command on the path notes what it was called with, apart from questions for completions. */
+const called = join(home.home, 'called');
+
+beforeAll(() => {
+  const bin = join(home.home, 'bin');
+  mkdirSync(bin);
+  const note = `printf '%s|' "$@" >> '${called}'; echo . >> '${called}'`;
+  const lines = ['#!/bin/sh', `case "$1" in __complete|completion) exec ${programLine} "$@" ;; esac`, note];
+  writeFileSync(join(bin, 'benchtop'), `${lines.join('\n')}\n`);
+  chmodSync(join(bin, 'benchtop'), 0o755);
+  home.env['PATH'] = `${bin}:${home.env['PATH']}`;
+  const store = RememberedStore.open(join(home.home, '.local/state/benchtop/remembered.db'), 'local');
+  store.see([
+    { kind: 'run', id: 'evr_1', label: 'my first run: 50% "best"' },
+    { kind: 'run', id: 'evr_2', label: 'evil\u001b[31m\nrun' },
+  ]);
+  store.close();
+  writeFileSync(join(home.home, 'rollouts.jsonl'), '');
+});
+afterAll(() => home.remove());
+
+const shells = {
+  bash: { command: ['bash', '--norc', '--noprofile', '-i'], load: ['source <(benchtop completion bash)'] },
+  zsh: {
+    command: ['zsh', '-f', '-i'],
+    load: ['autoload -Uz compinit; compinit -D', 'source <(benchtop completion zsh)'],
+  },
+  fish: { command: ['fish', '--no-config', '-i'], load: ['benchtop completion fish | source'] },
+} as const;
+
+it.each(Object.entries(shells))('%s completes commands, flags, names with spaces and files', async (shell, how) => {
+  if (spawnSync(shell, ['-c', 'exit 0']).status !== 0) {
+    console.warn(`${shell} is not installed: its completions were not tried`);
+    return;
+  }
+  rmSync(called, { force: true });
+  const [command, ...args] = how.command;
+  const session = openSession(home.env, { inShell: [command, ...args], cwd: home.home });
+  onTestFinished(async () => {
+    session.signal('SIGKILL');
+    await session.ended;
+  });
+  /** Types a line, and waits until the shell has done it. */
+  let count = 0;
+  const type = async (line: string): Promise<void> => {
+    count += 1;
+    session.type(`${line}\r`);
+    session.type(`printf 'done%s\\n' ${count}\r`);
+    await session.waitFor(`done${count}\n`);
+  };
+  for (const line of how.load) await type(line);
+  // Each line is called with what the tab key made of it.
+  const lines = [
+    ['benchtop promo\t', 'promote|'],
+    ['benchtop secret s\t', 'secret|set|'],
+    ['benchtop list runs --rev\t', 'list|runs|--reverse|'],
+    ['benchtop list runs --format mark\t', 'list|runs|--format|markdown|'],
+    ['benchtop get run my\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop upload rollo\t', 'upload|rollouts.jsonl|'],
+  ] as const;
+  for (const [typed] of lines) await type(typed);
+  await eventually(() => expect(readFileSync(called, 'utf8').trim().split('.\n').length).toBe(lines.length));
+  expect(readFileSync(called, 'utf8')).toBe(lines.map(([, words]) => `${words}.\n`).join(''));
+});
