@@ -11,6 +11,8 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: 
   ['calm1-76', 'an option of a training run that is too large for a number was shown as Infinity', 1_200],
   ['calm1-124', 'a count of steps that is too large for a number made a rate of Infinity steps', 1_200],
   ['calm1-195', 'so was a budget of steps in the list of training runs', 1_200],
+  ['calm1-211', 'tags in the name of a benchmark were in the name that a form begins with', 700],
+  ['calm1-210', 'a count of deployments in all that is too large was shown as Infinity', 1_200],
   ['A-267', 'a line separator in the description of a training option reached the terminal', 1_000],
 ];
 

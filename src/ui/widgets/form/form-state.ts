@@ -51,7 +51,10 @@ export type FormAction =
 export function initialFormState(fields: readonly FieldSpec[]): FormState {
   const values = Object.fromEntries(
     fields.map((field): [string, FieldValue] => {
-      if (field.kind === 'text') return [field.name, { kind: 'text', edit: editStateOf(field.initial ?? '') }];
+      if (field.kind === 'text') {
+        const { initial = '', multiline = false } = field;
+        return [field.name, { kind: 'text', edit: editStateOf(initial, { multiline }) }];
+      }
       const index = field.options.findIndex(option => option.value === field.initial);
       return [field.name, { kind: 'choice', index: Math.max(0, index) }];
     }),

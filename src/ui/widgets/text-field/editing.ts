@@ -16,9 +16,9 @@ export interface EditState {
 
 const emptyEdit: EditState = { characters: [], cursor: 0 };
 
-export function editStateOf(text: string): EditState {
-  const characters = graphemes(text);
-  return { characters, cursor: characters.length };
+/** A field that holds a text, which need not be safe for a terminal: like what is typed, it is made so. */
+export function editStateOf(text: string, options: EditOptions = { multiline: true }): EditState {
+  return insert(emptyEdit, text, options);
 }
 
 export function textOf({ characters }: EditState): string {
