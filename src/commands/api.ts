@@ -153,7 +153,7 @@ function sendKnown(known: Known, fields: readonly Field[], text: string | undefi
   const { endpoint } = known;
   const { params, query, body } = fill(known, fields, parsedBody(text));
   if (body && 'stream' in body && body.stream) {
-    throw new CommandError('An answer that streams is no JSON: benchtop chat shows it as it comes.');
+    throw new CommandError('This answer is a stream, not JSON. Use benchtop chat.');
   }
   if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
     throw new CommandError(`${endpoint.operation} does not answer in pages: --paginate is for lists.`);

@@ -76,7 +76,7 @@ async function changeAll(
 
 export function cancel({ args, flags }: Given<'cancel'>, io: CommandIo): Promise<number> {
   const deeds = { runs: cancelRun as Deed, training: cancelTraining as Deed };
-  const loses = 'Work under way stops; what has ended is kept.';
+  const loses = 'Running work stops; finished work is kept.';
   return changeAll({ verb: 'Cancel', past: 'cancelled', loses, deeds }, args, flags, io);
 }
 
@@ -84,7 +84,7 @@ export function cancel({ args, flags }: Given<'cancel'>, io: CommandIo): Promise
 const deleteAnyRun = action(
   (service, { bench_id, eval_run_id }: EvalRun, options) => {
     if (bench_id) return deleteRun(service, { bench_id, eval_run_id }, options);
-    throw new CommandError(`The record of ${eval_run_id} names no benchmark, which deleting it needs.`);
+    throw new CommandError(`${eval_run_id} cannot be deleted: its record names no benchmark.`);
   },
   { touches: deleteRun.touches },
 );
@@ -96,7 +96,7 @@ export function remove({ args, flags }: Given<'delete'>, io: CommandIo): Promise
 
 export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Promise<number> {
   const deeds = { deployments: undeploy as Deed };
-  const loses = 'Chat with it ends, and its record goes. This cannot be undone.';
+  const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
   return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, deeds }, args, flags, io);
 }
 

@@ -58,7 +58,7 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
         at,
       });
       await io.print('\n');
-      if (reason === 'length') io.note('The answer was cut off at its longest.');
+      if (reason === 'length') io.note('The answer was cut off at its token limit.');
       said.push(question, { role: 'assistant', content: answered });
     };
 

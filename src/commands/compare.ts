@@ -82,7 +82,7 @@ export async function run(
       low === undefined
         ? 'There is no interval: fewer than two tasks are in both.'
         : `The lower bound is ${difference(low)}.`;
-    io.note(`${bound} Asked for was at least ${difference(failBelow)}.`);
+    io.note(`${bound} Required: at least ${difference(failBelow)}.`);
     return exitCodes.failed;
   });
 }

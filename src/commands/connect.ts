@@ -150,7 +150,7 @@ const hostOf = (url: string | undefined): string | undefined => (url === undefin
 
 /** Where the address and the key come from, in whole sentences. */
 export function originsOf({ service, name }: Config['profile']): string[] {
-  if (service.kind === 'local') return [`This is ${name}: the service on this machine.`];
+  if (service.kind === 'local') return [`This is ${name}: the local service, on this machine.`];
   const { baseUrl, apiKey } = service;
   const key = apiKey ? `The key comes from ${describeOrigin(apiKey.origin)}.` : 'No key is set for this address.';
   return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];

@@ -52,7 +52,7 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
   const about = 'terminal';
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {
-    yield { about, state: 'note', words: 'not one: the screens need a terminal, the other commands do not' };
+    yield { about, state: 'note', words: 'not a terminal: the workbench needs one, other commands do not' };
     return;
   }
   const { columns, rows } = stdout;
@@ -63,7 +63,7 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
     words: `${columns}×${rows}, TERM ${environment['TERM'] ?? 'not set'}${fits ? '' : `; the screens need ${smallest.columns}×${smallest.rows}`}`,
   };
   if (isAsciiOnly(environment)) {
-    yield { about, state: 'note', words: 'plain characters only, as the locale or BENCHTOP_ASCII says' };
+    yield { about, state: 'note', words: 'ASCII only, because of the locale or BENCHTOP_ASCII' };
   }
   if (environment['TMUX']) {
     yield { about, state: 'note', words: 'tmux: copying needs `set -g set-clipboard on` there' };
@@ -113,7 +113,7 @@ function folderFinding(about: string, path: string): Finding {
 
 function memoryFinding({ problem }: RememberedStore): Finding {
   return problem === undefined
-    ? { about: 'memory', state: 'ok', words: 'what was seen is kept between two starts' }
+    ? { about: 'memory', state: 'ok', words: 'what was seen is kept between starts' }
     : { about: 'memory', state: 'warn', words: problem };
 }
 
@@ -155,7 +155,7 @@ async function* serviceFindings(
     yield {
       about,
       state: 'ok',
-      words: `${connection.address()} answers, and takes the key; the first answer took ${took} ms`,
+      words: `${connection.address()} answers and accepts the key; the first answer took ${took} ms`,
     };
   } catch (error) {
     yield errorOf(about, error);
@@ -180,7 +180,7 @@ async function* serviceFindings(
     : {
         about: 'capabilities',
         state: 'note',
-        words: `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without`,
+        words: `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that`,
       };
   if (model === undefined) return;
   try {

@@ -43,7 +43,7 @@ export async function* pagesOf(
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
-      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with the id of another row left out`,
+      repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       fruitless < fruitlessPages ? '' : `The last ${fruitlessPages} pages brought no new row: there may be more`,
       page.note ?? '',
     ];

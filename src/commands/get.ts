@@ -81,7 +81,7 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
     if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
       await printRecord(row, id, flags, io);
       const unreadable = unreadableWithin(row);
-      if (unreadable > 0) io.note(`${counted(unreadable, 'row')} inside of it could not be read.`);
+      if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);
       return exitCodes.done;
     }
     const facts = [...resource.facts(row), ...(await progressFacts(resource, row, context))];

@@ -22,7 +22,7 @@ const evaluate: Act<Benchmark> = async (row, service, ask, memory) => {
   const display_name = await ask('Name of the run', memory.freeName('run', `${nameOf(row)} baseline`));
   const run = await startEvaluation(service, { bench_id: row.bench_id, model_slug, display_name });
   memory.see([{ kind: 'run', id: run.eval_run_id, label: display_name, parent: row.bench_id }]);
-  return `Started ${run.eval_run_id}. Say runs to hear of it.`;
+  return `Started ${run.eval_run_id}. Type runs to see it.`;
 };
 
 const train: Act<Benchmark> = async (row, service, ask, memory) => {
@@ -30,7 +30,7 @@ const train: Act<Benchmark> = async (row, service, ask, memory) => {
   const display_name = await ask('Name of the run', memory.freeName('training', `${nameOf(row)} training`));
   const run = await startTraining(service, { bench_id: row.bench_id, base_model_slug, display_name });
   memory.see([{ kind: 'training', id: run.training_run_id, label: display_name, parent: row.bench_id }]);
-  return `Started ${run.training_run_id}. Say training to hear of it.`;
+  return `Started ${run.training_run_id}. Type training to see it.`;
 };
 
 const cancel: Act<EvalRun> = async (row, service) => {
@@ -48,7 +48,7 @@ const deploy: Act<TrainingRun> = async (row, service, ask) => {
   const model_slug = await ask('Slug it serves under', slugOf(row.display_name ?? row.training_run_id));
   const role = (await ask('Role, production or test', 'production')) === 'test' ? 'test' : 'production';
   const { deployment_id } = await startDeployment(service, { checkpoint_id, model_slug, role });
-  return `Deploying ${deployment_id}. Say deployments to hear of it.`;
+  return `Deploying ${deployment_id}. Type deployments to see it.`;
 };
 
 /** By the kind of the row, and then by what one says. */

@@ -29,13 +29,13 @@ import { wordsOf } from './watch.ts';
 /** What is listed within something else is not a list that one asks for. */
 const listed = resources.filter(({ needs }) => !needs);
 
-const reading = `Say what you want to hear:
+const reading = `Type one of:
   ${listed.map(({ names: [name] }) => name).join(', ')}
                        a list; each line begins with its number
   3                    everything about number 3 of the list
   find WORDS           the rows of the list that hold the words; find alone shows all again
   follow 3             prints each change of a run, a training run or a deployment until it ends; enter stops
-  chat MODEL           talk with a model; an empty line ends it`;
+  chat MODEL           chat with a model; an empty line ends it`;
 
 const writing = `
   evaluate 3           on a benchmark: asks for model and name, and starts
@@ -115,7 +115,7 @@ class Lines {
     else if (first === 'follow') await this.#follow(Number(words));
     else if (first === 'chat') await this.#chat(words);
     else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
-    else this.say(`There is no ${first}. Say help to hear what there is.`);
+    else this.say(`There is no command ${first}. Type help for the list.`);
     return true;
   }
 
@@ -254,7 +254,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
   const terminal = createInterface({ input: io.input, output, terminal: false });
   const lines = new Lines(session, terminal, output, io.signal);
   io.signal.addEventListener('abort', () => terminal.close(), { once: true });
-  lines.say(`benchtop, ${session.connection.current}. Say help to hear what there is.`);
+  lines.say(`benchtop, ${session.connection.current}. Type help for the commands.`);
   for (const origin of session.connection.origins) lines.say(origin);
   try {
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {

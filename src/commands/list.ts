@@ -111,7 +111,7 @@ function checkScopes(resource: Resource, flags: Flags): void {
   if (flags.reverse && flags.sort === undefined) throw new CommandError('--reverse needs --sort COLUMN.');
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
     throw new CommandError(
-      '--columns is for tables, CSV and Markdown: JSON holds whole rows. --jq chooses fields of them.',
+      '--columns is for tables, CSV and Markdown: JSON has whole rows, of which --jq chooses fields.',
     );
   }
 }

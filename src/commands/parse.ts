@@ -32,7 +32,7 @@ function readValue(flag: string, { number: kind, choices }: FlagSpec, text: stri
   const isWhole = kind === 'count' || kind === 'whole';
   const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
   if (number >= least && (!isWhole || Number.isInteger(number))) return number;
-  throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty text' : text}.`);
+  throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 
 function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Option {

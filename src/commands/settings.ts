@@ -92,7 +92,7 @@ async function testProfile(config: Config, io: CommandIo): Promise<void> {
 export async function addProfile({ args: [name = ''], flags }: Given<'profile add'>, io: CommandIo): Promise<number> {
   const path = pathIn(io);
   const { url, keyEnv, keyFile, keyCommand } = flags;
-  if (url === undefined) throw new CommandError('Say where the service is: --url URL.');
+  if (url === undefined) throw new CommandError('Specify the address of the service: --url URL.');
   if (own(readSettings(path).settings.profiles, name)) {
     throw new CommandError(`There is a profile ${name} already. benchtop profile remove ${name} removes it.`);
   }

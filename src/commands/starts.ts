@@ -58,7 +58,7 @@ function optionsOf(pairs: readonly string[] = []): { readonly options?: Readonly
 
 export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
-    throw new CommandError('Say what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
+    throw new CommandError('Specify what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
   const given = optionsOf(flags.option);
   return withService(flags, io, async context => {
@@ -76,7 +76,7 @@ export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: C
 
 export async function train({ args: [word], flags }: Given<'train'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
-    throw new CommandError('Say what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
+    throw new CommandError('Specify what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
   const given = optionsOf(flags.option);
   return withService(flags, io, async context => {
@@ -100,7 +100,7 @@ export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: 
   return withService(flags, io, async context => {
     const checkpoint = await findCheckpoint(word, context);
     const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
-    if (model_slug === '') throw new CommandError('Say what to call it: --slug SLUG.');
+    if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? 'production' } as const;
     const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
     return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);

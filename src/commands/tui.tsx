@@ -50,7 +50,7 @@ const closeMs = 300;
 
 /** @param start where it opens; at the first section where it is missing */
 export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
-  if (debug) throw new CommandError('--debug is for commands: the screen has no place for what it says.');
+  if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CommandError(
       'The workbench needs a terminal for its input and its output. `benchtop --help` lists what works without one.',

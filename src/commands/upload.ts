@@ -128,7 +128,7 @@ async function uploadTrajectories(
     await io.print(`${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`);
   }
   if (failures !== undefined && job.failures > 0) {
-    io.note(`The lines that were not taken are in ${await job.saveFailures(failures)}`);
+    io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const code = noteEnd(phase, error, io);
   return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;

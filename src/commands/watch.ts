@@ -101,7 +101,7 @@ export async function follow(following: Following): Promise<string> {
       if (hasEnded(seen.status)) return seen.status ?? '';
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout) {
-        note(`${label}: the service says no status of it, so that its end could not be seen.`);
+        note(`${label}: the service reports no status for it, so its end could not be seen.`);
         return '';
       }
     } catch (error) {
@@ -143,7 +143,7 @@ export async function untilEnded(
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     if (!signal.aborted) throw error;
-    io.note(`${ref.label} still runs after ${timeout} seconds, and keeps running.`);
+    io.note(`${ref.label} is still running after ${timeout} seconds, and keeps running.`);
     return exitCodes.timeout;
   }
 }
@@ -177,7 +177,7 @@ export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promi
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
     const refs = args.length > 0 ? await refsNamed(args, context) : await whatRuns(context);
-    if (refs.length === 0) io.note('Nothing runs.');
+    if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async ({ id, label, status, done, total, mean }: Seen): Promise<void> => {
         const { kind } = ref;

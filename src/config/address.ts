@@ -22,7 +22,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
     return { code: 'address_invalid', why: 'it does not begin with https://.' };
   }
   if (url.username !== '' || url.password !== '') {
-    const why = 'it holds a user name or a password. Take it out; give the key as apiKey, apiKeyFile or apiKeyCommand.';
+    const why = 'it holds a user name or a password. Remove it; give the key as apiKey, apiKeyFile or apiKeyCommand.';
     return { code: 'address_with_credentials', why };
   }
   if (url.search !== '' || url.hash !== '') {

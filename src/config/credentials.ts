@@ -55,7 +55,7 @@ export function credentialAt(
   const origin = originOf(form);
   if (second !== undefined) {
     const both = `${describeOrigin(origin)} and ${describeOrigin(originOf(second))}`;
-    throw new ConfigError(`Two settings give the same secret: ${both}. Take one of them out.`, origin);
+    throw new ConfigError(`Two settings give the same secret: ${both}. Remove one of them.`, origin);
   }
   const literal = settings[name];
   const variable = settings[`${name}Env`];

@@ -117,7 +117,7 @@ export const trainingCommands = {
   },
   continue: {
     id: 'training.continue',
-    title: 'train on from its last checkpoint',
+    title: 'continue training from its last checkpoint',
     keys: ['t'],
     group,
     writes: true,
@@ -191,7 +191,7 @@ export function checkpointFacts(row: Checkpoint): readonly Fact[] {
 export const checkpointCommands = {
   evaluate: { ...trainingCommands.evaluate, id: 'checkpoint.evaluate', title: 'evaluate the checkpoint' },
   deploy: { ...trainingCommands.deploy, id: 'checkpoint.deploy', title: 'deploy the checkpoint' },
-  continue: { ...trainingCommands.continue, id: 'checkpoint.continue', title: 'train on from the checkpoint' },
+  continue: { ...trainingCommands.continue, id: 'checkpoint.continue', title: 'continue training from the checkpoint' },
 } as const satisfies CommandTable;
 
 export const checkpoints = defineResource<Checkpoint>({

@@ -120,12 +120,12 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
         ? 'It may have been deleted, or belong to another organization.'
         : 'Check the base URL of this profile.';
     case ConflictError:
-      return 'Refresh to see its present state.';
+      return 'Refresh to see its current state.';
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';
     case RateLimitError:
-      return wait ?? 'Try again in a while.';
+      return wait ?? 'Try again later.';
     case ServerError:
       return wait ?? 'The service failed: try again later.';
     default:
@@ -248,7 +248,7 @@ export function redirected(
     answer,
     facts,
     'redirected',
-    `${facts.host} sends elsewhere, to ${target}. That was not followed, so that no credential goes there. ${advice}`,
+    `${facts.host} redirects to ${target}. benchtop did not follow, so no credential went there. ${advice}`,
   );
 }
 
@@ -273,7 +273,7 @@ export function misunderstood(
       answer,
       facts,
       'answer_unexpected',
-      `${what} is not what this program knows: ${describeIssues(issues)}. The service may be of another version.`,
+      `${what} is not what benchtop expects: ${describeIssues(issues)}. The service may be of another version.`,
     );
   }
   if (/^\s*</.test(answer.text)) {
@@ -288,6 +288,6 @@ export function misunderstood(
     answer,
     facts,
     'answer_not_json',
-    `${what} is not whole JSON: it was cut off or damaged on the way. Try again.`,
+    `${what} is incomplete JSON: it was cut off or damaged on the way. Try again.`,
   );
 }

@@ -137,7 +137,7 @@ function isSwitch(name: string): name is Switch {
 
 function checkPath(name: string, value: string): void {
   const operation = name.slice('path.'.length);
-  if (!Object.hasOwn(endpoints, operation)) throw refusal(name, 'is of no operation that there is');
+  if (!Object.hasOwn(endpoints, operation)) throw refusal(name, 'names no known operation');
   if (!/^(\/([\w.-]+|\{\w+\}))+$/.test(value)) throw refusal(name, 'must be a path such as /api/v1/eval/{eval_run_id}');
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);

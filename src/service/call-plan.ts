@@ -301,7 +301,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
-      `${facts.host} wants a key, and none was sent: it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token for it.`,
+      `${facts.host} asks for a key, and none was sent: it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token for it.`,
       error,
     );
   }

@@ -224,7 +224,7 @@ function cutOff({ answer }: OpenAnswer, facts: CallFacts): NetworkError {
 
 function notUnderstood({ answer }: OpenAnswer, facts: CallFacts): ResponseError {
   return new ResponseError(
-    `${facts.host} sends a stream that is none of a chat. What had arrived is kept. Check the inference address.`,
+    `${facts.host} sent a stream that is not a chat completion. What had arrived is kept. Check the inference address.`,
     { ...facts.details, code: 'stream_not_understood', status: answer.status },
   );
 }

@@ -22,9 +22,9 @@ const tlsCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPRO
 
 const unreached: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
-  ENOTFOUND: 'is not known to the name service',
-  EAI_AGAIN: 'could not be looked up: the name service does not answer',
-  ENETUNREACH: 'cannot be reached: there is no network that leads to it',
+  ENOTFOUND: 'was not found in DNS',
+  EAI_AGAIN: 'could not be looked up: DNS does not answer',
+  ENETUNREACH: 'cannot be reached: there is no route to it',
   EHOSTUNREACH: 'cannot be reached',
 };
 
@@ -73,7 +73,7 @@ export function errorOfFailure(
       return new CancelledError(`Cancelled. ${after}`, details);
     case 'connect_timeout':
       return new TimeoutError(
-        `${host} did not take a connection${via} within ${inSeconds(limits.connectMs)}. ${after} Check the network and the base URL.`,
+        `${host} did not accept a connection${via} within ${inSeconds(limits.connectMs)}. ${after} Check the network and the base URL.`,
         details,
       );
     case 'silence':
@@ -82,7 +82,7 @@ export function errorOfFailure(
         details,
       );
     case 'deadline':
-      return new TimeoutError(`${host} gave no whole answer in the time set for it. ${after}`, details);
+      return new TimeoutError(`${host} did not answer in full within the time limit. ${after}`, details);
     case 'network':
       break;
   }
@@ -188,7 +188,7 @@ export interface CallFacts {
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
 }
 
-export const outcomeAdvice = 'It may have happened all the same: look before doing it again.';
+export const outcomeAdvice = 'It may have happened anyway: check before you repeat it.';
 
 const longestMessage = 2_000;
 

@@ -185,7 +185,7 @@ describe('watch', () => {
     const id = await train(2_000);
     const late = await cli('watch', [id, '--timeout', '0.3']);
     expect(late.code).toBe(exitCodes.timeout);
-    expect(late.notes).toContain('still runs after 0.3 seconds');
+    expect(late.notes).toContain('is still running after 0.3 seconds');
     await cli('api', ['cancelTraining', `training_run_id=${id}`]);
     expect((await cli('watch', [id])).code).toBe(exitCodes.failed);
   });
@@ -202,7 +202,7 @@ describe('watch', () => {
   it('finds what runs by itself, and says where nothing does', async () => {
     const id = await train(20);
     expect((await cli('watch', ['--json'])).out).toContain(id);
-    expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing runs.' });
+    expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
 
   it('keeps asking where the service does not answer for a while, less and less often', async () => {
@@ -467,7 +467,7 @@ describe('api', () => {
 describe('doctor', () => {
   it('finds nothing wrong with what works, a model too', async () => {
     const { code, out } = await cli('doctor', ['--model', 'benchtop/tutor-base']);
-    expect(out).toMatch(/^ok +service +http.* answers, and takes the key/m);
+    expect(out).toMatch(/^ok +service +http.* answers and accepts the key/m);
     expect(out).toMatch(/^ok +inference/m);
     expect(out).not.toMatch(/^fail/m);
     expect(code).toBe(0);
@@ -530,7 +530,7 @@ describe('failures', () => {
     expect(lines(out)).toEqual(['bench_a']);
     expect(notes).toContain('brought no new row');
     expect(notes).toContain(`${asked} rows could not be read`);
-    expect(notes).toContain(`${asked - 1} rows with the id of another row`);
+    expect(notes).toContain(`${asked - 1} rows with a duplicate id`);
   });
 
   it('and hostile text do not reach the terminal as they came', async () => {

@@ -110,7 +110,7 @@ describe('streams', () => {
     expect(JSON.parse((await cli('list', ['runs', '--format', 'json', '--sort', 'x y'])).notes).error.name).toBe(
       'CommandError',
     );
-    expect(JSON.parse((await cli('watch', ['--json'])).notes)).toEqual({ note: 'Nothing runs.' });
+    expect(JSON.parse((await cli('watch', ['--json'])).notes)).toEqual({ note: 'Nothing is running.' });
   });
 });
 

@@ -63,7 +63,7 @@ it('line mode acts on no row of any list, and does not offer to', async () => {
   const { out } = await cli('--lines', ['--lines'], { input: [...said, 'help', 'quit', ''].join('\n'), environment });
   expect(out.match(/did not work: Nothing was sent/g)).toHaveLength(listed.length * verbs.length);
   expect(written()).toEqual([]);
-  const help = out.slice(out.indexOf('Say what you want to hear'));
+  const help = out.slice(out.indexOf('Type one of'));
   for (const verb of verbs) expect(help).not.toContain(`${verb} 3`);
 });
 

@@ -53,7 +53,7 @@ describe('evaluate', () => {
   });
 
   it.each([
-    [['t-words'], exitCodes.usage, /Say what to evaluate/],
+    [['t-words'], exitCodes.usage, /Specify what to evaluate/],
     [['nothing', '-m', model], exitCodes.notFound, /There is no benchmark nothing\./],
     [['', '-m', model], exitCodes.usage, /it was empty/],
     [['evr_1', '-m', model], exitCodes.usage, /evr_1 is a run, not a benchmark/],
@@ -82,7 +82,7 @@ describe('train', () => {
       '0.3',
     ]);
     expect({ code, notes }).toMatchObject({ code: exitCodes.timeout });
-    expect(notes).toContain('still runs after 0.3 seconds');
+    expect(notes).toContain('is still running after 0.3 seconds');
     const id = out.trim();
     expect(JSON.parse((await cli('get', [id, '--json'])).out).options).toMatchObject({ num_steps: 2_000 });
     expect((await cli('cancel', [id])).notes).toContain('add --yes');

@@ -330,7 +330,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   describe('on conversations', () => {
     it('saves one as a trajectory, and continues it at the next start', async () => {
       const model = 'benchtop/aesop-small';
-      await open([...go('chat'), { see: `Nothing has been said to ${model}` }, { type: 'tell of the town' }, 'enter']);
+      await open([...go('chat'), { see: `No messages with ${model}` }, { type: 'tell of the town' }, 'enter']);
       await goWay(session, [{ see: 'tokens out' }, 'esc', 'S', { see: 'as a trajectory' }]);
       await goWay(session, ['ctrl-u', { type: 'talks' }, 'ctrl-p', { see: 'POST /api/v1/traj' }, 'ctrl-p', 'enter']);
       await session.waitFor('Saved in the dataset talks');
@@ -351,9 +351,9 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   });
 
   it('asks two models the same, side by side', async () => {
-    await open([...go('chat'), { see: 'Nothing has been said to benchtop/aesop-small' }, 'ctrl-o']);
-    await goWay(session, [{ see: 'Who answers?' }, 'tab', 'tab', 'right', 'enter']);
-    await session.waitFor('Nothing has been said to');
+    await open([...go('chat'), { see: 'No messages with benchtop/aesop-small' }, 'ctrl-o']);
+    await goWay(session, [{ see: 'Which model answers?' }, 'tab', 'tab', 'right', 'enter']);
+    await session.waitFor('No messages with');
     await goWay(session, [{ type: 'tell of the town' }, 'enter']);
     await session.waitFor(/you +│you/);
     await session.waitFor(/benchtop\/aesop-small +│benchtop\//);

@@ -53,7 +53,7 @@ describe('line mode', () => {
       ['runs', /1\. small-sums baseline/],
       ['follow 1', /completed, 21 of 21, mean 0\.\d+/],
       ['evaluate 1', /evaluate is not for runs/],
-      ['nonsense', /There is no nonsense/],
+      ['nonsense', /There is no command nonsense/],
       ['99', /There is no number 99/],
       ['chat benchtop/tutor-base', /you: $/],
       ['opposite: hot?', /benchtop\/tutor-base: .*\nyou: $/],
@@ -61,7 +61,7 @@ describe('line mode', () => {
       ['chat nobody', /you: $/],
       ['hello', /This did not work: .*nobody/],
     ]);
-    expect(heard).toContain('the service on this machine');
+    expect(heard).toContain('the local service');
     expect(heard).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
   });
 

@@ -42,7 +42,7 @@ export interface ViewSession {
 export const go = (name: string): readonly Step[] => [{ type: ':' }, { type: name }, 'enter'];
 
 export const viewSessions: readonly ViewSession[] = [
-  { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing runs and nothing is pinned'] },
+  { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
   { name: 'benchmarks', way: [], shows: ['BENCHMARK', 'opposites'], selected: 't-words' },
   { name: 'benchmark', way: ['enter'], shows: ['ready to launch', /images 96\/96/], selected: 'baseline' },
   { name: 'images', way: ['v'], shows: ['TASK', 'ready'], selected: 't-words-001' },

@@ -44,7 +44,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       expect([kind, code, out]).toEqual([kind, 0, expect.stringContaining(words)]);
     }
     const { notes } = await cli('get', ['trajectory', ids.trajectory, '--json']);
-    expect(notes).toBe(isNewest ? '{"note":"1 row inside of it could not be read."}' : '');
+    expect(notes).toBe(isNewest ? '{"note":"1 row in it could not be read."}' : '');
     expect(refused).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const { code, out, notes } = await cli('upload', [folder, '--agent', 'agent-1']);
     // It is there, and short of a task.
     expect([code, out]).toEqual([1, 'b-new\n']);
-    expect(notes).toContain('Not taken: two, no image');
+    expect(notes).toContain('Not accepted: two, no image');
     expect(notes).toContain('The service warns: tags ignored');
     expect(refused).toHaveLength(1);
   });

@@ -146,7 +146,7 @@ describe('the message says what to do', () => {
   it('says of a write behind a gateway that gave up that it may have happened', () => {
     const write = { method: 'POST', isWrite: true } as const;
     expect(errorFor(504, '<html>', write)).toMatchObject({ outcomeUnknown: true });
-    expect(errorFor(504, '<html>', write).message).toContain('look before doing it again');
+    expect(errorFor(504, '<html>', write).message).toContain('check before you repeat it');
     expect(errorFor(500, { error: { type: 'api_error', message: 'no' } }, write).outcomeUnknown).toBe(false);
     expect(errorFor(400, '<html>', write).outcomeUnknown).toBe(false);
     expect(errorFor(504, '<html>').outcomeUnknown).toBe(false);

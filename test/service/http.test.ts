@@ -142,7 +142,7 @@ describe('lost connections', () => {
       serviceAt(server.url).service.call('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } }),
     );
     expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
-    expect((error as Error).message).toContain('look before doing it again');
+    expect((error as Error).message).toContain('check before you repeat it');
     expect(server.requests).toHaveLength(1);
   });
 
@@ -307,10 +307,10 @@ describe('answers that are none', () => {
       'answer_not_json',
       'is a web page, not JSON',
     ],
-    ['truncated JSON', text('{"items": [{"bench_id": "b1", "lab'), 'answer_not_json', 'is not whole JSON'],
+    ['truncated JSON', text('{"items": [{"bench_id": "b1", "lab'), 'answer_not_json', 'is incomplete JSON'],
     ['a wrong type', json({ items: 'none', has_more: false }), 'answer_unexpected', 'items must be a list'],
-    ['nothing at all', text(''), 'answer_unexpected', 'is not what this program knows'],
-    ['a bare word', json('ok'), 'answer_unexpected', 'is not what this program knows'],
+    ['nothing at all', text(''), 'answer_unexpected', 'is not what benchtop expects'],
+    ['a bare word', json('ok'), 'answer_unexpected', 'is not what benchtop expects'],
   ])('%s', async (_, behaviour, code, words) => {
     const server = await hostileServer(behaviour);
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));

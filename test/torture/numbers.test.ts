@@ -37,7 +37,7 @@ describe('the oracle', () => {
   const sent = sentRows([page], 'id');
 
   it('accepts what says what it leaves out', () => {
-    const text = '│  • 1 row could not be read   │\n│  • 1 row with the id of another row left out  │\n│   1/2 │';
+    const text = '│  • 1 row could not be read   │\n│  • 1 row with a duplicate id left out  │\n│   1/2 │';
     expect(rowFailures(sent, shownRows(text))).toEqual([]);
   });
 

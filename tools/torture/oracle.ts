@@ -112,7 +112,7 @@ export function shownRows(text: string): ShownRows {
     rows: Number(count?.[1] ?? 0),
     more: count?.[2] === '+',
     unreadable: numberIn(text, /(\d+) rows? could not be read/),
-    repeated: numberIn(text, /(\d+) rows? with the id of another/),
+    repeated: numberIn(text, /(\d+) rows? with a duplicate id/),
   };
 }
 

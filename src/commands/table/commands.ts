@@ -35,15 +35,15 @@ export const commands = {
       status: { value: 'STATUS', says: 'rows that have it' },
       filter: { value: 'TEXT', says: 'rows that hold the text; /re/, !text and ~fuzzy as on screen' },
       sort: { value: 'COLUMN', short: 's', says: 'by a column or a field of the JSON; reads all rows' },
-      reverse: { short: 'r', says: 'the other way round' },
-      limit: { value: 'N', short: 'L', number: 'count', says: 'at most so many rows (default: 100)' },
+      reverse: { short: 'r', says: 'in reverse order' },
+      limit: { value: 'N', short: 'L', number: 'count', says: 'at most this many rows (default: 100)' },
       all: { short: 'a', says: 'all rows' },
       columns: { value: 'A,B', short: 'c', says: 'these columns or fields of the JSON' },
       wide: { short: 'w', says: 'all columns' },
-      format: { value: 'FORMAT', short: 'f', choices: listFormats, says: 'how the rows are written' },
+      format: { value: 'FORMAT', short: 'f', choices: listFormats, says: 'output format' },
       ...recordFlags,
-      field: { value: 'NAME', says: 'one field of each row alone, a line each' },
-      ids: { says: 'the ids alone, one a line' },
+      field: { value: 'NAME', says: 'only this field of each row, one a line' },
+      ids: { says: 'only the ids, one a line' },
     },
     apart: [
       [...recordApart, 'format', 'ids'],
@@ -66,9 +66,9 @@ export const commands = {
     examples: ['benchtop get evr_1', 'benchtop get benchmark t-words --json'],
   }),
   watch: spec({
-    summary: 'print each change of what runs until it has ended',
+    summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
-first word may say of which kind they are. Without an id: all that runs or is pinned. Exit code 0 once all have ended well, 1 where one has not.`,
+first word may say of which kind they are. Without an id: all that runs or is pinned. Exit code 0 once all have succeeded, 1 if one has not.`,
     args: [{ name: 'KIND|ID', of: 'seen', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -76,13 +76,13 @@ first word may say of which kind they are. Without an id: all that runs or is pi
         value: 'SECONDS',
         short: 't',
         number: 'positive',
-        says: 'give up after so long; what is watched continues',
+        says: 'stop watching after this long; the work continues',
       },
       ...jsonFlag,
     },
   }),
   chat: spec({
-    summary: 'ask a model, or talk with it',
+    summary: 'ask a model a question, or chat with it',
     about:
       'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line. A text waits 10 seconds for what is piped in; with - behind it, until its end.',
     args: [{ name: 'MODEL' }, { name: 'TEXT', many: true, optional: true }],
@@ -105,10 +105,10 @@ After a failure the same command continues where it stopped.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
-      new: { says: 'start a new benchmark, whatever was sent of the folder before' },
-      dataset: { value: 'NAME', says: 'where the trajectories go' },
+      new: { says: 'start a new benchmark even if part of the folder was sent before' },
+      dataset: { value: 'NAME', says: 'dataset to add the trajectories to' },
       ...agentFlag,
-      failures: { value: 'FILE', says: 'a new file for the lines that were not taken' },
+      failures: { value: 'FILE', says: 'write the lines that were rejected to this new file' },
       ...jsonFlag,
     },
     examples: ['benchtop upload ./my-benchmark', 'benchtop upload rollouts.jsonl --dataset production'],
@@ -116,7 +116,7 @@ After a failure the same command continues where it stopped.`,
   api: spec({
     summary: 'call any operation of the service',
     about: `An operation of the contract by its name, or any path of the service. Names of the path, the query and the body are
-those of the contract. Values are texts; where the contract wants something else they are read as JSON. The answer is printed as
+those of the contract. Values are strings; where the contract wants something else they are read as JSON. The answer is printed as
 JSON; that of a path which the contract does not have, as it came. Without an operation: all of them with their names.`,
     args: [
       { name: 'OPERATION|[METHOD] PATH', of: 'operation', optional: true },
@@ -147,7 +147,7 @@ JSON; that of a path which the contract does not have, as it came. Without an op
       input: { value: 'FILE|-', says: 'the whole body as it is, from a file or standard input' },
       include: { short: 'i', says: 'print the status and the headers before the answer' },
       paginate: { says: 'read every page of a list, and print its items' },
-      idempotencyKey: { value: 'KEY', says: 'a start that is sent again with it is the same start' },
+      idempotencyKey: { value: 'KEY', says: 'a start sent again with the same key happens once' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
     },
     apart: [
@@ -165,8 +165,8 @@ JSON; that of a path which the contract does not have, as it came. Without an op
   ...verbs,
   compare: spec({
     summary: 'compare two evaluation runs task by task',
-    about: `Prints the paired difference of the rewards (NEW less BASE) with its confidence interval, on how many tasks, and
-how many of them are higher and lower. With --fail-below the exit code is 1 where the lower bound of the interval is below.`,
+    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, and how
+many of them got better and worse. With --fail-below the exit code is 1 if the interval reaches below that value.`,
     args: [
       { name: 'BASE', of: 'seen' },
       { name: 'NEW', of: 'seen' },
@@ -212,13 +212,13 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
     summary: 'check the installation and say what to fix',
     about:
       'Looks at this program, the terminal, the settings, the folders and the service. Exit code 1 where something is wrong.',
-    flags: { ...serviceFlags, model: { value: 'MODEL', says: 'also ask this model for a word' }, ...jsonFlag },
+    flags: { ...serviceFlags, model: { value: 'MODEL', says: 'also ask this model for an answer' }, ...jsonFlag },
   }),
   serve: spec({
     summary: 'run the local service in the foreground, until ctrl-c',
     flags: {
-      port: { value: 'N', short: 'p', number: 'whole', says: 'where it listens (default: a free port)' },
-      data: { value: 'FOLDER', says: 'where it keeps everything', variable: 'BENCHTOP_DATA_DIR' },
+      port: { value: 'N', short: 'p', number: 'whole', says: 'port to listen on (default: a free one)' },
+      data: { value: 'FOLDER', says: 'folder for its data', variable: 'BENCHTOP_DATA_DIR' },
       upstream: {
         ...serviceFlags.upstream,
         says: 'chat and rollouts of other models go to this OpenAI-compatible server',
@@ -228,7 +228,7 @@ how many of them are higher and lower. With --fail-below the exit code is 1 wher
       apiKeyEnv: { value: 'NAME', says: 'variable that holds the key it asks for' },
       apiKeyFile: { value: 'PATH', says: 'file that holds the key it asks for' },
       rateLimit: { value: 'N', number: 'positive', says: 'requests a second of each key' },
-      status: { says: 'say whether it runs' },
+      status: { says: 'show whether it is running' },
       stop: { says: 'stop it; running work resumes at the next start' },
       background: { says: 'end when idle', hidden: true },
       json: { says: 'print --status and --stop as JSON' },

@@ -119,12 +119,12 @@ export const waitFlags = {
     value: 'SECONDS',
     short: 't',
     number: 'positive',
-    says: 'give up waiting after so long; the work continues',
+    says: 'stop waiting after this long; the work continues',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export const yesFlag = {
-  yes: { short: 'y', says: 'do not ask first' },
+  yes: { short: 'y', says: 'do not ask for confirmation' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;

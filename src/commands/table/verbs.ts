@@ -87,7 +87,7 @@ export const verbs = {
     args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
-      undo: { says: 'let it answer for its slug no longer' },
+      undo: { says: 'stop a deployment from answering for its slug' },
       ...yesFlag,
       ...dryRunFlag,
       ...recordFlags,
@@ -101,7 +101,7 @@ export const verbs = {
       ...serviceFlags,
       explanation: { value: 'TEXT', says: 'why it is this value' },
       weight: { value: 'N', number: 'any', says: 'its weight; 0 keeps it for diagnosis only' },
-      rewardId: { value: 'ID', says: 'the same id again is the same reward (default: a new one)' },
+      rewardId: { value: 'ID', says: 'a reward sent again with the same id counts once (default: a new id)' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
       ...dryRunFlag,
       json: recordFlags.json,
@@ -113,7 +113,7 @@ export const verbs = {
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,
-      description: { value: 'TEXT', says: 'what it is for' },
+      description: { value: 'TEXT', says: 'description of the secret' },
       ...dryRunFlag,
       ...recordFlags,
     },

@@ -6,9 +6,9 @@ terminal; without a configured service it works with the local one.`.replaceAll(
 /** What a script can distinguish. The README says the same. */
 export const exitCodeWords: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
-  [1, 'refused, or it ended badly'],
+  [1, 'refused, or failed'],
   [2, 'wrong flags, files or settings: nothing was sent'],
-  [3, 'no answer: the same again may work'],
+  [3, 'no answer: trying again may work'],
   [4, 'no credential, or one that is refused'],
   [5, 'not found'],
   [124, 'not ended within --timeout'],

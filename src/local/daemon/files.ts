@@ -27,7 +27,7 @@ export class DataFolderError extends Error {
 function describe(folder: string, error: unknown): DataFolderError {
   const reason = errorMessage(error);
   return new DataFolderError(
-    `The data folder ${folder} cannot be used: ${reason}. Name another one in BENCHTOP_DATA_DIR.`,
+    `The data folder ${folder} cannot be used: ${reason}. Set BENCHTOP_DATA_DIR to another one.`,
   );
 }
 

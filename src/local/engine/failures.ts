@@ -29,6 +29,6 @@ export function failureOf(
   code: string = failureCodeOf(error),
 ): Failure {
   const said = errorMessage(error);
-  const message = code === 'disk_full' ? 'The disk of this machine is full; free some room and start again.' : said;
+  const message = code === 'disk_full' ? 'The disk of this machine is full; free some space and start again.' : said;
   return { type: own(types, code) ?? 'api_error', code, message, context };
 }

@@ -31,7 +31,8 @@ export function environmentOf(
   const variables = task.environment.map(variable => {
     if (!('secret_name' in variable)) return [variable.name, variable.value] as const;
     const value = secrets.value(organizationId, variable.secret_name);
-    if (value === undefined) throw new Error(`The task needs the secret ${variable.secret_name}, which is not there.`);
+    if (value === undefined)
+      throw new Error(`The task needs the secret ${variable.secret_name}, which does not exist.`);
     return [variable.name, value] as const;
   });
   return Object.fromEntries(variables);

@@ -9,7 +9,7 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 2000,
     description:
-      'Steps of the trainer; each samples a batch of tasks and moves the weights once. Without it, about what a minute computes.',
+      'Steps of the trainer; each samples a batch of tasks and updates the weights once. Without it, about what a minute computes.',
   },
   train_batch_size: {
     type: 'integer',
@@ -45,7 +45,7 @@ export const trainingOptionSpecs = {
     minimum: 0,
     maximum: 10,
     default: 0.01,
-    description: 'How much it costs to say what the base model would not, per nat.',
+    description: 'Penalty on leaving the base model (KL), per nat.',
   },
   held_out_every: {
     type: 'integer',

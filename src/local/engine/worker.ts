@@ -35,7 +35,7 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
 /** A model that holds no number cannot answer, though it would say nothing of it. */
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
-  if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are no numbers.');
+  if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');
   const words = loaded.generate([{ role: 'user', content: 'hello' }], {
     temperature: 1,
     top_p: 1,

@@ -25,7 +25,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
   /** The first of the choices that the answer names is the expected one. Naming them all wins nothing. */
   z
     .object({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
-    .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is none of the choices')),
+    .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is not one of the choices')),
 ]);
 export type GraderSpec = z.output<typeof graderSpec>;
 
@@ -80,7 +80,7 @@ function wordsAndNumbers(text: string): string {
 
 function matchesOrThrows(pattern: string, answer: string): boolean {
   const error = patternProblem(pattern);
-  if (error !== undefined) throw new GradingError(`The pattern of the grader is not an expression: ${error}`);
+  if (error !== undefined) throw new GradingError(`The pattern of the grader is not a regular expression: ${error}`);
   const found = matches(pattern, answer);
   if (found === undefined)
     throw new GradingError(`The pattern ${pattern} takes too long on this answer; write it without nested repeats`);
@@ -98,7 +98,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
     case 'regex':
       return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
     case 'number': {
-      if (!Number.isFinite(spec.expected)) throw new GradingError('The grader expects a number that is none');
+      if (!Number.isFinite(spec.expected)) throw new GradingError('The expected value of the grader is not a number');
       const found = /-?\d+(?:\.\d+)?/.exec(answer)?.[0];
       if (found === undefined) return verdict(false, `expected ${spec.expected}, found no number`);
       const off = Math.abs(Number(found) - spec.expected);
@@ -113,7 +113,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
     }
     case 'choice': {
       if (!spec.choices.includes(spec.expected))
-        throw new GradingError(`The grader expects “${spec.expected}”, which is none of its choices`);
+        throw new GradingError(`The grader expects “${spec.expected}”, which is not one of its choices`);
       const [named] = spec.choices
         .map(choice => ({ choice, place: placeOf(choice, answer) }))
         .filter(({ place }) => place >= 0)

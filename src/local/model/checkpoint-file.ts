@@ -13,7 +13,7 @@ export interface CheckpointContent {
 
 function aboutOf(value: unknown): z.output<typeof about> {
   const read = about.safeParse(value);
-  if (!read.success) throw new CorruptFileError('The header of the checkpoint lacks what it needs.');
+  if (!read.success) throw new CorruptFileError('The header of the checkpoint is incomplete.');
   return read.data;
 }
 

@@ -82,7 +82,8 @@ export function unpack(kind: string, file: Uint8Array): Unpacked {
   // A copy begins at 0, as arrays of numbers need it.
   const bytes = Uint8Array.from(file);
   const view = new DataView(bytes.buffer);
-  if (view.getUint32(0, true) !== magic) throw new CorruptFileError(`The file is no ${kind}: it begins otherwise.`);
+  if (view.getUint32(0, true) !== magic)
+    throw new CorruptFileError(`The file is not a ${kind}: it begins with other bytes.`);
   if (view.getUint32(4, true) !== version)
     throw new CorruptFileError(
       `The file is a ${kind} of version ${view.getUint32(4, true)}; this program reads version ${version}.`,
@@ -90,7 +91,7 @@ export function unpack(kind: string, file: Uint8Array): Unpacked {
   const end = bytes.length - digestLength;
   const digest = createHash('sha256').update(bytes.subarray(0, end)).digest();
   if (!digest.equals(bytes.subarray(end)))
-    throw new CorruptFileError(`The ${kind} is damaged or cut off: its SHA-256 does not fit its content.`);
+    throw new CorruptFileError(`The ${kind} is damaged or cut off: its SHA-256 does not match.`);
   const header = headerOf(bytes, view.getUint32(8, true), kind);
   const found = new Map<string, NumberArray>();
   let at = preamble + align(view.getUint32(8, true));
@@ -126,7 +127,7 @@ function headerOf(bytes: Uint8Array, length: number, kind: string): z.output<typ
     throw new CorruptFileError(`The header of the ${kind} cannot be read.`);
   }
   const header = headerShape.safeParse(json);
-  if (!header.success) throw new CorruptFileError(`The header of the ${kind} lacks what it needs.`);
+  if (!header.success) throw new CorruptFileError(`The header of the ${kind} is incomplete.`);
   if (header.data.kind !== kind) throw new CorruptFileError(`The file is a ${header.data.kind}, not a ${kind}.`);
   return header.data;
 }

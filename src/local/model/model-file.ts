@@ -32,7 +32,7 @@ export function serialise(model: PolicyModel): Uint8Array<ArrayBuffer> {
 export function deserialise(bytes: Uint8Array): PolicyModel {
   const file = unpack(kind, bytes);
   const read = about.safeParse(file.about);
-  if (!read.success) throw new CorruptFileError('The header of the model lacks what it needs.');
+  if (!read.success) throw new CorruptFileError('The header of the model is incomplete.');
   const { slug, hidden, shares, words } = read.data;
   const unigrams = file.counts('unigrams');
   if (unigrams.length !== words.length)

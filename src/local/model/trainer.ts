@@ -110,9 +110,7 @@ export class Trainer {
     if (rewards.length === 0) throw new NothingGraded(`None of the answers of step ${step} could be graded.`);
     this.#optimizer = moveWeights(this.model.network.weights, this.#gradient.weights, learningRate, this.#optimizer);
     if (!this.model.network.weights.every(Number.isFinite)) {
-      throw new TrainingDiverged(
-        `The weights grew beyond all numbers in step ${step}; a lower learning rate than ${learningRate} may hold.`,
-      );
+      throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
     }
     return rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
   }

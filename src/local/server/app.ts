@@ -92,9 +92,9 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     // A page in a browser must not reach the service by a name that leads to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
     if (!['127.0.0.1', 'localhost', '[::1]'].includes(host) || context.req.header('origin')) {
-      throw apiError('permission_denied', 'The local service answers programs of this machine only, not pages.');
+      throw apiError('permission_denied', 'The local service answers programs on this machine only, not web pages.');
     }
-    if (control.isStopping()) throw apiError('service_unavailable', 'The local service is stopping. Ask again.');
+    if (control.isStopping()) throw apiError('service_unavailable', 'The local service is stopping. Try again.');
     await next();
   });
 
@@ -245,9 +245,9 @@ function describe(error: unknown): ApiError {
   if (sqliteCode(error) === 13) {
     return apiError(
       'service_unavailable',
-      'The disk of this machine is full. Nothing was stored; free some room and try again.',
+      'The disk of this machine is full. Nothing was stored; free some space and try again.',
     );
   }
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  return apiError('internal_error', 'The local service failed at this. Its log says why.');
+  return apiError('internal_error', 'The local service failed. Its log says why.');
 }

@@ -50,7 +50,7 @@ export class SignedUploads {
     if (!this.#keyring.verify('upload', parts, signature)) {
       return refuse(403, 'SignatureDoesNotMatch', 'The address, the method or its signature has been changed.');
     }
-    if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has had its time.');
+    if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has expired.');
     const sent = context.req.header('content-type');
     // Without one, what is sent is of the type that was signed; HTTP libraries add a character set of their own.
     if (sent !== undefined && mediaType(sent) !== mediaType(type)) {

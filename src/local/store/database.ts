@@ -108,6 +108,6 @@ export class Database {
 function requireKnown(done: number, known: number): void {
   if (done <= known) return;
   throw new Error(
-    `The data is of a newer benchtop (form ${done}, this one knows ${known}). Use the newer program, or another data folder.`,
+    `A newer benchtop wrote this data (schema ${done}, this version reads ${known}). Use that version, or another data folder.`,
   );
 }

@@ -40,7 +40,7 @@ export function once<Answer>(
     );
     if (known) {
       if (known.request_hash !== hash)
-        throw new IdempotencyConflict('This Idempotency-Key came with another request before.');
+        throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
       return JSON.parse(known.answer) as Answer;
     }
     const answer = work();

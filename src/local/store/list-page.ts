@@ -52,7 +52,7 @@ function decodePlace(cursor: string): Place {
   } catch {
     // Said below, as for a cursor that can be read and makes no sense.
   }
-  throw new ListQueryError('cursor', 'This cursor was not made by this list. Begin again without one.');
+  throw new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
 }
 
 /** Reads one page of the rows that belong to `where`. */
@@ -70,7 +70,7 @@ export function readPage<Row extends Record<string, unknown>>(
     throw new ListQueryError('sort', `This list sorts by ${Object.keys(sorts).join(', ')}; not by ${sort}.`);
   const order = query.order ?? place?.order ?? 'desc';
   if (place && (place.sort !== sort || place.order !== order)) {
-    throw new ListQueryError('cursor', 'This cursor belongs to another order of the list. Begin again without one.');
+    throw new ListQueryError('cursor', 'This cursor is from another order of the list. Start again without one.');
   }
   const limit = query.limit ?? pageLimit.default;
   const conditions = Object.keys(where).map(name => `${name} = ?`);

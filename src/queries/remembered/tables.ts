@@ -17,10 +17,10 @@ export function openTables(path: string, scope: string, busyMs = patienceMs): Ta
     } catch (error) {
       if (!isBroken(error)) throw error;
       renameSync(path, `${path}.broken-${Date.now()}`);
-      return new Tables(connect(path, busyMs), scope, 'What was remembered could not be read; it was set aside.');
+      return new Tables(connect(path, busyMs), scope, 'The history could not be read; its file was set aside.');
     }
   } catch (error) {
-    return tablesInMemory(scope, `What is seen is remembered only while the program runs: ${errorMessage(error)}`);
+    return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
   }
 }
 
@@ -50,7 +50,7 @@ export class Tables {
       work();
       return true;
     } catch (error) {
-      this.#problem = `What is seen cannot be remembered: ${errorMessage(error)}`;
+      this.#problem = `History cannot be saved: ${errorMessage(error)}`;
       return false;
     }
   }

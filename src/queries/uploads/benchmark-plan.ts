@@ -64,7 +64,7 @@ export async function planUpload(path: string): Promise<UploadPlan> {
   await walk(folder, folder, files, hidden);
   if (files.length === 0) {
     throw new FolderError(
-      `The folder has no files besides ${manifestName}, and a service gives a benchmark its id with its first file. Add one, for example a README.md.`,
+      `The folder has no files except ${manifestName}, and a service gives a benchmark its id with its first file. Add one, for example a README.md.`,
     );
   }
   const label = manifest['label'];
@@ -132,9 +132,9 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {
-    throw new FolderError(`${shown} is a link that leads nowhere: ${errorMessage(error)}`);
+    throw new FolderError(`${shown} is a broken link: ${errorMessage(error)}`);
   });
   if (real !== root && !real.startsWith(root + sep)) {
-    throw new FolderError(`${shown} leads out of the folder, to ${real}. Put a copy of it there, or take it away.`);
+    throw new FolderError(`${shown} is a link out of the folder, to ${real}. Replace it by a copy, or remove it.`);
   }
 }

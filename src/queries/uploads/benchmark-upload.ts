@@ -163,7 +163,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       } catch (error) {
         const lost = this.#lostFiles(error, whole);
         if (lost.length === 0) throw error;
-        this.#note(`The service has lost ${lost.length === 1 ? lost[0] : `${lost.length} files`}: sent again.`);
+        this.#note(`The service has lost ${lost.length === 1 ? lost[0] : `${lost.length} files`}; sending again.`);
         this.#sent.begin(lost);
       }
     }
@@ -183,9 +183,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       let plan = round === 1 ? this.state.plan : await this.#read();
       const gone = this.#sent.paths().find(path => !this.#files.has(path));
       if (gone !== undefined) {
-        this.#note(
-          `${gone} is no longer in the folder. A service cannot drop a file, so that a new benchmark is made.`,
-        );
+        this.#note(`${gone} is no longer in the folder. A service cannot drop a file, so a new benchmark is created.`);
         this.#sent.forget();
         plan = await this.#read();
       }
@@ -194,7 +192,9 @@ export class BenchmarkUpload extends Job<UploadState> {
       if (todo.length === 0) return plan;
       const changed = todo.filter(file => !this.#sent.holds(file));
       if (round > mostRounds) {
-        throw new Error(`${changed[0]?.path ?? 'The folder'} changes while it is sent. Try again once it is at rest.`);
+        throw new Error(
+          `${changed[0]?.path ?? 'The folder'} changed while it was being sent. Try again once nothing writes to it.`,
+        );
       }
       this.set({ phase: 'uploading', began: this.state.began ?? { at: Date.now(), sent: this.#files.bytes } });
       try {

@@ -37,10 +37,10 @@ function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: n
   return {
     failedTasks,
     notes: [
-      ...(taken < sent ? [`The service took ${taken} of ${sent} tasks.`] : []),
+      ...(taken < sent ? [`The service accepted ${taken} of ${sent} tasks.`] : []),
       ...failedTasks.map(({ task_id, label, error }) => {
         const name = label ?? task_id ?? 'a task without a name';
-        return `Not taken: ${name}${error ? `, ${error}` : ''}`;
+        return `Not accepted: ${name}${error ? `, ${error}` : ''}`;
       }),
       ...(warnings ?? []).flatMap(warning => (warning ? [`The service warns: ${warning}`] : [])),
     ],

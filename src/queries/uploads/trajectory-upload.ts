@@ -227,7 +227,7 @@ function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): O
     const failure = said?.code == null && said?.message == null ? undefined : said;
     const status = item?.status ?? (failure ? 'failed' : all);
     if (status === undefined)
-      return failedOutcome(line, 'The service did not say what it did with this one.', 'unknown');
+      return failedOutcome(line, 'The service did not report what happened to this one.', 'unknown');
     return {
       line,
       status,

@@ -62,7 +62,7 @@ function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec
       label: 'Variable, path, command line, or the key itself',
       mask: true,
       help: 'Shown as dots, as it may be the key itself.',
-      check: value => (value.trim() === '' ? 'Say where the key is' : undefined),
+      check: value => (value.trim() === '' ? 'Enter where the key is' : undefined),
     },
   ];
 }

@@ -46,7 +46,7 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
         { command: confirmCommands.no, run: onClose },
       ]}
     >
-      <Window title="This would be cut short" width={width} height={lines.length + 2 + windowMargin.lines} danger>
+      <Window title="This would be interrupted" width={width} height={lines.length + 2 + windowMargin.lines} danger>
         {lines.map((line, index) => (
           <Text key={index}>{line === '' ? ' ' : line}</Text>
         ))}

@@ -178,7 +178,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         return true;
       }}
     >
-      <Window title="Go to, or do" width={width} height={height}>
+      <Window title="Go to, or run" width={width} height={height}>
         <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
         <Box flexDirection="column">
           {entries.slice(offset, offset + lines).map((entry, index) => {
@@ -192,7 +192,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
               </Text>
             );
           })}
-          {entries.length === 0 ? <Text>{styles.muted('  nothing of that name')}</Text> : null}
+          {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
         </Box>
       </Window>
     </KeyScope>

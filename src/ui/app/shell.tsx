@@ -39,7 +39,7 @@ const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).Pa
 
 /** Name of the setting that says that the welcome has been said. */
 const welcomed = 'welcomed';
-const welcome = 'This is the service on this machine, with small models of its own. ctrl-k connects to another one';
+const welcome = 'This is the local service, with small models of its own. ctrl-k connects to another service';
 
 const toastMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
 /** The welcome is read by somebody who looks around first. */
@@ -147,7 +147,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
         workbench.setPaused(!workbench.paused);
         setToast({
           kind: 'info',
-          text: workbench.paused ? 'Polling is stopped; r asks by hand, P continues' : 'Polling continues',
+          text: workbench.paused ? 'Polling is paused; r refreshes, P resumes' : 'Polling resumed',
         });
       },
     },

@@ -52,7 +52,7 @@ export const recordCommands = {
   pager: { id: 'item.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
   editor: { id: 'item.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
   export: { id: 'item.export', title: 'export to a file', keys: ['x'], group: 'This' },
-  refresh: { id: 'item.refresh', title: 'ask the service now', keys: ['r'], group: 'This' },
+  refresh: { id: 'item.refresh', title: 'refresh now', keys: ['r'], group: 'This' },
   actions: {
     id: 'item.actions',
     title: 'choose an action',
@@ -81,7 +81,7 @@ export const globalCommands = {
     palette: false,
   },
   back: { id: 'go.up', title: 'back', keys: ['esc'], group: 'Go', palette: false },
-  last: { id: 'go.last', title: 'the view before this one', keys: ['-'], group: 'Go' },
+  last: { id: 'go.last', title: 'previous view', keys: ['-'], group: 'Go' },
   historyBack: { id: 'go.back', title: 'back in history', keys: ['alt-left'], group: 'Go' },
   historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
   palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
@@ -92,7 +92,7 @@ export const globalCommands = {
     keys: ['ctrl-k'],
     group: 'Program',
   },
-  pause: { id: 'app.pause', title: 'stop or continue polling', keys: ['P'], group: 'Program' },
+  pause: { id: 'app.pause', title: 'pause or resume polling', keys: ['P'], group: 'Program' },
   repaint: { id: 'app.repaint', title: 'redraw the screen', keys: ['ctrl-l'], group: 'Program' },
   suspend: { id: 'app.suspend', title: 'suspend to the shell', keys: ['ctrl-z'], group: 'Program' },
   quit: { id: 'app.quit', title: 'quit', keys: ['q', 'ctrl-c'], group: 'Program' },
@@ -103,7 +103,7 @@ export const typingCommands = {
   down: { id: 'typing.down', title: 'the row below', keys: ['down'], ...move },
   accept: {
     id: 'typing.accept',
-    title: 'keep what was typed',
+    title: 'keep the text',
     keys: ['enter'],
     group: 'Typing',
     hint: 'keep',
@@ -111,7 +111,7 @@ export const typingCommands = {
   },
   cancel: {
     id: 'typing.cancel',
-    title: 'give up what was typed',
+    title: 'clear the text',
     keys: ['esc'],
     group: 'Typing',
     hint: 'clear',
@@ -121,7 +121,7 @@ export const typingCommands = {
 
 export const overlayCommands = {
   close: { id: 'overlay.close', title: 'close', keys: ['esc'], group: 'Window', hint: 'close', palette: false },
-  submit: { id: 'overlay.submit', title: 'do it', keys: ['enter'], group: 'Window', hint: 'ok', palette: false },
+  submit: { id: 'overlay.submit', title: 'confirm', keys: ['enter'], group: 'Window', hint: 'ok', palette: false },
   quit: { id: 'overlay.quit', title: 'close', keys: ['q'], group: 'Window', palette: false },
 } as const satisfies CommandTable;
 
@@ -130,7 +130,7 @@ export const paletteCommands = {
   down: { id: 'palette.down', title: 'the entry below', keys: ['down', 'ctrl-n'], ...move },
   complete: {
     id: 'palette.complete',
-    title: 'complete what was typed',
+    title: 'complete the text',
     keys: ['tab'],
     group: 'Palette',
     palette: false,
@@ -140,7 +140,7 @@ export const paletteCommands = {
 const form = { group: 'Form', palette: false } as const;
 
 export const formCommands = {
-  submit: { id: 'form.submit', title: 'send the form', keys: ['enter'], hint: 'send', ...form },
+  submit: { id: 'form.submit', title: 'submit the form', keys: ['enter'], hint: 'send', ...form },
   cancel: { id: 'form.cancel', title: 'close the form', keys: ['esc'], hint: 'cancel', ...form },
   next: { id: 'form.next', title: 'next field', keys: ['tab'], hint: 'next field', ...form },
   previous: { id: 'form.previous', title: 'previous field', keys: ['shift-tab'], ...form },
@@ -152,10 +152,10 @@ export const formCommands = {
 } as const satisfies CommandTable;
 
 export const confirmCommands = {
-  yes: { id: 'confirm.yes', title: 'do it', keys: ['y'], group: 'Confirmation', hint: 'yes', palette: false },
+  yes: { id: 'confirm.yes', title: 'confirm', keys: ['y'], group: 'Confirmation', hint: 'yes', palette: false },
   no: {
     id: 'confirm.no',
-    title: 'leave it',
+    title: 'cancel',
     keys: ['esc', 'n', 'enter', 'q'],
     group: 'Confirmation',
     hint: 'no',
@@ -184,7 +184,7 @@ export const failureCommands = {
 export const menuCommands = {
   up: { id: 'menu.up', title: 'the choice above', ...move, keys: ['up', 'k'] },
   down: { id: 'menu.down', title: 'the choice below', ...move, keys: ['down', 'j'] },
-  choose: { id: 'menu.choose', title: 'take it', keys: ['enter'], group: 'Window', hint: 'take it', palette: false },
+  choose: { id: 'menu.choose', title: 'choose', keys: ['enter'], group: 'Window', hint: 'choose', palette: false },
 } as const satisfies CommandTable;
 
 const picker = { group: 'Files', palette: false } as const;
@@ -192,8 +192,8 @@ const picker = { group: 'Files', palette: false } as const;
 export const pickerCommands = {
   up: { id: 'picker.up', title: 'the entry above', keys: ['up'], ...picker, repeats: true },
   down: { id: 'picker.down', title: 'the entry below', keys: ['down'], ...picker, repeats: true },
-  parent: { id: 'picker.parent', title: 'to the folder around', keys: ['left'], hint: 'up', ...picker },
-  use: { id: 'picker.use', title: 'take this folder', keys: ['ctrl-o'], hint: 'take the folder', ...picker },
+  parent: { id: 'picker.parent', title: 'to the parent folder', keys: ['left'], hint: 'up', ...picker },
+  use: { id: 'picker.use', title: 'choose this folder', keys: ['ctrl-o'], hint: 'choose the folder', ...picker },
 } as const satisfies CommandTable;
 
 const columnChooser = { group: 'Columns', palette: false } as const;
@@ -204,7 +204,7 @@ export const columnCommands = {
   toggle: { id: 'columns.toggle', title: 'show or hide it', keys: ['space', 'enter'], hint: 'show', ...columnChooser },
   wider: { id: 'columns.wider', title: 'make it wider', keys: ['right', '+'], hint: 'wider', ...columnChooser },
   narrower: { id: 'columns.narrower', title: 'make it narrower', keys: ['left', '-'], ...columnChooser },
-  reset: { id: 'columns.reset', title: 'all as they were', keys: ['0'], hint: 'reset', ...columnChooser },
+  reset: { id: 'columns.reset', title: 'reset all columns', keys: ['0'], hint: 'reset', ...columnChooser },
 } as const satisfies CommandTable;
 
 /** Every general table, as the layers in which a key has one meaning only. */

@@ -31,9 +31,9 @@ export const chatCommands = {
     group: 'Chat',
     hint: 'parameters',
   },
-  regenerate: { id: 'chat.regenerate', title: 'answer the last question again', keys: ['R'], group: 'Chat' },
+  regenerate: { id: 'chat.regenerate', title: 'regenerate the last answer', keys: ['R'], group: 'Chat' },
   edit: { id: 'chat.edit', title: 'edit the last question', keys: ['E'], group: 'Chat' },
-  side: { id: 'chat.side', title: 'read the other of two models', keys: ['v'], group: 'Chat' },
+  side: { id: 'chat.side', title: 'switch to the other model', keys: ['v'], group: 'Chat' },
   clear: { id: 'chat.clear', title: 'begin a new conversation', keys: ['N'], group: 'Chat' },
   history: {
     id: 'chat.history',
@@ -42,7 +42,7 @@ export const chatCommands = {
     group: 'Chat',
     hint: 'earlier',
   },
-  forget: { id: 'chat.forget', title: 'forget the conversation, also on disk', keys: ['X'], group: 'Chat' },
+  forget: { id: 'chat.forget', title: 'delete the conversation, also from disk', keys: ['X'], group: 'Chat' },
   save: { id: 'chat.save', title: 'save the conversation as a trajectory', keys: ['S'], group: 'Chat', writes: true },
   copy: { id: 'chat.copy', title: 'copy the last answer', keys: ['y'], group: 'Chat' },
 } as const satisfies CommandTable;
@@ -89,8 +89,8 @@ export const chartCommands = {
   zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'], group: 'Curves' },
   zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], group: 'Curves' },
   smooth: { id: 'chart.smooth', title: 'smooth the curves, more and then none', keys: ['w'], group: 'Curves' },
-  reset: { id: 'chart.reset', title: 'the whole curves, without crosshair', keys: ['0'], group: 'Curves' },
-  overlay: { id: 'chart.overlay', title: 'lay another run over it', keys: ['i'], group: 'Curves', hint: 'overlay' },
+  reset: { id: 'chart.reset', title: 'reset zoom and crosshair', keys: ['0'], group: 'Curves' },
+  overlay: { id: 'chart.overlay', title: 'overlay another run', keys: ['i'], group: 'Curves', hint: 'overlay' },
 } as const satisfies CommandTable;
 
 export const uploadCommands = {

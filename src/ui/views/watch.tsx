@@ -54,7 +54,7 @@ export function WatchView() {
       rows={rows}
       rowsAt={oldestRead(workbench, rows)}
       columns={columns}
-      emptyWords="Nothing runs and nothing is pinned: p pins anything"
+      emptyWords="Nothing is running or pinned: p pins a row"
       open={placeOfRef}
       facts={row => [
         { label: 'name', value: row.label },

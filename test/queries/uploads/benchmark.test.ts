@@ -57,7 +57,7 @@ describe('a folder', () => {
         put('manifest.json', manifest());
         symlinkSync('/etc/hostname', join(folder, 'out'));
       },
-      /leads out of the folder/,
+      /is a link out of the folder/,
     ],
     [
       'with a name that no address can hold',
@@ -125,8 +125,8 @@ describe('an upload', () => {
       phase: 'done',
       failedTasks: [{ task_id: 't1' }],
       notes: [
-        'The service took 0 of 1 tasks.',
-        'Not taken: one, no such image',
+        'The service accepted 0 of 1 tasks.',
+        'Not accepted: one, no such image',
         'The service warns: visibility was ignored',
       ],
     });

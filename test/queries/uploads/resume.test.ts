@@ -257,7 +257,7 @@ describe('a folder that is edited between two tries', () => {
     expect(made(folder)[0]?.files).toEqual([nameOf(0), nameOf(1)]);
   });
 
-  it('notices what changes while it is sent', async () => {
+  it('notices what changed while it was being sent', async () => {
     const folder = folderOf();
     let changed = false;
     const changing = around(service, async (call, name, go) => {
@@ -291,7 +291,7 @@ describe('a folder that is edited between two tries', () => {
     const upload = await uploadOf(folder, remembered()());
     await run(upload, restless);
     expect(upload.state.phase).toBe('failed');
-    expect(upload.state.error?.message).toContain(`${nameOf(0)} changes while it is sent`);
+    expect(upload.state.error?.message).toContain(`${nameOf(0)} changed while it was being sent`);
     expect(made(folder)).toEqual([]);
   });
 });
@@ -558,7 +558,7 @@ describe('what is wrong with a folder', () => {
   });
 
   it('is that it holds nothing but its manifest', async () => {
-    await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(/no files besides manifest\.json.*README/);
+    await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(/no files except manifest\.json.*README/);
   });
 });
 

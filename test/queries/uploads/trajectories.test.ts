@@ -182,7 +182,7 @@ describe('an outcome of a service that names them differently', () => {
       'one that is not mentioned has failed',
       { uploaded: 2, trajectories: [{ status: 'uploaded' }, { request_index: 2, status: 'uploaded', failure: null }] },
       { stored: 2, skipped: 0, failed: 1 },
-      [undefined, 'The service did not say what it did with this one.', undefined],
+      [undefined, 'The service did not report what happened to this one.', undefined],
     ],
     [
       'all of them are only counted',

@@ -17,7 +17,7 @@ it('has the numbers of each of two models under its own name', async () => {
   await screen.press('enter');
   await screen.waitFor('finished');
   await screen.press('ctrl-o');
-  await screen.waitFor('Who answers?');
+  await screen.waitFor('Which model answers?');
   await screen.press('tab', 'tab');
   await screen.waitFor('▸ Second model');
   await screen.press('right');

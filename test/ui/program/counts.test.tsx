@@ -38,7 +38,7 @@ describe('the count of a section', () => {
     await screen.type(':watch\r');
     await screen.waitFor('▸ baseline');
     await screen.press('d');
-    await screen.waitFor(text => text.includes('Nothing runs') && sectionCount(text, 'Watch') === '');
+    await screen.waitFor(text => text.includes('Nothing is running') && sectionCount(text, 'Watch') === '');
   });
 });
 

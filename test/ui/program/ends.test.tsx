@@ -117,7 +117,7 @@ describe('Watch', () => {
     await morePolls(run, 6);
     expect(screen.text()).toMatch(/▸ baseline +✓ completed/);
     await screen.press('d');
-    await screen.waitFor('Nothing runs and nothing is pinned');
+    await screen.waitFor('Nothing is running or pinned');
   });
 
   it('does not ask again for what is over', async () => {
@@ -159,6 +159,6 @@ describe('Watch', () => {
     expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(before);
     expect(screen.bells()).toHaveLength(1);
     await screen.press('d');
-    await screen.waitFor('Nothing runs and nothing is pinned');
+    await screen.waitFor('Nothing is running or pinned');
   });
 });

@@ -22,7 +22,7 @@ describe('the palette', () => {
     const { screen, close } = openProgram();
     await screen.waitFor('Benchmarks');
     await screen.press(':');
-    await screen.waitFor('Go to, or do');
+    await screen.waitFor('Go to, or run');
     const cursor = (): string => screen.text().match(/▸ (\S.*?) {2}/)?.[1] ?? '';
     const first = cursor();
     for (let count = 0; count < 60; count += 1) await screen.press('down');
@@ -63,8 +63,8 @@ describe('a line that says what happened', () => {
   it('leaves the keys in sight', async () => {
     const { screen } = await openView({ view: 'list', resource: 'benchmarks' });
     await screen.press('P');
-    await screen.waitFor('Polling is stopped');
-    expect(screen.text()).toMatch(/Polling is stopped.*<enter> open/);
+    await screen.waitFor('Polling is paused');
+    expect(screen.text()).toMatch(/Polling is paused.*<enter> open/);
   });
 });
 

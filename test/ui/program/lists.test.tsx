@@ -182,7 +182,7 @@ describe('an export', () => {
     await screen.press('x');
     await screen.waitFor('Export as');
     await screen.press('enter');
-    await screen.waitFor('Nothing was saved: the list could not be read on after 400 rows');
+    await screen.waitFor('Nothing was saved: reading the list failed after 400 rows');
     expect(screen.text()).toContain('the cable is out');
   });
 

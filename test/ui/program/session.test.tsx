@@ -150,7 +150,7 @@ describe('chat', () => {
     await screen.press('enter');
     await screen.waitFor('benchtop/aesop-small');
     await screen.press('ctrl-o');
-    await screen.waitFor('Who answers?');
+    await screen.waitFor('Which model answers?');
     await screen.press('tab');
     await screen.type('nobody');
     await screen.press('enter');
@@ -303,7 +303,7 @@ describe('a service that lies', () => {
     );
     await screen.waitFor('▸ good one');
     expect(screen.text()).toContain('2 rows could not be read');
-    expect(screen.text()).toContain('1 row with the id of another row left out');
+    expect(screen.text()).toContain('1 row with a duplicate id left out');
     expect(screen.text()).not.toContain('once more');
     screen.close();
     workbench.close();

@@ -223,7 +223,7 @@ it('has looked at the windows that there are', () => {
     'Train on',
     'Delete',
     'Parameters',
-    'Who answers',
+    'Which model answers',
     'Columns',
     'Help',
     'Connect',

@@ -81,7 +81,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     logReward: call => {
       const row = find(call);
       const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body as LogReward;
-      if (weight < 0) throw apiError('validation_error', 'weight: not below 0.', { param: 'weight' });
+      if (weight < 0) throw apiError('validation_error', 'weight: must not be below 0.', { param: 'weight' });
       const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },

@@ -134,7 +134,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   const runExternal: TerminalPort['runExternal'] = async (command, args) => {
     const bringBack = await release();
-    if (!bringBack) throw new Error('The terminal is not free.');
+    if (!bringBack) throw new Error('Another program is using the terminal.');
     try {
       return await external.run(command, args);
     } finally {

@@ -231,9 +231,9 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     { label: 'model', value: settings.model || 'none yet' },
     { label: 'second model', value: settings.secondModel },
     { label: 'system', value: settings.system || 'none' },
-    { label: 'temperature', value: settings.temperature ?? 'left to the service' },
-    { label: 'top p', value: settings.top_p ?? 'left to the service' },
-    { label: 'most tokens', value: settings.max_tokens ?? 'left to the service' },
+    { label: 'temperature', value: settings.temperature ?? 'service default' },
+    { label: 'top p', value: settings.top_p ?? 'service default' },
+    { label: 'max tokens', value: settings.max_tokens ?? 'service default' },
   ];
 
   return (

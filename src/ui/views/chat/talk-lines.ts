@@ -66,8 +66,8 @@ function answerNote(stats: AnswerStats): string {
   return [
     `${stats.completionTokens} tokens out`,
     rate === undefined ? '' : `${Math.round(rate)} a second`,
-    stats.firstMs === undefined ? '' : `the first after ${duration(stats.firstMs)}`,
-    stats.finishReason === 'length' ? 'cut at the most tokens' : '',
+    stats.firstMs === undefined ? '' : `first after ${duration(stats.firstMs)}`,
+    stats.finishReason === 'length' ? 'cut off at max tokens' : '',
   ]
     .filter(Boolean)
     .join(', ');
@@ -85,12 +85,12 @@ export function openingLines({ model, loaded, error }: Answerer, width: number):
   const note = (text: string): TalkLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
     return [
-      ...note(`Nothing has been said to ${model} yet.`),
+      ...note(`No messages with ${model} yet.`),
       ...note('enter sends what is written below; ctrl-o chooses who answers, ctrl-t a system prompt and parameters.'),
       ...note('esc, then H, continues an earlier conversation.'),
     ];
   }
-  const slug = 'ctrl-o takes the slug of a deployed model.';
+  const slug = 'ctrl-o also accepts the slug of a deployed model.';
   if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }

@@ -60,7 +60,7 @@ export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowP
   const [fields] = useState(() => modelFields(settings, slugs));
   return (
     <FormInWindow
-      title="Who answers?"
+      title="Which model answers?"
       fields={fields}
       onClose={onClose}
       onSubmit={values =>
@@ -110,7 +110,7 @@ function numberField(name: string, label: string, initial: number | undefined, c
     name,
     label,
     initial: initial === undefined ? '' : String(initial),
-    placeholder: 'left to the service',
+    placeholder: 'service default',
     check: value => {
       if (value.trim() === '') return undefined;
       const number = Number(value);
@@ -137,7 +137,7 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
     numberField('top_p', 'Top p', settings.top_p, value =>
       value <= 0 || value > 1 ? 'Above 0, at most 1' : undefined,
     ),
-    numberField('max_tokens', 'Most tokens', settings.max_tokens, value =>
+    numberField('max_tokens', 'Max tokens', settings.max_tokens, value =>
       Number.isInteger(value) && value >= 1 ? undefined : 'A whole number, at least 1',
     ),
   ];
@@ -172,7 +172,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
       title="Earlier conversations"
       choices={chats.map(chat => ({
         key: chat.id,
-        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsHalf(chat) ? '(half an answer) ' : ''}${chat.title}`,
+        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsHalf(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
       emptyWords="No conversation has been kept yet."
@@ -196,7 +196,7 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
       title={`Forget “${title}”?`}
       choices={[
         { key: 'keep', label: 'Keep it', value: false },
-        { key: 'forget', label: 'Forget it, also on disk', value: true },
+        { key: 'forget', label: 'Delete it, also from disk', value: true },
       ]}
       emptyWords=""
       onChoose={forgets => forgets && onForget()}

@@ -70,7 +70,7 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
             render: close => (
               <Confirm
                 title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
-                question={`${cancelled} stops where it is. The rollouts that have ended are kept.`}
+                question={`${cancelled} stops where it is. Finished rollouts are kept.`}
                 verb="cancel"
                 past="cancelled"
                 action={cancelRun}
@@ -91,7 +91,7 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
             render: close => (
               <Confirm
                 title={runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`}
-                question={`${names}: the record, its rewards and statistics go. This cannot be undone.`}
+                question={`${names}: the record, its rewards and statistics are deleted. This cannot be undone.`}
                 verb="delete"
                 past="deleted"
                 action={deleteRun}

@@ -21,7 +21,7 @@ export function listNotes({
 }: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'notes'>): string[] {
   return [
     dropped === 0 ? '' : `${rowCount(dropped)} could not be read`,
-    repeated === 0 ? '' : `${rowCount(repeated)} with the id of another row left out`,
+    repeated === 0 ? '' : `${rowCount(repeated)} with a duplicate id left out`,
     gapAfter === undefined
       ? ''
       : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,

@@ -31,7 +31,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Options by their name. */
 type Options = ReadonlyMap<string, Described>;
 
-const leftToService = 'left to the service';
+const leftToService = 'service default';
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -112,7 +112,7 @@ function valueIn(type: Described['type'], text: string): OptionValue | undefined
 }
 
 function usualWords({ usual, isComputed }: Described): string {
-  if (isComputed) return usual === undefined ? 'worked out by the service' : `${usual}, worked out by the service`;
+  if (isComputed) return usual === undefined ? 'computed by the service' : `${usual}, computed by the service`;
   return usual === undefined ? leftToService : String(usual);
 }
 

@@ -91,7 +91,7 @@ async function everyRow<Row>(list: OrderedList<Row>): Promise<readonly Row[]> {
   throw new Error(
     outcome === 'stopped'
       ? `reading was stopped after ${rowCount(rows.length)}`
-      : `the list could not be read on after ${rowCount(rows.length)}`,
+      : `reading the list failed after ${rowCount(rows.length)}`,
   );
 }
 

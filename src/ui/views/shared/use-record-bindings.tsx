@@ -88,7 +88,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
           value: async () => exportToFile(await exportable(), format),
         }))
       : [
-          ...(document ? [{ key: 'text', label: 'Text, as it is read', value: async () => saveFile(document()) }] : []),
+          ...(document ? [{ key: 'text', label: 'Plain text', value: async () => saveFile(document()) }] : []),
           {
             key: 'json',
             label: 'JSON',

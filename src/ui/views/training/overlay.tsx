@@ -15,7 +15,7 @@ export function OverlayWindow({ run, onChoose, onClose }: OverlayWindowProps) {
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (
     <ChoiceWindow
-      title="Lay over it the curves of"
+      title="Overlay the curves of"
       waiting={!runs.loaded && !runs.error}
       choices={others.map(each => ({
         key: each.training_run_id,

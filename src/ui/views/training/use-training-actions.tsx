@@ -145,7 +145,7 @@ export function useTrainingActions({
             render: close => (
               <Confirm
                 title={runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`}
-                question={`${names}: its curves, rollouts and checkpoints go. What is deployed stays. This cannot be undone.`}
+                question={`${names}: its curves, rollouts and checkpoints are deleted. Its deployments stay. This cannot be undone.`}
                 verb="delete"
                 past="deleted"
                 action={deleteTraining}

@@ -108,7 +108,7 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
     {
       kind: 'choice',
       name: 'reason',
-      label: 'It ends because of',
+      label: 'Reason',
       options: terminationReasons.map(reason => ({ value: reason, label: reason })),
     },
     tokenField,

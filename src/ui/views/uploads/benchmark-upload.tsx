@@ -176,7 +176,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
             width={pane.width}
             focused={pane.focused}
             total={rows.length}
-            emptyWords="The folder has no files besides its manifest"
+            emptyWords="The folder has no files except its manifest"
           />
         </>
       }

@@ -55,7 +55,7 @@ class BoundedTokenizer extends Tokenizer {
     this.#depth -= 1;
     this.#unitsLeft -= token?.raw.length ?? 0;
     // Ends the whole reading, which then answers undefined.
-    if (this.#unitsLeft < 0) throw new RangeError('These lists and quotes are too tangled to be read');
+    if (this.#unitsLeft < 0) throw new RangeError('These lists and quotes are nested too deeply to be shown');
     return token;
   }
 }

@@ -80,10 +80,7 @@ describe('createTalkLayout', () => {
     const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
     const { turns } = play(ask, text('a'), { kind: 'end', stats });
     const lines = createTalkLayout(theme)(turns, 80, false).map(line => line.text);
-    expect(lines.slice(-2)).toEqual([
-      '  10 tokens out, 10 a second, the first after 500ms, cut at the most tokens',
-      '',
-    ]);
+    expect(lines.slice(-2)).toEqual(['  10 tokens out, 10 a second, first after 500ms, cut off at max tokens', '']);
   });
 
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
@@ -109,9 +106,9 @@ describe('openingLines', () => {
       .join(' ');
 
   it('says who would answer and what to press, or why there is no answer', () => {
-    expect(words('tutor', true)).toContain('Nothing has been said to tutor yet.');
+    expect(words('tutor', true)).toContain('No messages with tutor yet.');
     expect(words('', false)).toContain('being read');
-    expect(words('', true)).toContain('lists no model. ctrl-o takes');
+    expect(words('', true)).toContain('lists no model. ctrl-o also accepts');
     expect(words('', false, error)).toContain('cannot be listed: The stream broke off');
   });
 });

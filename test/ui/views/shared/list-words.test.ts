@@ -18,7 +18,7 @@ describe('what is said of a list', () => {
   it('is everything that is not shown', () => {
     expect(listNotes({ dropped: 1, repeated: 2, gapAfter: 200, notes: ['why'] })).toEqual([
       '1 row could not be read',
-      '2 rows with the id of another row left out',
+      '2 rows with a duplicate id left out',
       'New rows came faster than they could be read: some after row 200 are missing',
       'why',
     ]);

@@ -50,7 +50,7 @@ it('keeps the overlay, the crosshair and the smoothing for the way back', async 
   await stage.press('enter');
   await stage.waitFor('trainer 0.975');
   await stage.press('i');
-  await stage.waitFor('Lay over it');
+  await stage.waitFor('Overlay the curves');
   await stage.waitFor('first');
   await stage.press('enter');
   await stage.waitFor('trainer of first');

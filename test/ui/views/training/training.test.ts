@@ -140,12 +140,12 @@ describe('options', () => {
     expect(modelsOf(byModel)).toEqual(['acme/small', 'acme/large']);
     const [steps, thinking, algorithm, rate] = specs.map(({ field }) => field);
     expect(specs.map(({ name }) => name)).toEqual(['num_steps', 'disable_thinking', 'algorithm', 'learning_rate']);
-    expect(steps).toMatchObject({ kind: 'text', placeholder: 'left to the service', help: 'Steps. 1 to 40' });
+    expect(steps).toMatchObject({ kind: 'text', placeholder: 'service default', help: 'Steps. 1 to 40' });
     expect([steps?.check?.('40'), steps?.check?.('41')]).toEqual([undefined, 'From 1 to 40']);
     const values = (field: typeof steps) => (field?.kind === 'choice' ? field.options.map(each => each.value) : []);
     expect(values(thinking)).toEqual(['', 'true', 'false']);
     expect(values(algorithm)).toEqual(['', 'gspo', 'grpo', 'reinforce_plus_plus']);
-    expect(rate).toMatchObject({ placeholder: '0.001, worked out by the service', help: 'from 0' });
+    expect(rate).toMatchObject({ placeholder: '0.001, computed by the service', help: 'from 0' });
   });
 
   it('are sent in their own type', () => {
