@@ -93,6 +93,18 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };
 }
 
+/** Whether a profile is in the settings file, among `named`, and what is kept there. */
+function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
+  const kept = 'is kept there once the service has answered.';
+  if (service.kind === 'local')
+    return 'What you enter is kept in the settings file once the service has answered. benchtop starts with it then.';
+  if (named.includes(name)) return `${name} is in the settings file. What you change ${kept}`;
+  const { origin } = service.baseUrl;
+  const isSet = origin.kind === 'environment' || origin.kind === 'flag';
+  const first = isSet ? ` Where ${origin.name} is set, a start uses that.` : '';
+  return `${name} is not in the settings file. What you enter ${kept}${first}`;
+}
+
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
@@ -138,6 +150,7 @@ export class Session {
       isLocal: profile.service.kind === 'local',
       baseUrl: profile.service.kind === 'remote' ? profile.service.baseUrl.value : undefined,
       origins: originsOf(profile),
+      keeping: keepingOf(profile, named),
       generation: this.#shown.connection.generation,
       warnings,
       switchTo: this.#switchTo,

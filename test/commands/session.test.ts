@@ -44,6 +44,23 @@ const lab = (baseUrl: string, other: Partial<NewProfile> = {}): NewProfile => ({
   ...other,
 });
 
+describe('what the connect window says of the settings file', () => {
+  it('is whether the profile that is shown is in it, and what is kept there', async () => {
+    const { session, url } = await started();
+    const { host } = new URL(url);
+    expect(session.connection.keeping).toBe(
+      `${host} is not in the settings file. What you enter is kept there once the service has answered. Where BENCHTOP_BASE_URL is set, a start uses that.`,
+    );
+    await session.connection.setUp(lab(url), anySignal);
+    session.connection.switchTo('lab');
+    expect(session.connection.keeping).toBe(
+      'lab is in the settings file. What you change is kept there once the service has answered.',
+    );
+    session.connection.switchTo('local');
+    expect(session.connection.keeping).toContain('What you enter is kept in the settings file');
+  });
+});
+
 describe('a service that is set up', () => {
   it('is asked first, with its key, and kept once it has answered', async () => {
     const { session, file, settings } = await started();

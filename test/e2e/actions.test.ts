@@ -439,7 +439,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       const silent = createServer(() => {}).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
-      await open(['ctrl-k', { see: 'Connect to a service' }, { type: 'lab' }]);
+      await open(['ctrl-k', { see: 'Connect to a service' }, { see: 'What you enter is kept' }, { type: 'lab' }]);
       await goWay(session, ['tab', { type: `http://127.0.0.1:${port}` }, 'tab', 'right', 'right', 'right', 'tab']);
       await goWay(session, [{ type: 'sk-lab' }, 'enter', { see: 'Asking the service' }, 'esc']);
       await session.waitFor('Cancelled. Nothing was changed.');

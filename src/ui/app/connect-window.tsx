@@ -31,7 +31,7 @@ function addressError(value: string): string | undefined {
   return /^https?:$/.test(new URL(value.trim()).protocol) ? undefined : 'The address must begin with https://';
 }
 
-function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec[] {
+function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly FieldSpec[] {
   return [
     {
       kind: 'text',
@@ -39,6 +39,7 @@ function fieldsOf({ current, isLocal, baseUrl }: Connection): readonly FieldSpec
       label: 'Name of the profile',
       initial: isLocal ? '' : current,
       placeholder: 'prod',
+      ...(keeping && { help: sanitiseLine(keeping) }),
       check: value =>
         /^\S+$/.test(value.trim()) && value.trim() !== 'local' ? undefined : 'One word, other than local',
     },

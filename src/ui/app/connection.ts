@@ -23,6 +23,8 @@ export interface Connection {
   readonly baseUrl: string | undefined;
   /** Whole sentences: where the address and the key come from. */
   readonly origins: readonly string[];
+  /** Whole sentences: whether the profile that is shown is in the settings file, and that what is entered is kept there. */
+  readonly keeping: string;
   /** Which generation of the service it is taken to be, and why; undefined before it is first asked. */
   readonly generation: () => string | undefined;
   /** Sentences about settings that were not used. */
@@ -45,6 +47,7 @@ export const noConnection: Connection = {
   isLocal: false,
   baseUrl: undefined,
   origins: [],
+  keeping: '',
   generation: () => undefined,
   warnings: [],
   switchTo: () => {},
