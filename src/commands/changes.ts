@@ -1,6 +1,5 @@
 /** The commands that change what is there: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
-import type { EvalRun } from '../contract/evaluations.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
 import { promote, undeploy, unpromote } from '../queries/deployments.ts';
 import { cancelRun, deleteRun } from '../queries/evaluations.ts';
@@ -80,17 +79,8 @@ export function cancel({ args, flags }: Given<'cancel'>, io: CommandIo): Promise
   return changeAll({ verb: 'Cancel', past: 'cancelled', loses, deeds }, args, flags, io);
 }
 
-/** A run is deleted within its benchmark, which its record need not name. */
-const deleteAnyRun = action(
-  (service, { bench_id, eval_run_id }: EvalRun, options) => {
-    if (bench_id) return deleteRun(service, { bench_id, eval_run_id }, options);
-    throw new CommandError(`${eval_run_id} cannot be deleted: its record names no benchmark.`);
-  },
-  { touches: deleteRun.touches },
-);
-
 export function remove({ args, flags }: Given<'delete'>, io: CommandIo): Promise<number> {
-  const deeds = { runs: deleteAnyRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
+  const deeds = { runs: deleteRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
   return changeAll({ verb: 'Delete', past: 'deleted', loses: 'This cannot be undone.', deeds }, args, flags, io);
 }
 
@@ -102,13 +92,18 @@ export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Pro
 
 export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
-    const { id, row } = await findAmong([resourceOrThrow('deployments')], word, context);
+    const among = [resourceOrThrow('deployments')];
+    const { id, row } = await findAmong(among, word, context);
     const send = flags.undo ? unpromote : promote;
-    const input = { deployment_id: id };
+    const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context);
+    const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
     const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : 'its slug';
-    const question = flags.undo ? `${id} stops answering for ${slug}.` : `${id} answers for ${slug} from now on.`;
+    const instead = demoted ? ` ${demoted.id} is demoted.` : '';
+    const question = flags.undo
+      ? `${id} stops answering for ${slug}.`
+      : `${id} answers for ${slug} from now on.${instead}`;
     await confirm(`${question} Continue?`, flags, io);
     await printRecord(await send(context.service, input, { signal: context.signal }), id, flags, io);
     return exitCodes.done;

@@ -163,6 +163,23 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
+/** The checkpoint with this id, looked for among those of every training run that is listed. */
+export async function checkpointListed(id: string, context: CommandContext): Promise<FoundCheckpoint | undefined> {
+  for await (const { rows } of pagesOf(resourceOrThrow('training'), {}, context)) {
+    for (const run of rows as TrainingRun[]) {
+      const scope = { training: run.training_run_id };
+      for await (const page of pagesOf(resourceOrThrow('checkpoints'), scope, context)) {
+        const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
+        if (row) return { id, row, run, step: row.step_index };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether it leaves the step open: a training run alone, or `first@latest`. */
+export const isLatest = (word: string): boolean => !word.includes('@') || word.endsWith('@latest');
+
 /**
  * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone means its latest.
  *
@@ -172,7 +189,15 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const at = word.lastIndexOf('@');
   if (isCheckpointId(word)) return { id: word };
   const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
-  const found = await findAmong([resourceOrThrow('training')], name, context);
+  const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
+    // A service may give its checkpoints ids of another form.
+    const isNone =
+      isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
+    const listed = isNone && at < 0 ? await checkpointListed(word, context) : undefined;
+    if (listed) return listed;
+    throw error;
+  });
+  if (!('resource' in found)) return found;
   const { service, signal } = context;
   const run = found.row as TrainingRun;
   const steps = await checkpointsByStep(service, found.id, { signal });

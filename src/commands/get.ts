@@ -1,7 +1,6 @@
 /** `benchtop get`: everything about one resource. */
 import { unreadableIn } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
@@ -10,7 +9,7 @@ import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, findCheckpoint, isCheckpointId, pagesOf, resourceOrThrow } from './find.ts';
+import { checkpointListed, type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { factText, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
@@ -44,14 +43,8 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
     const { id, row } = await findCheckpoint(word, context);
     if (row) return { resource: checkpoints, id, row };
   }
-  for await (const { rows } of pagesOf(resourceOrThrow('training'), {}, context)) {
-    for (const run of rows as TrainingRun[]) {
-      for await (const page of pagesOf(checkpoints, { training: run.training_run_id }, context)) {
-        const row = page.rows.find(each => (each as Checkpoint).checkpoint_id === word);
-        if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run.training_run_id } };
-      }
-    }
-  }
+  const { row, run } = (await checkpointListed(word, context)) ?? {};
+  if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run?.training_run_id } };
   throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 

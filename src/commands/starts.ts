@@ -5,12 +5,12 @@ import { buildImages } from '../queries/benchmarks.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import { startTraining } from '../queries/training.ts';
+import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { type ActFlags, finish, printRequests, start } from './act.ts';
-import { CommandError, type ExitCode } from './exit.ts';
-import { findAmong, findCheckpoint, resourceOrThrow } from './find.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { type FoundCheckpoint, findAmong, findCheckpoint, isLatest, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -96,9 +96,26 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
   });
 }
 
+/** The checkpoint to deploy: where the step is left open, the newest that the service would take. */
+async function deployable(word: string, context: CommandContext, io: CommandIo): Promise<FoundCheckpoint> {
+  const found = await findCheckpoint(word, context);
+  const { id, row, run, step } = found;
+  if (row?.is_deployable !== false) return found;
+  const refused = `${step == null ? id : `Step ${step} (${id})`} cannot be deployed, as the service says`;
+  if (!run || !isLatest(word) || word === id) {
+    throw new CommandError(`${refused}. Nothing was sent.`, exitCodes.failed);
+  }
+  const { service, signal } = context;
+  const steps = await checkpointsByStep(service, run.training_run_id, { signal });
+  const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
+  if (!last) throw new CommandError(`${refused}, nor can an earlier one. Nothing was sent.`, exitCodes.failed);
+  io.note(`${refused}: step ${last.step_index} is deployed instead.`);
+  return { id: last.checkpoint_id, row: last, run, step: last.step_index };
+}
+
 export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
   return withService(flags, io, async context => {
-    const checkpoint = await findCheckpoint(word, context);
+    const checkpoint = await deployable(word, context, io);
     const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? 'production' } as const;

@@ -45,6 +45,9 @@ export const startDeploymentBody = z.strictObject({
 });
 export type StartDeploymentBody = z.input<typeof startDeploymentBody>;
 
+/** Later generations take the deployment that stops answering in its place. */
+export const promoteDeploymentBody = z.strictObject({ demote_deployment_id: z.optional(z.string()) });
+
 export const deploymentListQuery = z.extend(listQuery, { status: z.optional(z.string()) });
 export type DeploymentListQuery = z.input<typeof deploymentListQuery>;
 
@@ -88,6 +91,7 @@ export const deploymentEndpoints = {
     method: 'POST',
     path: '/api/v1/deploy/{deployment_id}/promote',
     auth: 'apiKey',
+    body: z.optional(promoteDeploymentBody),
     response: deployment,
     capability: true,
   }),

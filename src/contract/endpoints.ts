@@ -28,7 +28,9 @@ type QueryOf<Name extends Operation> =
     : { readonly query?: undefined };
 type BodyOf<Name extends Operation> =
   IsDeclared<SchemaOf<Name, 'body'>> extends true
-    ? { readonly body: z.input<SchemaOf<Name, 'body'>> }
+    ? undefined extends z.input<SchemaOf<Name, 'body'>>
+      ? { readonly body?: z.input<SchemaOf<Name, 'body'>> }
+      : { readonly body: z.input<SchemaOf<Name, 'body'>> }
     : { readonly body?: undefined };
 
 /** What a call of the operation takes: the ids of its path, its query and its body. */

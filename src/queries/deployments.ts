@@ -37,10 +37,15 @@ export const startDeployment = action(
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
 
+/** A deployment that is promoted, and which one stops answering in its place where that is said. */
+export type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
+
 /** Makes a deployment the one that answers for its slug. */
 export const promote = action(
-  (service, { deployment_id }: DeploymentId, options) =>
-    service.call('promoteDeployment', { params: { deployment_id } }, options),
+  (service, { deployment_id, demote_deployment_id }: Promoted, options) => {
+    const body = demote_deployment_id === undefined ? {} : { body: { demote_deployment_id } };
+    return service.call('promoteDeployment', { params: { deployment_id }, ...body }, options);
+  },
   { touches: [deploymentKeys.all] },
 );
 

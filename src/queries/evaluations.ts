@@ -68,9 +68,10 @@ export const cancelRun = action(
   { touches: [evaluationKeys.all] },
 );
 
+/** The document's generation deletes a run within its benchmark, which its record need not name: then nothing is sent. */
 export const deleteRun = action(
-  (service, { bench_id, eval_run_id }: { readonly bench_id: string; readonly eval_run_id: string }, options) =>
-    service.call('deleteEvalRun', { params: { bench_id, eval_run_id } }, options),
+  (service, { bench_id, eval_run_id }: Pick<EvalRun, 'bench_id' | 'eval_run_id'>, options) =>
+    service.call('deleteEvalRun', { params: { bench_id: bench_id ?? '', eval_run_id } }, options),
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     removes: ({ eval_run_id }) => ({ kind: 'run', id: eval_run_id }),

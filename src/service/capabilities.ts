@@ -62,6 +62,8 @@ const doubtMs = 60_000;
 export class Capabilities {
   /** Until when an operation is not asked for; for the session where the service itself has said so. Monotonic. */
   readonly #missing = new Map<Operation, number>();
+  /** What has worked: what it does not find is not there, however the service says so. */
+  readonly #proven = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
@@ -81,6 +83,12 @@ export class Capabilities {
   /** Has everything asked for again: by hand, and where another instance of the service may offer more. */
   forget(): void {
     this.#missing.clear();
+    this.#proven.clear();
+  }
+
+  /** The endpoint has answered: it is there. */
+  hasWorked({ operation }: Pick<Endpoint, 'operation'>): void {
+    this.#proven.add(operation);
   }
 
   /** @throws CapabilityMissingError where the endpoint is taken to be missing: nothing is sent then */
@@ -92,6 +100,8 @@ export class Capabilities {
   /** Learns from a refusal. Gives the error where it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability || !isMissingRoute(answer)) return undefined;
+    const isProven = this.#proven.has(endpoint.operation);
+    if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
     const left = isOwnWord(answer) ? Number.POSITIVE_INFINITY : doubtMs;
     this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
     return missing(endpoint, left, { ...details, status: answer.status });

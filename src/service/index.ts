@@ -233,6 +233,7 @@ class Caller implements Sender {
         const read = readWith(endpoint.response, body);
         if (!read.success) throw misunderstood({ ...answer, text, body }, facts, read.error.issues);
         this.generation.learnFrom(endpoint.operation, body);
+        this.capabilities.hasWorked(endpoint);
         return read.data;
       });
       return await withRetries(plan);

@@ -100,7 +100,8 @@ export function describeRequest(
   const path = assumptions
     .path(endpoint)
     .replace(/\{(\w+)\}/g, (placeholder, name: string) => encodeURIComponent(params.get(name) ?? '') || placeholder);
-  const body = endpoint.body && (read(endpoint.body, input.body) ?? {});
+  const isOptional = endpoint.body?.safeParse(undefined).success === true;
+  const body = endpoint.body && (read(endpoint.body, input.body) ?? (isOptional ? undefined : {}));
   return {
     method,
     path: `${base?.pathname.replace(/\/$/, '') ?? ''}${path}${query.size > 0 ? `?${query}` : ''}`,

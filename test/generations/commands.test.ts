@@ -89,15 +89,52 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     ['cancel', ['baseline', '--yes']],
     ['delete', ['before', '--yes']],
     ['promote', ['{test}', '--yes']],
+    ['promote', ['{production}', '--undo', '--yes']],
+    ['undeploy', ['{production}', '--yes']],
+    ['deploy', ['first', '--slug', 'talker']],
+    ['compare', ['{oldRun}', '{oldRun}']],
+    ['export', ['run', '{run}']],
+    ['export', ['trajectory', '{trajectory}']],
+    ['export', ['dataset', 'recorded']],
+    ['cancel', ['{training}', '--yes']],
+    ['delete', ['{training}', '--yes']],
+    ['delete', ['TOKEN', '--yes']],
     ['reward', ['{trajectory}', 'helpful', '0.5']],
     ['secret set', ['NAME']],
     ['api', ['getTrainingOptions']],
   ])('%s', async (command, args) => {
     const { cli, refused, ids } = await worldOf(generation);
-    const filled = args.map(arg => arg.replace('{test}', ids.test).replace('{trajectory}', ids.trajectory));
+    const filled = args.map(arg => arg.replace(/^\{(\w+)\}$/, (_, name: keyof typeof ids) => ids[name]));
     const words = command === 'api' && isNewest ? [...filled, `bench_id=${ids.bench}`] : filled;
     const { code, notes } = await cli(command, words, { input: 'value' });
     expect([code, notes, refused]).toEqual([0, notes, []]);
+  });
+
+  it('deploy leaves out what the service would not deploy', async () => {
+    const { cli, requests, refused } = await worldOf(generation);
+    const { code, notes } = await cli('deploy', ['first', '--slug', 'talker', '--role', 'test']);
+    expect([code, JSON.parse(requests.at(-1)?.body ?? '')]).toEqual([
+      0,
+      { checkpoint_id: isNewest ? 'c-1' : 'ckpt_1', model_slug: 'talker', role: 'test' },
+    ]);
+    expect(notes).toBe(
+      isNewest ? 'Step 3 (c-2) cannot be deployed, as the service says: step 2 is deployed instead.' : '',
+    );
+    for (const checkpoint of isNewest ? ['first@3', 'c-2'] : []) {
+      const said = await cli('deploy', [checkpoint, '--slug', 'talker']);
+      expect([said.code, said.notes]).toEqual([1, expect.stringContaining('cannot be deployed')]);
+    }
+    expect((await cli('deploy', [isNewest ? 'c-1' : 'ckpt_1', '--slug', 'talker'])).code).toBe(0);
+    // What may be the name of a run is looked for as one first.
+    expect(refused.filter(request => !/GET \/api\/v1\/train\/c-[12] /.test(request))).toEqual([]);
+  });
+
+  it('promote takes the deployment that is demoted, where the service does', async () => {
+    const { cli, requests, ids } = await worldOf(generation);
+    const args = [ids.test, '--demote', ids.production, '--yes'];
+    expect((await cli('promote', args)).code).toBe(isNewest ? 0 : 1);
+    const sent = requests.find(({ url }) => url.endsWith('/promote'));
+    expect(JSON.parse(sent?.body ?? '')).toEqual({ demote_deployment_id: ids.production });
   });
 
   it('evaluate sends options by the name of the generation', async () => {

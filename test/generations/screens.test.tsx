@@ -84,6 +84,19 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     close();
   });
 
+  it('promote asks which deployment is demoted', { timeout: limitMs }, async () => {
+    const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
+    await screen.press('e');
+    await screen.waitFor('Which deployment is demoted');
+    await screen.press('down', 'enter');
+    await screen.waitFor(`talker (${ids.production}) is demoted`);
+    await screen.press('y');
+    await settled();
+    const sent = requests.find(({ url }) => url.endsWith('/promote'));
+    expect(JSON.parse(sent?.body ?? '{}')).toEqual({ demote_deployment_id: ids.production });
+    close();
+  });
+
   const acting = registry.views.filter(({ commands }) => commands.some(({ writes }) => writes));
   it.each(acting.map(({ id }) => id))('the actions of the view %s', { timeout: limitMs }, async viewId => {
     const view = registry.views.find(({ id }) => id === viewId);

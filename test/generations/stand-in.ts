@@ -13,7 +13,9 @@ export interface StandIn {
   readonly requests: readonly SeenRequest[];
   /** What was asked in a way that this service does not know: method, path and why. */
   readonly refused: readonly string[];
-  readonly ids: Readonly<Record<'bench' | 'run' | 'oldRun' | 'training' | 'trajectory' | 'test' | 'gone', string>>;
+  readonly ids: Readonly<
+    Record<'bench' | 'run' | 'oldRun' | 'training' | 'trajectory' | 'production' | 'test' | 'gone', string>
+  >;
 }
 
 class Refused extends Error {
@@ -147,6 +149,7 @@ const olderIds = {
   oldRun: 'evr_2',
   training: 'trn_1',
   trajectory: 'traj_1',
+  production: 'dep_1',
   test: 'dep_2',
   gone: 'dep_3',
 };
@@ -208,6 +211,7 @@ function older(): Routes {
       total_rollouts: 6,
     },
     [`GET /api/v1/eval/${run}/trajectory-rewards`]: { eval_run_id: run, trajectory_rewards: rewards(false) },
+    [`GET /api/v1/eval/${oldRun}/trajectory-rewards`]: { eval_run_id: oldRun, trajectory_rewards: rewards(false) },
     [`POST /api/v1/eval/${bench}/start`]: ({ body }: Parameters<Answer>[0]) => {
       takes(
         'body',
@@ -249,7 +253,10 @@ function older(): Routes {
       ]),
     ),
     [`DELETE /api/v1/deploy/dep_1`]: { deployment_id: 'dep_1', row_deleted: true },
-    [`POST /api/v1/deploy/${test}/promote`]: deployments[1],
+    [`POST /api/v1/deploy/${test}/promote`]: ({ body }: Parameters<Answer>[0]) => {
+      takes('body', body, []);
+      return { ...deployments[1], is_active: true };
+    },
     [`POST /api/v1/deploy/dep_1/unpromote`]: deployments[0],
     'GET /api/v1/deploy/summary': { total: 3, active: 1, by_status: { DEPLOYED: 2, FAILED: 1 } },
     'POST /api/v1/deploy': ({ body }: Parameters<Answer>[0]) => {
@@ -267,6 +274,7 @@ const newestIds = {
   oldRun: 'dep-91c1',
   training: 'e33b',
   trajectory: '0aa1',
+  production: 'd12a',
   test: 'd12b',
   gone: 'd12c',
 };
@@ -383,6 +391,7 @@ function newest(): Routes {
       total_rollouts: 6,
     },
     [`GET /api/v1/eval/${run}/trajectory-rewards`]: { eval_run_id: run, trajectory_rewards: rewards(true) },
+    [`GET /api/v1/eval/${oldRun}/trajectory-rewards`]: { eval_run_id: oldRun, trajectory_rewards: rewards(true) },
     'GET /api/v1/eval/options': ({ query }: Parameters<Answer>[0]) => {
       takes('query', Object.fromEntries(query), ['bench_id'], ['base_model_slug']);
       return { bench_id: bench, models: [{ base_model_slug: 'acme/small', options: evalOptions }] };
@@ -437,7 +446,10 @@ function newest(): Routes {
     'GET /api/v1/deploy': page(...deployments),
     ...Object.fromEntries(deployments.map(each => [`GET /api/v1/deploy/${each.deployment_id}`, each])),
     'DELETE /api/v1/deploy/d12a': { deployment_id: 'd12a', row_deleted: true },
-    [`POST /api/v1/deploy/${test}/promote`]: deployments[1],
+    [`POST /api/v1/deploy/${test}/promote`]: ({ body }: Parameters<Answer>[0]) => {
+      takes('body', body, [], ['demote_deployment_id']);
+      return { ...deployments[1], is_active: true };
+    },
     'POST /api/v1/deploy/d12a/unpromote': deployments[0],
     'GET /api/v1/deploy/summary': { total: 3, pending: 0, deploying: 0, deployed: 2, failed: 0 },
     'POST /api/v1/deploy': ({ body }: Parameters<Answer>[0]) => {

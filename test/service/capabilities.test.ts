@@ -61,6 +61,19 @@ describe('a missing endpoint is remembered', () => {
 });
 
 describe('a missing resource is no missing endpoint', () => {
+  it('where the endpoint has answered before, whatever the words', async () => {
+    const unknown = json({ detail: 'Not Found' }, 404);
+    const server = await hostileServer((response, request) =>
+      (request.url.endsWith('evr_1') ? json({ eval_run_id: 'evr_1' }) : unknown)(response, request),
+    );
+    const { service } = serviceAt(server.url);
+    await service.call('getEvalRun', { params: { eval_run_id: 'evr_1' } });
+    expect(await errorOf(service.call('getEvalRun', { params: { eval_run_id: 'evr_2' } }))).toBeInstanceOf(
+      NotFoundError,
+    );
+    expect(service.capabilities.has('getEvalRun')).toBe(true);
+  });
+
   it.each<[string, Behaviour]>([
     ['an envelope', missingResource],
     ['words of another framework', json({ detail: 'Run not found' }, 404)],

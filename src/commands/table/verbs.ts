@@ -88,11 +88,12 @@ export const verbs = {
     flags: {
       ...serviceFlags,
       undo: { says: 'stop a deployment from answering for its slug' },
+      demote: { value: 'ID|SLUG', says: 'the deployment that stops answering instead, which newer services take' },
       ...yesFlag,
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart],
+    apart: [recordApart, ['undo', 'demote']],
   }),
   reward: spec({
     summary: 'log a reward to a trajectory',

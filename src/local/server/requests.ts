@@ -42,6 +42,9 @@ const startDeployment = z.looseObject({
 });
 export type StartDeployment = z.output<typeof startDeployment>;
 
+const promoteDeployment = z.looseObject({ demote_deployment_id: z.optional(z.string()) });
+export type PromoteDeployment = z.output<typeof promoteDeployment>;
+
 const uploadTrajectories = z.looseObject({
   dataset: filled,
   trajectories: z.array(z.record(z.string(), z.unknown())),
@@ -109,6 +112,7 @@ const bodies: Partial<Readonly<Record<Operation, BodyRules>>> = {
     foreign: foreignOfRuns,
   },
   startDeployment: { schema: startDeployment },
+  promoteDeployment: { schema: promoteDeployment },
   uploadTrajectories: { schema: uploadTrajectories },
   createTrajectory: { schema: z.record(z.string(), z.unknown()) },
   completeTrajectory: { schema: completeTrajectory },

@@ -178,9 +178,12 @@ export class DeploymentStore {
     );
   }
 
-  /** Makes a deployment the one that answers for its slug; the one that did no longer does. */
-  promote(deployment: DeploymentRow): void {
-    this.#database.transaction(() => this.#activate(deployment));
+  /** Makes a deployment the one that answers for its slug; the one that did no longer does, nor does one that is demoted. */
+  promote(deployment: DeploymentRow, demotedId?: string): void {
+    this.#database.transaction(() => {
+      if (demotedId !== undefined) this.unpromote(demotedId);
+      this.#activate(deployment);
+    });
   }
 
   /** A deployment that answers for its slug does so no more: it becomes a test deployment. */

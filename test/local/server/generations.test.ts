@@ -305,6 +305,8 @@ describe('training', () => {
       each => each.status === 'DEPLOYED',
     );
     expect((await post(`deploy/${deployment.deployment_id}/promote`, { demote_deployment_id: null })).status).toBe(200);
+    const unknown = await post(`deploy/${deployment.deployment_id}/promote`, { demote_deployment_id: 'dep_none' });
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'resource_not_found']);
     expect(await get('deploy/summary')).toMatchObject({
       total: 1,
       active: 1,

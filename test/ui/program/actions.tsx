@@ -30,6 +30,8 @@ export interface ScreenAction {
   readonly first?: readonly string[];
   /** What must have happened before it; otherwise there must be a row. */
   readonly prepare?: (screen: Screen) => Promise<void>;
+  /** The title of a window to choose in, which comes before it: the first choice is taken. */
+  readonly choice?: RegExp;
   /** What the form needs, by field; undefined for one that is left as it is. */
   readonly typed?: readonly (string | undefined)[];
   /** What the window is known by. */
@@ -77,7 +79,13 @@ export const screenActions: readonly ScreenAction[] = [
     title: /Evaluate on|Deploy|Train on/,
   })),
   { place: deployments, command: deploymentCommands.deploy, typed: ['words', undefined, 'ckpt_1'], title: /Deploy/ },
-  { place: deployments, command: deploymentCommands.promote, first: below, title: /answer for its slug/ },
+  {
+    place: deployments,
+    command: deploymentCommands.promote,
+    first: below,
+    choice: /Which deployment is demoted/,
+    title: /answer for its slug/,
+  },
   { place: deployments, command: deploymentCommands.unpromote, title: /answer|[Uu]npromote/ },
   { place: deployments, command: deploymentCommands.undeploy, title: /Undeploy/ },
   {
@@ -150,9 +158,13 @@ export async function openView(
 
 /** Presses the way to the window of an action, which is then filled in. */
 export async function askFor(screen: Screen, action: ScreenAction): Promise<void> {
-  const { command, first = [], prepare = each => each.waitFor('▸'), typed = [], title } = action;
+  const { command, first = [], prepare = each => each.waitFor('▸'), choice, typed = [], title } = action;
   await prepare(screen);
   await screen.press(...first, command.keys[0] ?? '');
+  if (choice) {
+    await screen.waitFor(text => choice.test(text) && text.includes('▸'));
+    await screen.press('enter');
+  }
   // The form itself, and not the note that what it needs is asked for.
   await screen.waitFor(text => title.test(text) && /next field|<y>/.test(text));
   for (const text of typed) {

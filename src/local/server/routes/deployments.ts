@@ -3,7 +3,7 @@ import type { DeploymentListQuery } from '../../../contract/deployments.ts';
 import type { DeploymentRow } from '../../store/records.ts';
 import { ApiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { StartDeployment } from '../requests.ts';
+import type { PromoteDeployment, StartDeployment } from '../requests.ts';
 
 /** Where a deployment answers by its own address; `:model` is its id. */
 export const playgroundPath = '/playground/:model/v1/chat/completions';
@@ -61,7 +61,10 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
           `The deployment is ${deployment.status}; it can answer for its slug once it is DEPLOYED.`,
         );
       }
-      deployments.promote(deployment);
+      const { demote_deployment_id: demoted } = call.body as PromoteDeployment;
+      if (demoted !== undefined && !deployments.get(call.organizationId, demoted))
+        throw notFound('deployment', demoted);
+      deployments.promote(deployment, demoted);
       return answer(call);
     },
     unpromoteDeployment: call => {

@@ -2,12 +2,13 @@
 
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
-import { promote, undeploy, unpromote } from '../../../queries/deployments.ts';
+import { undeploy, unpromote } from '../../../queries/deployments.ts';
 import { deploymentCommands } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/list-words.ts';
+import { PromoteWindow } from './promote.tsx';
 
 const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
 
@@ -36,19 +37,7 @@ export function useDeploymentActions({
       {
         command: deploymentCommands.promote,
         enabled: ready && one.is_active !== true,
-        run: confirm(close => (
-          <Confirm
-            title="Let this deployment answer for its slug?"
-            question={`${one ? labelOf(one) : ''}: whatever answers for the slug now stops doing so.`}
-            verb="promote"
-            past="promoted"
-            action={promote}
-            rows={deployments}
-            labelOf={labelOf}
-            onDone={() => shell.toast({ kind: 'success', text: `${names} answers for its slug` })}
-            onClose={close}
-          />
-        )),
+        run: confirm(close => (one ? <PromoteWindow deployment={one} labelOf={labelOf} onClose={close} /> : null)),
       },
       {
         command: deploymentCommands.unpromote,

@@ -1,0 +1,78 @@
+/** Asks before a deployment answers for its slug, and which one is demoted for it where others answer. */
+
+import type { Deployment } from '../../../contract/deployments.ts';
+import { deploymentList, promote } from '../../../queries/deployments.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { Confirm } from '../shared/confirm.tsx';
+import { ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
+
+export interface PromoteWindowProps {
+  readonly deployment: Deployment;
+  readonly labelOf: (deployment: Deployment) => string;
+  readonly onClose: () => void;
+}
+
+/** What answers in production, that of the same slug first. */
+export function demotable(promoted: Deployment, deployments: readonly Deployment[]): Deployment[] {
+  const answering = deployments.filter(
+    ({ deployment_id, role, is_active }) =>
+      deployment_id !== promoted.deployment_id && role === 'production' && is_active === true,
+  );
+  const isSame = ({ model_slug }: Deployment): number => (model_slug === promoted.model_slug ? 0 : 1);
+  return answering.toSorted((left, right) => isSame(left) - isSame(right));
+}
+
+export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowProps) {
+  const shell = useShell();
+  const listed = useList(deploymentList, 'visible');
+  if (!listed.loaded && !listed.error) return <NoticeWindow title="Promote" onClose={onClose} />;
+  const others = demotable(deployment, listed.rows);
+  if (others.length === 0) {
+    return <ConfirmPromote deployment={deployment} demoted={undefined} labelOf={labelOf} onClose={onClose} />;
+  }
+  const named = others.map(other => ({
+    key: other.deployment_id,
+    label: `${labelOf(other)}  ${other.deployment_id}`,
+    value: other,
+  }));
+  return (
+    <ChoiceWindow<Deployment | undefined>
+      title="Which deployment is demoted for it?"
+      choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
+      emptyWords=""
+      onChoose={demoted =>
+        shell.showOverlay({
+          id: 'confirm',
+          render: close => (
+            <ConfirmPromote deployment={deployment} demoted={demoted} labelOf={labelOf} onClose={close} />
+          ),
+        })
+      }
+      onClose={onClose}
+    />
+  );
+}
+
+function ConfirmPromote(props: PromoteWindowProps & { readonly demoted: Deployment | undefined }) {
+  const { deployment, demoted, labelOf, onClose } = props;
+  const shell = useShell();
+  const label = labelOf(deployment);
+  const replaced = demoted
+    ? `${labelOf(demoted)} (${demoted.deployment_id}) is demoted.`
+    : 'whatever answers for the slug now stops doing so.';
+  const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
+  return (
+    <Confirm
+      title="Let this deployment answer for its slug?"
+      question={`${label}: ${replaced}`}
+      verb="promote"
+      past="promoted"
+      action={promote}
+      rows={[row]}
+      labelOf={labelOf}
+      onDone={() => shell.toast({ kind: 'success', text: `${label} answers for its slug` })}
+      onClose={onClose}
+    />
+  );
+}
