@@ -331,20 +331,34 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     it('saves one as a trajectory, and continues it at the next start', async () => {
       const model = 'benchtop/aesop-small';
       await open([...go('chat'), { see: `No messages with ${model}` }, { type: 'tell of the town' }, 'enter']);
-      await goWay(session, [{ see: 'tokens out' }, 'esc', 'S', { see: 'as a trajectory' }]);
+      await goWay(session, [{ see: 'tokens out' }, 'esc', { see: '<i> write' }, 'S', { see: 'as a trajectory' }]);
       await goWay(session, ['ctrl-u', { type: 'talks' }, 'ctrl-p', { see: 'POST /api/v1/traj' }, 'ctrl-p', 'enter']);
       await session.waitFor('Saved in the dataset talks');
       const { items } = await home.call('GET', 'trajectories?dataset_name=talks');
       expect(items).toHaveLength(1);
       session.signal('SIGTERM');
       await session.ended;
-      await open([...go('chat'), { see: 'Nothing has been said' }, 'esc', 'H', { see: 'Earlier conversations' }]);
+      await open([
+        ...go('chat'),
+        { see: 'Nothing has been said' },
+        'esc',
+        { see: '<i> write' },
+        'H',
+        { see: 'Earlier conversations' },
+      ]);
       await goWay(session, [{ see: 'tell of the town' }, 'enter', { gone: 'Earlier' }, { see: 'tell of the town' }]);
     });
 
     it('forgets one, here and on disk', async () => {
       await open([...go('chat'), { see: 'Nothing has been said' }, { type: 'speak of tides' }, 'enter']);
-      await goWay(session, [{ gone: 'answering' }, { see: 'tokens out' }, 'esc', 'X', { see: 'Forget “speak of' }]);
+      await goWay(session, [
+        { gone: 'answering' },
+        { see: 'tokens out' },
+        'esc',
+        { see: '<i> write' },
+        'X',
+        { see: 'Forget “speak of' },
+      ]);
       await goWay(session, ['down', 'enter', { see: 'Nothing has been said' }, 'H', { see: 'Earlier' }]);
       expect(session.text()).not.toContain('speak of tides');
     });

@@ -31,9 +31,8 @@ describe.each([
     expect(service.refused).toEqual([]);
     session.press('ctrl-k');
     await session.waitFor(`generation ${generation}`);
-    const before = session.text();
     session.press('esc');
-    await session.changed(before);
+    await session.gone(`generation ${generation}`);
     session.press('q');
     expect((await session.ended).exitCode).toBe(0);
     expect(session.leftOn()).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';
 import { eventually } from '../eventually.ts';
-import { freshHome, openSession, programLine, type Session } from './session.ts';
+import { freshHome, openSession, programLine, prompt, type Session } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 let pager: string;
@@ -46,8 +46,8 @@ const childOf = (session: Session): number =>
   Number(readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, 'utf8').trim().split(' ').at(-1));
 
 async function inShell(): Promise<Session> {
-  const session = openSession({ ...home.env, PAGER: pager, PS1: 'ready> ' }, { inShell: true });
-  await session.waitFor('ready>');
+  const session = openSession({ ...home.env, PAGER: pager }, { inShell: true });
+  await session.waitFor(prompt);
   session.type(`${programLine}\r`);
   await session.waitFor('▸ t-words');
   return session;
@@ -143,7 +143,7 @@ describe('a pager', () => {
     session.type('and on\r');
     await session.waitFor('▸ t-words');
     session.press('q');
-    await session.waitFor('ready>');
+    await session.waitFor(prompt);
     expect(ofTheProgram(session)).toEqual([]);
     session.type('exit\r');
     await session.ended;
@@ -161,7 +161,7 @@ describe('the shell', () => {
     session.press('j');
     await session.waitFor('▸ letter-words');
     session.press('q');
-    await session.waitFor('ready>');
+    await session.waitFor(prompt);
     expect(ofTheProgram(session)).toEqual([]);
     session.type('exit\r');
     await session.ended;
@@ -183,7 +183,7 @@ describe('the shell', () => {
       session.press('j');
       await session.waitFor('▸ letter-words');
       session.press('q');
-      await session.waitFor('ready>');
+      await session.waitFor(prompt);
       expect(ofTheProgram(session)).toEqual([]);
       session.type('exit\r');
       await session.ended;

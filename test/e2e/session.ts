@@ -71,6 +71,8 @@ export interface Session {
   readonly waitFor: (wanted: string | RegExp) => Promise<void>;
   /** Waits until the screen shows something else. */
   readonly changed: (before: string) => Promise<void>;
+  /** Waits until this is not on the terminal any more. */
+  readonly gone: (words: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => void;
   readonly signal: (name: string) => void;
   /** Everything that was sent to the terminal so far. */
@@ -88,6 +90,8 @@ export interface Session {
 
 /** A shell with job control, and without anything of the developer's. */
 const shell = ['bash', '--norc', '--noprofile', '-i'] as const;
+/** The shell's prompt where it waits for a command: with an earlier one above it, a program may still read what is typed. */
+export const prompt = /ready>\s*$/;
 
 /** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`: bash, or a command. */
 export function openSession(
@@ -107,7 +111,7 @@ export function openSession(
   const child = spawnInTerminal(command, words, {
     cols: columns,
     rows,
-    env,
+    env: inShell ? { ...env, PS1: 'ready> ' } : env,
     cwd,
     name: env['TERM'] ?? 'xterm-256color',
   });
@@ -125,8 +129,7 @@ export function openSession(
     ).join('\n');
   const text = (): string => lines(terminal.buffer.active);
 
-  const waitFor = async (wanted: string | RegExp): Promise<void> => {
-    const seen = (): boolean => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text()));
+  const until = async (seen: () => boolean, wanted: string | RegExp): Promise<void> => {
     const deadline = Date.now() + limitMs;
     while (!seen()) {
       if (Date.now() > deadline) throw new Error(`waited in vain for ${wanted}; the terminal shows:\n${text()}`);
@@ -134,6 +137,8 @@ export function openSession(
       await new Promise(resolve => setTimeout(resolve, 10));
     }
   };
+  const waitFor = (wanted: string | RegExp): Promise<void> =>
+    until(() => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text())), wanted);
   /** The last of these that was sent decides. */
   const isOn = (on: string, off: string): boolean => sent.lastIndexOf(on) > sent.lastIndexOf(off);
   return {
@@ -144,6 +149,7 @@ export function openSession(
     text,
     svg: () => svgOf(terminal),
     waitFor,
+    gone: words => until(() => !text().includes(words), `the end of ${words}`),
     changed: async before => {
       const deadline = Date.now() + limitMs;
       while (text() === before) {

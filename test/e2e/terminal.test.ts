@@ -1,6 +1,6 @@
 /** How the program leaves the terminal, in every way there is to leave it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshHome, openSession, programLine, run } from './session.ts';
+import { freshHome, openSession, programLine, prompt, run } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 beforeAll(() => {
@@ -57,10 +57,10 @@ describe('the terminal', () => {
   });
 
   it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
-    const session = openSession({ ...home.env, PS1: 'ready> ' }, { inShell: true });
+    const session = openSession(home.env, { inShell: true });
     // The shell asks for pastes by itself.
     const ofTheProgram = (): string[] => session.leftOn().filter(mode => mode !== 'bracketed paste');
-    await session.waitFor('ready>');
+    await session.waitFor(prompt);
     session.type(`${programLine}\r`);
     await session.waitFor('▸ t-words');
     session.press('ctrl-z');
@@ -75,7 +75,7 @@ describe('the terminal', () => {
     session.press('j');
     await session.waitFor('▸ letter-words');
     session.press('q');
-    await session.waitFor('ready>');
+    await session.waitFor(prompt);
     expect(ofTheProgram()).toEqual([]);
     session.type('exit\r');
     await session.ended;
