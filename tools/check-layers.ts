@@ -1,12 +1,27 @@
 /**
- * A file imports only from its own layer and from those below, and no import chain comes back to where it started. Reads every `import`, `export … from` and `import()` in `src`, types included.
+ * A file imports only from its own layer and from those below, and no import chain comes back to where it started. Reads
+ * every `import`, `export … from` and `import()`, types included, in `src` or in the folder that is given.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 
-const source = fileURLToPath(new URL('../src', import.meta.url));
+const source = resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url)));
+
+/** What screens and the frame around them are made of. Of the service they know the errors only. */
+const belowScreens = [
+  'text',
+  'config',
+  'contract',
+  'service/errors.ts',
+  'present',
+  'queries',
+  'resources',
+  'ui/keys',
+  'ui/widgets',
+  'ui/navigation',
+];
 
 /** Allowed imports per layer: other layers, and single files of them. Every file may import from its own layer. */
 const mayImport: Record<string, readonly string[]> = {
@@ -21,31 +36,8 @@ const mayImport: Record<string, readonly string[]> = {
   'ui/keys': ['text', 'present'],
   'ui/widgets': ['text', 'contract', 'present', 'ui/keys'],
   'ui/navigation': ['text', 'resources', 'ui/keys', 'ui/widgets'],
-  'ui/app': [
-    'text',
-    'config',
-    'contract',
-    'service/errors.ts',
-    'present',
-    'queries',
-    'resources',
-    'ui/keys',
-    'ui/widgets',
-    'ui/navigation',
-  ],
-  'ui/views': [
-    'text',
-    'config',
-    'contract',
-    'service/errors.ts',
-    'present',
-    'queries',
-    'resources',
-    'ui/keys',
-    'ui/widgets',
-    'ui/navigation',
-    'ui/app',
-  ],
+  'ui/app': belowScreens,
+  'ui/views': [...belowScreens, 'ui/app'],
   commands: [
     'text',
     'contract',
@@ -70,8 +62,8 @@ function layerOf(path: string): string {
 }
 
 function importsOf(path: string): string[] {
-  const { module } = parseSync(path, readFileSync(resolve(source, path), 'utf8'));
-  const text = readFileSync(resolve(source, path), 'utf8');
+  const text = readFileSync(join(source, path), 'utf8');
+  const { module } = parseSync(path, text);
   const named = [...module.staticImports, ...module.staticExports.flatMap(entry => entry.entries)]
     .map(entry => entry.moduleRequest?.value)
     .filter(name => name !== undefined);
@@ -81,7 +73,7 @@ function importsOf(path: string): string[] {
   return (
     [...named, ...dynamic]
       .filter(name => name.startsWith('.'))
-      .map(name => relative(source, resolve(source, dirname(path), name)))
+      .map(name => relative(source, join(source, dirname(path), name)))
       // Where the version is.
       .filter(name => name !== '../package.json')
   );
