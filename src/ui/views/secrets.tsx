@@ -6,7 +6,7 @@ import { secretCommands, secrets } from '../../resources/secrets.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
-import { Confirm } from './shared/confirm.tsx';
+import { useConfirm } from './shared/confirm.tsx';
 import { FormWindow } from './shared/form-window.tsx';
 import { namesOf } from './shared/list-words.ts';
 import { ResourceListView } from './shared/resource-views.tsx';
@@ -15,6 +15,7 @@ const labelOf = ({ name, secret_id }: Secret): string => name ?? secret_id;
 
 export function SecretsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
+  const confirm = useConfirm();
   return (
     <ResourceListView
       resource={secrets}
@@ -49,21 +50,15 @@ export function SecretsView({ place }: ViewProps<'list'>) {
             command: secretCommands.revoke,
             enabled: rows.length > 0,
             run: () =>
-              shell.showOverlay({
-                id: 'confirm',
-                render: close => (
-                  <Confirm
-                    title={rows.length === 1 ? 'Revoke this secret?' : `Revoke ${rows.length} secrets?`}
-                    question={`${names}: tasks that need it cannot run until it is created again. This cannot be undone.`}
-                    verb="revoke"
-                    past="revoked"
-                    action={deleteSecret}
-                    rows={rows}
-                    labelOf={labelOf}
-                    onDone={() => shell.toast({ kind: 'success', text: `Revoked ${names}` })}
-                    onClose={close}
-                  />
-                ),
+              confirm({
+                title: rows.length === 1 ? 'Revoke this secret?' : `Revoke ${rows.length} secrets?`,
+                question: `${names}: tasks that need it cannot run until it is created again. This cannot be undone.`,
+                verb: 'revoke',
+                past: 'revoked',
+                action: deleteSecret,
+                rows,
+                labelOf,
+                onDone: () => shell.toast({ kind: 'success', text: `Revoked ${names}` }),
               }),
           },
         ];

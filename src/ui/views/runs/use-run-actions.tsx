@@ -7,7 +7,7 @@ import type { NamedRun, Place } from '../../../resources/place.ts';
 import { runCommands } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
-import { Confirm } from '../shared/confirm.tsx';
+import { useConfirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/list-words.ts';
 import { CompareWindow } from './compare-window.tsx';
 
@@ -30,6 +30,7 @@ export interface RunActionsOptions {
 
 export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: readonly EvalRun[]) => readonly Binding[] {
   const shell = useShell();
+  const confirm = useConfirm();
   return runs => {
     const running = runs.filter(run => !hasEnded(run.status));
     const deletable = runs.flatMap(run => (run.bench_id ? [{ ...run, bench_id: run.bench_id }] : []));
@@ -65,45 +66,33 @@ export function useRunActions({ onDeleted }: RunActionsOptions = {}): (runs: rea
         command: runCommands.cancel,
         enabled: running.length > 0,
         run: () =>
-          shell.showOverlay({
-            id: 'confirm',
-            render: close => (
-              <Confirm
-                title={running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`}
-                question={`${cancelled} stops where it is. Finished rollouts are kept.`}
-                verb="cancel"
-                past="cancelled"
-                action={cancelRun}
-                rows={running}
-                labelOf={labelOf}
-                onDone={() => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` })}
-                onClose={close}
-              />
-            ),
+          confirm({
+            title: running.length === 1 ? 'Cancel this run?' : `Cancel ${running.length} runs?`,
+            question: `${cancelled} stops where it is. Finished rollouts are kept.`,
+            verb: 'cancel',
+            past: 'cancelled',
+            action: cancelRun,
+            rows: running,
+            labelOf,
+            onDone: () => shell.toast({ kind: 'success', text: `Cancelled ${cancelled}` }),
           }),
       },
       {
         command: runCommands.delete,
         enabled: deletable.length > 0 && deletable.length === runs.length,
         run: () =>
-          shell.showOverlay({
-            id: 'confirm',
-            render: close => (
-              <Confirm
-                title={runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`}
-                question={`${names}: the record, its rewards and statistics are deleted. This cannot be undone.`}
-                verb="delete"
-                past="deleted"
-                action={deleteRun}
-                rows={deletable}
-                labelOf={labelOf}
-                onDone={() => {
-                  shell.toast({ kind: 'success', text: `Deleted ${names}` });
-                  onDeleted?.();
-                }}
-                onClose={close}
-              />
-            ),
+          confirm({
+            title: runs.length === 1 ? 'Delete this run?' : `Delete ${runs.length} runs?`,
+            question: `${names}: the record, its rewards and statistics are deleted. This cannot be undone.`,
+            verb: 'delete',
+            past: 'deleted',
+            action: deleteRun,
+            rows: deletable,
+            labelOf,
+            onDone: () => {
+              shell.toast({ kind: 'success', text: `Deleted ${names}` });
+              onDeleted?.();
+            },
           }),
       },
     ];

@@ -34,6 +34,12 @@ export interface ConfirmProps<Row> {
   readonly onClose: () => void;
 }
 
+/** Opens a confirmation above the view. */
+export function useConfirm(): <Row>(asked: Omit<ConfirmProps<Row>, 'onClose'>) => void {
+  const { showOverlay } = useShell();
+  return asked => showOverlay({ id: 'confirm', render: close => <Confirm {...asked} onClose={close} /> });
+}
+
 /** The free line and the keys below the question. */
 const buttonLines = 2;
 /** Requests that a confirmation shows by their own lines. */

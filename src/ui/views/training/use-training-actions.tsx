@@ -10,7 +10,7 @@ import { trajectories } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
-import { Confirm } from '../shared/confirm.tsx';
+import { useConfirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/list-words.ts';
 import { EvaluateCheckpointWindow } from './evaluate-checkpoint.tsx';
 import { TrainWindow } from './train.tsx';
@@ -101,6 +101,7 @@ export function useTrainingActions({
   onDeleted,
 }: TrainingActionsOptions = {}): (runs: readonly TrainingRun[]) => readonly Binding[] {
   const shell = useShell();
+  const confirm = useConfirm();
   const checkpointActions = useCheckpointActions();
   return runs => {
     const [run] = runs;
@@ -119,45 +120,33 @@ export function useTrainingActions({
         command: trainingCommands.cancel,
         enabled: running.length > 0,
         run: () =>
-          shell.showOverlay({
-            id: 'confirm',
-            render: close => (
-              <Confirm
-                title={running.length === 1 ? 'Cancel this training run?' : `Cancel ${running.length} training runs?`}
-                question={`${cancelled}: it ends after its step. Its checkpoints and curves are kept.`}
-                verb="cancel"
-                past="asked to stop"
-                action={cancelTraining}
-                rows={running}
-                labelOf={labelOf}
-                onDone={() => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` })}
-                onClose={close}
-              />
-            ),
+          confirm({
+            title: running.length === 1 ? 'Cancel this training run?' : `Cancel ${running.length} training runs?`,
+            question: `${cancelled}: it ends after its step. Its checkpoints and curves are kept.`,
+            verb: 'cancel',
+            past: 'asked to stop',
+            action: cancelTraining,
+            rows: running,
+            labelOf,
+            onDone: () => shell.toast({ kind: 'success', text: `Asked ${cancelled} to stop` }),
           }),
       },
       {
         command: trainingCommands.delete,
         enabled: ended.length > 0 && ended.length === runs.length,
         run: () =>
-          shell.showOverlay({
-            id: 'confirm',
-            render: close => (
-              <Confirm
-                title={runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`}
-                question={`${names}: its curves, rollouts and checkpoints are deleted. Its deployments stay. This cannot be undone.`}
-                verb="delete"
-                past="deleted"
-                action={deleteTraining}
-                rows={runs}
-                labelOf={labelOf}
-                onDone={() => {
-                  shell.toast({ kind: 'success', text: `Deleted ${names}` });
-                  onDeleted?.();
-                }}
-                onClose={close}
-              />
-            ),
+          confirm({
+            title: runs.length === 1 ? 'Delete this training run?' : `Delete ${runs.length} training runs?`,
+            question: `${names}: its curves, rollouts and checkpoints are deleted. Its deployments stay. This cannot be undone.`,
+            verb: 'delete',
+            past: 'deleted',
+            action: deleteTraining,
+            rows: runs,
+            labelOf,
+            onDone: () => {
+              shell.toast({ kind: 'success', text: `Deleted ${names}` });
+              onDeleted?.();
+            },
           }),
       },
     ];
