@@ -27,7 +27,7 @@ export interface BreadthCounts {
 }
 
 const keysOfSession = 1_200;
-/** A session that takes longer hangs. */
+/** A session that takes longer for one batch of inputs hangs. */
 const hangMs = 300_000;
 const workerPath = fileURLToPath(new URL('breadth-worker.ts', import.meta.url));
 
@@ -39,6 +39,10 @@ function hear(worker: ChildProcess): Promise<unknown> {
       worker.off('message', heard).off('exit', ended);
     };
     const heard = (message: unknown): void => {
+      if (message === 'progress') {
+        timer.refresh();
+        return;
+      }
       done();
       resolve(message);
     };

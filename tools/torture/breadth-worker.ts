@@ -32,7 +32,7 @@ const world = await makeWorld();
 
 async function session({ seed, keys, purpose }: SessionOrder): Promise<void> {
   const before = heap();
-  const result = await breadthSession({ world, seed, keys, purpose });
+  const result = await breadthSession({ world, seed, keys, purpose, onProgress: () => process.send?.('progress') });
   const left = heap() - before;
   const failures =
     left > mostLeft

@@ -16,6 +16,8 @@ export interface BreadthOptions {
   /** Keys to press in this session. */
   readonly keys: number;
   readonly purpose?: Purpose | undefined;
+  /** Called after every batch of inputs: a session that is slow because the machine is busy does not hang. */
+  readonly onProgress?: () => void;
 }
 
 export interface SessionCounts {
@@ -84,7 +86,7 @@ function sentBy(proxy: FaultyProxy): string {
 
 /** One session: a fresh program on a fresh copy of the world. Stops at the first failure. */
 export async function breadthSession(options: BreadthOptions): Promise<SessionCounts> {
-  const { world, seed, keys, purpose = 'anything' } = options;
+  const { world, seed, keys, purpose = 'anything', onProgress } = options;
   const random = new Random(seed);
   const readsAnyway = random.chance(0.15);
   const readOnly = purpose === 'read-only' || (purpose === 'anything' && readsAnyway);
@@ -124,6 +126,7 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
         await limited(program, input, fail);
       }
       await judge(program, proxy, fail);
+      onProgress?.();
     }
     if (failures.length === 0 && !(await answersKeys(program))) fail('esc and ? do not show the help');
     for (const leak of [...leaks(proxy), ...traces.inFiles(local.folder)]) fail(leak);
