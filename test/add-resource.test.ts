@@ -76,7 +76,8 @@ describe('a resource', () => {
     expect(Number(/(\d+) passed/.exec(report.slice(report.indexOf('Tests')))?.[1])).toBeGreaterThan(5);
   });
 
-  it('needs no fifth place in what checks every operation and every view', async () => {
+  // Some hundred tests of their own, in a process of their own.
+  it('needs no fifth place in what checks every operation and every view', { timeout: 400_000 }, async () => {
     const files = ['test/contract', 'test/service/calls.test.ts', 'test/ui/app/completeness.test.ts'];
     await run(vitest, 'run', ...files, 'test/ui/program/reach.test.tsx');
   });
