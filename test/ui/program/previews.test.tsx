@@ -91,7 +91,7 @@ it('are checked for every command that writes', () => {
   const checked = new Set(screenActions.map(({ command }) => command.id));
   const writing = registry.views.flatMap(({ commands }) => commands).filter(({ writes }) => writes);
   // These choose a file first; the requests of an upload are checked above.
-  const ofUploads = /^(upload|dataset|benchmark)\.(upload|start|cancel|start-over|agent)$/;
+  const ofUploads = /^(upload|dataset|benchmark)\.(upload|resume|start|cancel|start-over|discard|agent)$/;
   const missing = writing.map(({ id }) => id).filter(id => !checked.has(id) && !ofUploads.test(id));
   expect([...new Set(missing)]).toEqual([]);
   const destructive = writing.filter(command => command.destructive).map(({ id }) => id);
