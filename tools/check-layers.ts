@@ -29,7 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   contract: ['text'],
   config: ['text', 'contract'],
   service: ['text', 'contract', 'config'],
-  local: ['text', 'contract'],
+  local: ['text', 'contract', 'config/proxy.ts'],
   present: ['text', 'contract'],
   queries: ['text', 'contract', 'config', 'service'],
   resources: ['text', 'contract', 'present', 'service', 'queries'],

@@ -1,7 +1,9 @@
 /** Another server that answers in place of the local models: anything that speaks OpenAI's chat completions. */
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
+import { errorMessage } from '../../text/errors.ts';
 import type { ChatTurn, Generated } from '../model/policy.ts';
+import { ask } from './upstream-wire.ts';
 
 export interface Upstream {
   /** Address with or without `/v1`. */
@@ -106,19 +108,19 @@ export async function sendUpstream(
   const silence = new Silence(patienceMs);
   let answer: Response;
   try {
-    answer = await fetch(addressOf(upstream.url, 'chat/completions'), {
+    answer = await ask(addressOf(upstream.url, 'chat/completions'), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...credentialsOf(upstream) },
       body,
-      // A redirect would take the key to somebody who was not named.
-      redirect: 'error',
       signal: AbortSignal.any([signal, silence.signal]),
     });
   } catch (error) {
     silence.end();
     signal.throwIfAborted();
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new UpstreamError(`The upstream server at ${new URL(upstream.url).host} does not answer: ${cause}.`);
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new UpstreamError(
+      `The upstream server at ${new URL(upstream.url).host} does not answer: ${errorMessage(cause)}.`,
+    );
   }
   answer = silence.over(answer);
   if (answer.ok) return answer;
@@ -171,9 +173,8 @@ export async function answerUpstream(
 /** The models that the other server lists; none where it does not list them, or not in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
-    const answer = await fetch(addressOf(upstream.url, 'models'), {
+    const answer = await ask(addressOf(upstream.url, 'models'), {
       headers: credentialsOf(upstream),
-      redirect: 'error',
       signal: AbortSignal.timeout(listMs),
     });
     return answer.ok ? modelList.parse(await answer.json()).data : [];

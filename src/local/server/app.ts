@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
-import { endpoints } from '../../contract/endpoints.ts';
+import { endpoints, type Operation } from '../../contract/endpoints.ts';
 import { sqliteCode } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
@@ -56,12 +56,22 @@ function byGenerality(left: Route, right: Route): number {
   return count(left.path) - count(right.path);
 }
 
+/** What only other services have. */
+const foreign: ReadonlySet<string> = new Set<Operation>([
+  'deleteBenchmark',
+  'getIngestion',
+  'listTrajectoryEvents',
+  'listTrajectorySteps',
+  'listTrajectoryArtifacts',
+  'listModelSlugs',
+  'listAgents',
+]);
+
 /** Every operation at its path, and at that of the newest generation where it has moved. */
 const routes: readonly Route[] = [
-  ...Object.values<Endpoint>(endpoints).flatMap(endpoint => [
-    endpoint,
-    ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : []),
-  ]),
+  ...Object.values<Endpoint>(endpoints)
+    .filter(({ operation }) => !foreign.has(operation))
+    .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 
 /** What a call proves itself with: the key of an organization, or a token of one trajectory. */

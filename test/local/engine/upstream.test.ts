@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sendUpstream } from '../../../src/local/engine/upstream.ts';
+import * as wire from '../../../src/local/engine/upstream-wire.ts';
+import { hostileServer, json } from '../../service/hostile-server.ts';
 
 const upstream = { url: 'http://127.0.0.1:9', key: undefined };
 const patienceMs = 120_000;
@@ -7,16 +9,16 @@ const patienceMs = 120_000;
 /** Another server that answers on demand. */
 function fakeServer() {
   let send: ReadableStreamDefaultController<Uint8Array> | undefined;
-  let signal: AbortSignal | null | undefined;
+  let signal: AbortSignal | undefined;
   const body = new ReadableStream<Uint8Array>({
     start: controller => {
       send = controller;
     },
   });
   const head = Promise.withResolvers<Response>();
-  vi.stubGlobal('fetch', (_url: string, init: RequestInit) => {
-    signal = init.signal;
-    signal?.addEventListener('abort', () => {
+  vi.spyOn(wire, 'ask').mockImplementation((_address, request) => {
+    signal = request.signal;
+    signal.addEventListener('abort', () => {
       head.reject(signal?.reason);
       send?.error(signal?.reason);
     });
@@ -36,7 +38,7 @@ describe('patience with another server', () => {
   });
   afterEach(() => {
     vi.useRealTimers();
-    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
   });
 
   it('ends where no answer begins', async () => {
@@ -74,5 +76,44 @@ describe('patience with another server', () => {
     const silent = expect(reader?.read()).rejects.toThrow('nothing came for 120 s');
     vi.advanceTimersByTime(patienceMs + 1);
     await silent;
+  });
+});
+
+describe('the way to another server', () => {
+  const { signal } = new AbortController();
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('leads through the proxy that a variable names, except for what another one excepts', async () => {
+    const proxy = await hostileServer(json({ id: 'by the proxy' }));
+    vi.stubEnv('ALL_PROXY', proxy.url);
+    vi.stubEnv('NO_PROXY', 'direct.invalid');
+    const answer = await sendUpstream({ url: 'http://models.invalid', key: 'k' }, '{}', signal);
+    expect(await answer.json()).toEqual({ id: 'by the proxy' });
+    expect(proxy.requests).toMatchObject([
+      { method: 'POST', url: 'http://models.invalid/v1/chat/completions', headers: { authorization: 'Bearer k' } },
+    ]);
+    await expect(sendUpstream({ url: 'http://direct.invalid', key: 'k' }, '{}', signal)).rejects.toThrow(
+      'direct.invalid does not answer',
+    );
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  it('goes past no proxy that cannot be used', async () => {
+    vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1');
+    await expect(sendUpstream({ url: 'https://models.invalid', key: 'k' }, '{}', signal)).rejects.toThrow(
+      'HTTPS_PROXY names a socks5 proxy',
+    );
+  });
+
+  it('follows no redirect, which would take the key elsewhere', async () => {
+    const other = await hostileServer(json({}));
+    const server = await hostileServer(response => {
+      response.writeHead(307, { location: other.url });
+      response.end();
+    });
+    await expect(sendUpstream({ url: server.url, key: 'k' }, '{}', signal)).rejects.toThrow('answered 307');
+    expect(other.requests).toEqual([]);
   });
 });
