@@ -184,7 +184,7 @@ export class Workbench {
   wouldBeLost(): string[] {
     const jobs = [...this.jobs.values()].filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
-    return [...jobs.map(({ title }) => title), ...new Set(others)];
+    return [...jobs.map(({ title }) => `${title}. What was sent is kept, and it can be resumed`), ...new Set(others)];
   }
 
   get paused(): boolean {

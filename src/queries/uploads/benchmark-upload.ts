@@ -58,7 +58,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   #isTaken = false;
 
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
-    super(id, `the upload of ${plan.name}`, {
+    super(id, `The upload of ${plan.name}`, {
       phase: 'waiting',
       benchId: undefined,
       plan,

@@ -82,7 +82,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   /** @param agent whose trajectories they are, where that is not the agent of the profile: an id, or `name:` and a name */
   constructor(id: string, path: string, dataset: string, agent?: string) {
-    super(id, `the upload of trajectories into ${dataset}`, {
+    super(id, `The upload of trajectories into ${dataset}`, {
       phase: 'waiting',
       size: 0,
       handled: 0,

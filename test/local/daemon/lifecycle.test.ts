@@ -1,6 +1,6 @@
 /** The local service as a process: found, started, replaced, stopped, and kept awake by those who show it. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,8 @@ describe('starting', () => {
 
   it('says the last words of a process that ends, and only those of this start', async () => {
     const dataFolder = freshFolder();
-    writeFileSync(join(dataFolder, 'service.log'), 'words of yesterday\n');
+    const log = join(dataFolder, 'service.log');
+    writeFileSync(log, 'words of yesterday\n'.repeat(60_000));
     const broken = {
       command: process.execPath,
       args: ['-e', 'console.error("no room on disk"); process.exit(3)', '--'],
@@ -83,6 +84,8 @@ describe('starting', () => {
     const failed = ensureLocalService({ dataFolder, entry: broken, version });
     await expect(failed).rejects.toThrow(/did not start: it ended with code 3\.\nno room on disk\n/);
     await expect(failed).rejects.not.toThrow('yesterday');
+    // It does not grow for ever.
+    expect(statSync(log).size).toBeLessThan(1_000);
   });
 
   it('waits for a service that is announced to take the place of the one that was lost', async () => {

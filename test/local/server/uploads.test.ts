@@ -318,3 +318,28 @@ describe('what was announced', () => {
     ]);
   });
 });
+
+it('a run that was started is given again for its key, also where its benchmark is not ready any more', async () => {
+  const benchId = await uploaded([file('a')]);
+  const needs = { environment: [{ name: 'KEY', secret_name: 'SOON_GONE' }] };
+  await ingest(benchId, { name: 'needs a secret', tasks: [task('one', needs)] });
+  const { body } = await service.call('POST', '/api/v1/secrets', { name: 'SOON_GONE', value: 'for a while' });
+  await service.call('POST', `/api/v1/benchmarks/${benchId}/images/build`);
+  await until(
+    async () => (await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body,
+    ({ ready }) => ready,
+  );
+  const start = (key: string) =>
+    service.call(
+      'POST',
+      `/api/v1/eval/${benchId}/start`,
+      { display_name: 'once', model_slug: 'benchtop/tutor-base' },
+      { 'Idempotency-Key': key },
+    );
+  const first = await start('the key');
+  expect(first.status).toBe(200);
+  await service.call('DELETE', `/api/v1/secrets/${body.secret.secret_id}`);
+  expect((await start('another key')).status).toBe(409);
+  const again = await start('the key');
+  expect([again.status, again.body.eval_run_id]).toEqual([200, first.body.eval_run_id]);
+});

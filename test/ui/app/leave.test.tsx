@@ -84,6 +84,7 @@ describe('leaving', () => {
     await screen.press('q');
     await screen.waitFor('The answer of model-a in the chat');
     expect(screen.text()).toContain('<y> quit');
+    expect(screen.text()).not.toContain('What was sent');
     await screen.press('esc');
     await screen.waitFor(text => !text.includes('The answer of model-a'));
     expect(quit).not.toHaveBeenCalled();
@@ -104,6 +105,7 @@ describe('leaving', () => {
       await screen.waitFor('profile lab');
       await screen.press('enter');
       await screen.waitFor('The upload of my-benchmark');
+      expect(screen.text()).toContain('What was sent is');
       expect(screen.text()).toContain('<y> show lab');
       expect(switchTo).not.toHaveBeenCalled();
       await screen.press(answer);
