@@ -1,7 +1,7 @@
 /** The built local service, in a process and a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,10 +9,52 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
+/** In bytes. The heaps are those of all threads. */
+export interface Memory {
+  readonly resident: number;
+  /** Objects, garbage among them. */
+  readonly heapUsed: number;
+  /** What V8 has taken from the system for them. */
+  readonly heapTaken: number;
+}
+
+interface Report {
+  readonly resourceUsage: { readonly rss: string | number };
+  readonly javascriptHeap: { readonly usedMemory: number; readonly totalCommittedMemory: number };
+  readonly workers?: readonly Report[];
+}
+
+/** The report that a process writes into `folder` when it is asked for one. */
+async function reportOf(pid: number, folder: string): Promise<Report> {
+  const written = (): string[] => readdirSync(folder).filter(name => /^report.*\.json$/.test(name));
+  for (const name of written()) rmSync(join(folder, name));
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    const [name] = written();
+    try {
+      if (name) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report;
+    } catch {
+      // It is being written.
+    }
+    await wait(20);
+  }
+}
+
+function memoryOf(report: Report): Memory {
+  const heaps = [report, ...(report.workers ?? [])].map(({ javascriptHeap }) => javascriptHeap);
+  const sum = (name: keyof Report['javascriptHeap']) => heaps.reduce((total, heap) => total + heap[name], 0);
+  return {
+    resident: Number(report.resourceUsage.rss),
+    heapUsed: sum('usedMemory'),
+    heapTaken: sum('totalCommittedMemory'),
+  };
+}
+
 export interface BuiltService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly pid: number;
+  /** What it holds now, by the diagnostic report that Node writes on a signal. */
+  readonly memory: () => Promise<Memory>;
   /** @throws Error for an answer that is no success */
   readonly call: <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
   readonly stop: () => Promise<void>;
@@ -28,7 +70,8 @@ function addressIn(folder: string): { base_url: string; api_key: string } | unde
 
 export async function startBuiltService(): Promise<BuiltService> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-bench-'));
-  const child: ChildProcess = spawn(process.execPath, [program, 'serve', '--data', folder], {
+  const flags = ['--report-on-signal', '--report-exclude-network', '--report-compact', `--report-directory=${folder}`];
+  const child: ChildProcess = spawn(process.execPath, [...flags, program, 'serve', '--data', folder], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   let address = addressIn(folder);
@@ -41,7 +84,7 @@ export async function startBuiltService(): Promise<BuiltService> {
   return {
     baseUrl,
     apiKey,
-    pid: child.pid ?? 0,
+    memory: async () => memoryOf(await reportOf(child.pid ?? 0, folder)),
     call: async <Body>(method: string, path: string, body?: unknown) => {
       const answer = await fetch(baseUrl + path, {
         method,

@@ -1,9 +1,8 @@
 /** The local service with many clients that list, poll and stream at once, as screens do. */
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPrng } from '../../src/local/model/prng.ts';
-import { type BuiltService, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
+import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
 import { quantile } from './pty.ts';
 
 const clients = 200;
@@ -89,17 +88,15 @@ class Load {
   }
 }
 
-/** Megabytes of memory that a process has in use, where the system reports it (Linux). */
-function residentMb(pid: number): string {
-  try {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return `${Math.round(Number(kilobytes) / 1024)} MB`;
-  } catch {
-    return 'not known';
-  }
-}
+/** What requests leave behind would grow as much in the second half of the load as in the first. */
+const mostGrowth = 10;
 
-/** Gives the exit code: 1 where there was any error. */
+const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
+
+const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
+  `${mb(resident)} MB (heap: ${mb(heapUsed)} MB of objects and garbage in ${mb(heapTaken)} MB)`;
+
+/** Gives the exit code: 1 where there was any error, or memory keeps growing. */
 export async function benchService([text]: readonly string[]): Promise<number> {
   const seconds = Number(text ?? usualSeconds);
   const service = await startBuiltService();
@@ -113,10 +110,15 @@ export async function benchService([text]: readonly string[]): Promise<number> {
       Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
     );
     load.samples.length = 0;
-    const before = residentMb(service.pid);
+    const before = await service.memory();
     const begun = performance.now();
-    const stop = AbortSignal.timeout(seconds * 1000);
-    await Promise.all(Array.from({ length: clients }, (_, index) => load.client(index, eval_run_id, stop)));
+    const halfOfTheLoad = async (): Promise<Memory> => {
+      const stop = AbortSignal.timeout(seconds * 500);
+      await Promise.all(Array.from({ length: clients }, (_, index) => load.client(index, eval_run_id, stop)));
+      return service.memory();
+    };
+    const middle = await halfOfTheLoad();
+    const after = await halfOfTheLoad();
     const elapsed = (performance.now() - begun) / 1000;
     process.stdout.write(`${clients} clients for ${elapsed.toFixed(0)} s\n`);
     const rows = [['REQUEST', 'COUNT', 'A SECOND', 'P50 MS', 'P95 MS', 'P99 MS']];
@@ -129,10 +131,12 @@ export async function benchService([text]: readonly string[]): Promise<number> {
     printTable(rows);
     process.stdout.write(`errors: ${load.errors.length} (goal 0)\n`);
     for (const error of new Set(load.errors.slice(0, 20))) process.stdout.write(`  ${error}\n`);
+    const growth = (after.resident - middle.resident) / 1e6;
     process.stdout.write(
-      `memory of the service: ${before} after one request of each kind, ${residentMb(service.pid)} after all\n`,
+      `memory of the service: ${wordsOf(before)} after one request of each kind\n${wordsOf(middle)} after half of the load, ${wordsOf(after)} after all\n`,
     );
-    return load.errors.length > 0 ? 1 : 0;
+    process.stdout.write(`growth in the second half: ${growth.toFixed(0)} MB (goal at most ${mostGrowth})\n`);
+    return load.errors.length > 0 || growth > mostGrowth ? 1 : 0;
   } finally {
     load.close();
     await service.stop();
