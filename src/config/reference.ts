@@ -44,7 +44,7 @@ export const settingsReference: Words<Omit<Settings, 'poll'>> & {
   mouse: 'Takes the mouse: wheel, click, double click. Off by default, as the terminal cannot select text then.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
   chatHistory: 'Set to false to keep no conversation on disk.',
-  keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list takes the keys away.',
+  keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
   poll: {
     focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
     visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
