@@ -108,7 +108,6 @@ function checkScopes(resource: Resource, flags: Flags): void {
   const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
-  if (flags.reverse && flags.sort === undefined) throw new CommandError('--reverse needs --sort COLUMN.');
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
     throw new CommandError(
       '--columns is for tables, CSV and Markdown: JSON has whole rows, of which --jq chooses fields.',

@@ -1,5 +1,6 @@
 /** The words of the command line as a command with its arguments and flags, or as a request for help. */
 import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
+import { own } from '../text/own.ts';
 import { usualColumns } from '../text/terminal.ts';
 import { CommandError } from './exit.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
@@ -24,10 +25,14 @@ const numberWords = {
 } as const;
 
 /** @throws CommandError where the value is not one that the flag takes */
-function readValue(flag: string, { number: kind, choices }: FlagSpec, text: string): string | number {
+function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, text: string): string | number {
   if (choices && !choices.includes(text))
     throw new CommandError(`${flag} takes one of ${choices.join(', ')}, not ${text}.`);
-  if (!kind) return text;
+  if (!kind) {
+    // Most likely a variable that is not set.
+    if (text === '' && !empty) throw new CommandError(`${flag} takes a value, not an empty string.`);
+    return text;
+  }
   const number = text.trim() === '' ? Number.NaN : Number(text);
   const isWhole = kind === 'count' || kind === 'whole';
   const least = { any: Number.NEGATIVE_INFINITY, positive: Number.MIN_VALUE, count: 1, whole: 0 }[kind];
@@ -82,6 +87,8 @@ function wordsOf(error: CommanderError): string {
 /**
  * Words with the flags of a command moved before a text: behind where the text begins, what is no flag of the command
  * belongs to the text, dashes and all.
+ *
+ * @throws CommandError where the value of a flag is missing
  */
 function textBehindFlags(words: readonly string[], { flags, args = [] }: CommandSpec): string[] {
   const takesValue = new Map<string, boolean>([
@@ -95,6 +102,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
     const [name = ''] = word.split('=', 1);
     const valued = takesValue.get(name);
     if (word === '--') text.push(...rest.splice(0));
+    else if (valued && name === word && rest.length === 0) throw new CommandError(`${word} needs a value.`);
     else if (valued !== undefined) before.push(word, ...(valued && name === word ? rest.splice(0, 1) : []));
     else if (word.startsWith('-') && word !== '-' && text.length < args.length) before.push(word);
     else text.push(word);
@@ -131,6 +139,16 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   if (args.length >= needed && args.length <= most) return;
   const wrong = args.length < needed ? 'An argument is missing.' : `One argument too many: ${args[most]}.`;
   throw new CommandError(`${wrong} Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`);
+}
+
+/** @throws CommandError where a flag was given without the one that it is about */
+function checkNeeds({ flags: specs }: CommandSpec, flags: Flags): void {
+  for (const key of Object.keys(flags)) {
+    const needs = own(specs, key)?.needs;
+    if (needs !== undefined && !Object.hasOwn(flags, needs)) {
+      throw new CommandError(`${longFlag(key)} needs ${longFlag(needs)}.`);
+    }
+  }
 }
 
 /** A command of commander's that neither prints nor ends the process. */
@@ -260,6 +278,7 @@ export function parse(given: readonly string[], columns = usualColumns): Parsed 
       command.parse(spec.takesText ? textBehindFlags(rest, spec) : [...rest], { from: 'user' }),
     );
     checkWords(name, read.args);
+    checkNeeds(spec, read.opts());
     return { kind: 'command', name, args: read.args, flags: withGlobals(before, name, read.opts()) };
   } catch (error) {
     if (error instanceof HelpAsked) return { kind: 'help', name, text: error.message };

@@ -91,7 +91,6 @@ async function stop(dataFolder: string, state: string, { json }: Flags, io: Comm
 export async function run({ flags }: Given<'serve'>, io: CommandIo): Promise<number> {
   const { environment, print } = io;
   const paths = findPaths(environment);
-  if (flags.data === '') throw new CommandError('--data takes a folder, not an empty text.');
   const dataFolder = resolve(flags.data ?? paths.data);
 
   if (flags.status) return printStatus(dataFolder, paths.state, flags, io);

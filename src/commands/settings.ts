@@ -3,7 +3,8 @@ import { type Config, loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { settings as knownSettings, type ProfileSettings, type Settings } from '../config/schema.ts';
 import { changeSettings, readSettings, settingsPath } from '../config/settings-file.ts';
-import { own } from '../text/own.ts';
+import { errorMessage } from '../text/errors.ts';
+import { isRecord, own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
 import { confirm } from './act.ts';
 import { connectTo, openRemembered } from './connect.ts';
@@ -89,6 +90,15 @@ async function testProfile(config: Config, io: CommandIo): Promise<void> {
   }
 }
 
+/** @throws CommandError for a command that ends within quotes */
+function commandWords(line: string): string[] {
+  try {
+    return shellWords(line);
+  } catch (error) {
+    throw new CommandError(`--key-command: ${errorMessage(error)}`);
+  }
+}
+
 export async function addProfile({ args: [name = ''], flags }: Given<'profile add'>, io: CommandIo): Promise<number> {
   const path = pathIn(io);
   const { url, keyEnv, keyFile, keyCommand } = flags;
@@ -100,7 +110,7 @@ export async function addProfile({ args: [name = ''], flags }: Given<'profile ad
     baseUrl: url,
     ...(keyEnv === undefined ? {} : { apiKeyEnv: keyEnv }),
     ...(keyFile === undefined ? {} : { apiKeyFile: keyFile }),
-    ...(keyCommand === undefined ? {} : { apiKeyCommand: shellWords(keyCommand) }),
+    ...(keyCommand === undefined ? {} : { apiKeyCommand: commandWords(keyCommand) }),
   };
   const add = (settings: Settings): Settings => {
     const profiles = new Map(Object.entries(settings.profiles ?? {})).set(name, profile);
@@ -139,8 +149,18 @@ export async function printPath(_: Given<'config path'>, io: CommandIo): Promise
 export async function getSetting({ args: [key] }: Given<'config get'>, io: CommandIo): Promise<number> {
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
+  if (key !== undefined) {
+    const names = key.split('.');
+    requireSetting(key, names, undefined);
+    if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
+  }
   await io.print(recordText(settings, key));
   return exitCodes.done;
+}
+
+function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  return isRecord(value) ? fieldOf(own(value, name), rest) : undefined;
 }
 
 /** As JSON where it is JSON, else as the text that it is. */
@@ -171,7 +191,7 @@ function requireSetting(key: string, names: readonly string[], value: unknown): 
   put(alone, names, value);
   const isUnknown = knownSettings.safeParse(alone).error?.issues.some(({ code }) => code === 'unrecognized_keys');
   if (isUnknown || names.includes('') || names.includes('__proto__')) {
-    throw new CommandError(`There is no setting ${key || 'with an empty name'}. Nothing was changed.`);
+    throw new CommandError(`There is no setting ${key || 'with an empty name'}.`);
   }
 }
 

@@ -67,7 +67,11 @@ async function uploadBenchmark(
   { service, memory }: CommandContext,
   io: CommandIo,
 ) {
-  const job = new BenchmarkUpload(folder, await planUpload(folder), memory);
+  const plan = await planUpload(folder).catch((error: unknown) => {
+    // Nothing was sent.
+    throw new CommandError(errorMessage(error));
+  });
+  const job = new BenchmarkUpload(folder, plan, memory);
   if (startOver) job.startOver();
   await finish(
     job,
@@ -81,7 +85,7 @@ async function uploadBenchmark(
       );
     },
   );
-  const { phase, benchId, plan, notes, failedTasks, error } = job.state;
+  const { phase, benchId, notes, failedTasks, error } = job.state;
   for (const note of [...plan.notes, ...notes]) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
   const code = noteEnd(phase, error, io);
@@ -166,6 +170,7 @@ function isJson(text: string): boolean {
 /** @throws CommandError where it cannot be read */
 async function isFolder(path: string): Promise<boolean> {
   if (path === '-') return false;
+  if (path === '') throw new CommandError('Give the path of a folder or a file: it was empty.');
   const facts = await stat(path).catch((error: unknown) => {
     throw new CommandError(`${path} cannot be read: ${errorMessage(error)}`);
   });

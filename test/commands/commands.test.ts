@@ -331,7 +331,7 @@ describe('upload', () => {
       writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ name: 'failing', tasks }));
     write([{ name: 'one' }, { split: 'dev', run_command: 'x' }]);
     const early = await cli('upload', [folder]);
-    expect(early.code).toBe(exitCodes.failed);
+    expect(early.code).toBe(exitCodes.usage);
     expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
     write([{ name: 'one', run_command: 'x', grader: { kind: 'exact' } }]);
     const { code, notes } = await cli('upload', [folder]);
@@ -353,7 +353,7 @@ describe('upload', () => {
     writeFileSync(join(folder, 'data.txt'), 'hi\n');
     const tasks = [say('a', 'train', words), say('b', 'test', words)];
     write({ label: 'x', tasks });
-    expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
+    expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
     // This one only the service refuses, once all is sent.
     write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'exact' })] });
     expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);

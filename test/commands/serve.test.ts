@@ -42,7 +42,7 @@ it('--status and --stop say where they looked, and how to reach a service on ano
 
 it.each([
   [['--json'], /--json is for --status and --stop/],
-  [['--data', ''], /--data takes a folder/],
+  [['--data', ''], /--data takes a value/],
 ])('refuses %j', async (args, words) => {
   const { code, out, notes } = await cliOn({ baseUrl: '', apiKey: '' })('serve', args);
   expect([code, out]).toEqual([exitCodes.usage, '']);

@@ -119,6 +119,7 @@ export const waitFlags = {
     value: 'SECONDS',
     short: 't',
     number: 'positive',
+    needs: 'wait',
     says: 'stop waiting after this long; the work continues',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;

@@ -14,6 +14,10 @@ export interface FlagSpec {
   readonly choices?: readonly string[];
   /** Its value is a number: `count` is a whole one from 1 on, `positive` any above 0. */
   readonly number?: 'any' | 'positive' | 'count' | 'whole';
+  /** Its value may be an empty string. */
+  readonly empty?: true;
+  /** The key of a flag without which it means nothing. */
+  readonly needs?: string;
   /** It may be given several times. */
   readonly many?: true;
   /** The environment variable that says the same. */

@@ -100,7 +100,7 @@ export const verbs = {
     args: [{ name: 'TRAJECTORY' }, { name: 'NAME' }, { name: 'VALUE' }],
     flags: {
       ...serviceFlags,
-      explanation: { value: 'TEXT', says: 'why it is this value' },
+      explanation: { value: 'TEXT', empty: true, says: 'why it is this value' },
       weight: { value: 'N', number: 'any', says: 'its weight; 0 keeps it for diagnosis only' },
       rewardId: { value: 'ID', says: 'a reward sent again with the same id counts once (default: a new id)' },
       tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
@@ -114,7 +114,7 @@ export const verbs = {
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,
-      description: { value: 'TEXT', says: 'description of the secret' },
+      description: { value: 'TEXT', empty: true, says: 'description of the secret' },
       ...dryRunFlag,
       ...recordFlags,
     },

@@ -1,0 +1,422 @@
+/**
+ * Every command with good and bad input: its exit code, what is on which stream, and the form of its JSON. What the table of
+ * commands says is tried for each of them by itself; the rest is a row below. A command without a row fails the types.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { type CommandName, commands } from '../../src/commands/table/commands.ts';
+import { type CommandSpec, flagTerm, longFlag } from '../../src/commands/table/spec.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { cliOn, type Outcome } from './cli.ts';
+
+const model = 'benchtop/tutor-base';
+const { done, failed, usage, unreachable, forbidden, notFound } = exitCodes;
+
+/** What a command is tried with. `%NAME%` in an argument is what the world below has under that name. */
+interface Row {
+  readonly args: readonly string[];
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly code: number;
+  /** On standard output; nothing where it is missing. */
+  readonly out?: RegExp;
+  /** The JSON on standard output: a value or what gives it, or for `lines` a value a line. */
+  readonly json?: unknown;
+  readonly lines?: unknown;
+  /** On standard error; nothing where it is missing. */
+  readonly notes?: RegExp;
+}
+
+const ok = (args: readonly string[], out: RegExp, more: Partial<Row> = {}): Row => ({ args, code: done, out, ...more });
+const asJson = (args: readonly string[], json: unknown, more: Partial<Row> = {}): Row => ({
+  args: [...args, '--json'],
+  code: done,
+  json,
+  ...more,
+});
+const bad = (args: readonly string[], code: number, notes: RegExp, more: Partial<Row> = {}): Row => ({
+  args,
+  code,
+  notes,
+  ...more,
+});
+const has = (fields: object) => expect.objectContaining(fields);
+const some = (fields: object) => expect.arrayContaining([has(fields)]);
+const id = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_\\w+$`));
+const request = (method: string, path: RegExp) => [has({ method, path: expect.stringMatching(path) })];
+
+const rows: { readonly [Name in CommandName]: readonly Row[] } = {
+  list: [
+    ok(['runs'], /^RUN\t.*\nfirst\t/),
+    asJson(['runs'], some({ eval_run_id: id('evr'), display_name: 'first' })),
+    ok(['runs', '--field', 'display_name'], /^first\n/m),
+    ok(['checkpoints', '--training', 'trained', '--ids'], /^ckpt_\w+\n/),
+    bad(['rnus'], usage, /There is no resource rnus\. Did you mean runs\?/),
+    bad(['runs', '--benchmark', 'nope'], notFound, /no benchmark nope/),
+    bad(['runs', '--status', 'nope'], notFound, /There is no status nope/),
+    bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
+    bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
+    bad(['checkpoints'], usage, /--training ID/),
+    bad(['runs', '--benchmark', ''], usage, /empty/),
+  ],
+  get: [
+    ok(['run', 'first'], /^name +first\nid +evr_/),
+    asJson(['first'], has({ eval_run_id: id('evr'), display_name: 'first', status: 'completed' })),
+    ok(['trained@latest', '--field', 'id'], /^ckpt_\w+\n$/),
+    bad(['run', 'frist'], notFound, /no .*run frist/),
+    bad(['evr_none'], notFound, /evr_none/),
+    bad(['rnu', 'first'], usage, /There is no resource rnu\. Did you mean/),
+    bad(['first', '--field', 'nope'], failed, /There is no field nope/),
+    bad(['run', ''], usage, /it was empty/),
+  ],
+  watch: [
+    ok(['first'], /^[\d:]+ {2}first {2}completed/),
+    { args: ['first', '--json'], code: done, lines: [has({ kind: 'run', id: id('evr'), status: 'completed' })] },
+    bad([], done, /Nothing is running/),
+    bad(['frist'], notFound, /frist/),
+    bad(['run', 'first', 'frist'], notFound, /frist/),
+    bad([''], usage, /One of the ids is empty/),
+  ],
+  chat: [
+    ok([model, 'opposite:', 'hot?', '--temperature', '0'], /^\w.*\n$/),
+    asJson([model, 'hello'], has({ choices: [has({ message: has({ role: 'assistant' }) })] })),
+    bad(['no/model', 'hello'], notFound, /no\/model/),
+    bad(['', 'hello'], usage, /empty/),
+    bad([model], usage, /no text to ask with/),
+    bad([model, 'hello', '--top-p', '3'], usage, /top_p/),
+  ],
+  upload: [
+    ok(['%benchmark%'], /^bench_\w+\n$/),
+    asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [] })),
+    ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
+    asJson(['%trajectories%', '--dataset', 'sent'], [has({ line: 1, status: 'uploaded' })]),
+    bad(['/no/such/folder'], usage, /cannot be read/),
+    bad(['%empty%'], usage, /manifest\.json/),
+    bad(['%trajectories%'], usage, /add --dataset NAME/),
+    bad(['%trajectories%', '--dataset', ''], usage, /--dataset takes a value/),
+    bad([''], usage, /empty/),
+  ],
+  api: [
+    ok([], /^getEvalRun +GET/m),
+    ok(['listBenchmarks', 'limit=1', '--field', 'items.0.bench_id'], /^bench_\w+\n$/),
+    asJson(['GET', '/api/v1/benchmarks?limit=1'], has({ items: [has({ bench_id: id('bench') })], has_more: true })),
+    ok(['listBenchmarks', '-i'], /^HTTP\/1\.1 200 OK\n.*\n\n\{/s),
+    bad(['listBenchmark'], usage, /Did you mean listBenchmarks\?/),
+    bad(['listBenchmarks', 'limit=many'], usage, /Nothing was sent.*limit/),
+    bad(['/no/such/path'], notFound, /no\/such\/path/),
+    bad(['getEvalRun', 'eval_run_id=evr_none'], notFound, /evr_none/),
+    bad(['createSecret', '--body', '{'], usage, /The body is not JSON/),
+    bad([''], usage, /no operation/),
+  ],
+  evaluate: [
+    ok(['t-words', '-m', model, '--name', 'waited', '--wait'], /^evr_\w+\n$/, { notes: /completed, 28 of 28/ }),
+    asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
+    asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//)),
+    bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
+    bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
+    bad(['t-words', '-m', 'no/model'], failed, /no\/model/),
+    bad(['t-words', '-m', ''], usage, /--model takes a value, not an empty string/),
+    bad(['t-words', '-c', 'trained@99'], notFound, /no checkpoint 99/),
+    bad(['t-words', '-m', model, '--timeout', '5'], usage, /--timeout needs --wait/),
+  ],
+  train: [
+    ok(['t-words', '-m', model, '--name', 'short', '-o', 'num_steps=1', '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
+    asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/)),
+    bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
+    bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
+    bad(['t-words', '-m', model, '-o', 'num_steps'], usage, /--option takes NAME=VALUE/),
+    bad(['t-words', '-m', model, '-o', 'num_steps=many'], failed, /num_steps/),
+  ],
+  deploy: [
+    ok(['trained@latest', '--slug', 'second', '--wait', '--field', 'status'], /^DEPLOYED\n$/, { notes: /DEPLOYED/ }),
+    asJson(['trained@latest', '-n'], request('POST', /deploy/)),
+    bad(['trained@99'], notFound, /no checkpoint 99/),
+    bad(['nothing'], notFound, /There is no training run nothing/),
+    bad(['trained', '--slug', 'not a slug!'], usage, /slug/),
+    bad([''], usage, /empty/),
+  ],
+  build: [
+    ok(['t-words'], /^bench_\w+\n$/),
+    asJson(['t-words'], has({ bench_id: id('bench') })),
+    asJson(['t-words', '-n'], request('POST', /images/)),
+    bad(['t-wrods'], notFound, /There is no benchmark t-wrods/),
+  ],
+  cancel: [
+    asJson(['%endless%', '--yes'], has({ id: id('trn'), kind: 'training-run', done: 'cancelled' })),
+    bad(['first'], usage, /add --yes/),
+    bad(['first', '--yes'], failed, /./),
+    bad(['nothing', '--yes'], notFound, /There is no run or training run nothing/),
+    bad(['first', 'nothing', '--yes'], notFound, /nothing/),
+  ],
+  delete: [
+    bad(['first'], usage, /Delete run first.*add --yes/),
+    ok(['another', '-n'], /^DELETE \/api\/v1\/.*evr_/),
+    ok(['waited', '--yes'], /^evr_\w+\n$/),
+    bad(['waited', '--yes'], notFound, /There is no run/),
+    bad(['', '--yes'], usage, /empty/),
+  ],
+  undeploy: [
+    bad(['tutor'], usage, /Undeploy deployment tutor.*add --yes/),
+    ok(['tutor', '-n'], /^DELETE \/api\/v1\/deploy\/dep_/),
+    asJson(['second', '--yes'], has({ id: id('dep'), done: 'undeployed' })),
+    bad(['second', '--yes'], notFound, /There is no deployment second/),
+  ],
+  promote: [
+    ok(['tutor', '--yes'], /^dep_\w+\n$/),
+    asJson(['tutor', '--yes'], has({ deployment_id: id('dep'), is_active: true })),
+    bad(['tutor'], usage, /add --yes/),
+    bad(['nothing', '--yes'], notFound, /There is no deployment nothing/),
+  ],
+  reward: [
+    ok(['%trajectory%', 'helpful', '0.5', '--reward-id', 'r1'], /^r1\n$/),
+    asJson(['%trajectory%', 'helpful', '-1', '--weight', '0'], has({ reward_id: expect.any(String) })),
+    bad(['%trajectory%', 'helpful', 'much'], usage, /is a number, not much/),
+    bad(['%trajectory%', '', '1'], usage, /./),
+    bad(['traj_none', 'helpful', '1'], notFound, /./),
+    bad(['%trajectory%', 'helpful', '1', '--token-env', 'NOT_SET'], forbidden, /NOT_SET is not set/),
+  ],
+  'secret set': [
+    asJson(['TOKEN'], has({ secret_id: expect.any(String), name: 'TOKEN', byte_length: 5 }), { input: 'value\n' }),
+    bad(['EMPTY'], usage, /is empty/, { input: '\n' }),
+    bad([''], usage, /name/, { input: 'value' }),
+  ],
+  compare: [
+    ok(['first', 'first'], /^base +.*\nnew +.*\ndifference +/s),
+    asJson(['first', 'first', '--fail-below', '0'], has({ difference: 0, wins: 0, losses: 0, n: 28, passed: true })),
+    bad(['first', 'first', '--fail-below', '0.5'], failed, /The lower bound is/, { out: /^base/ }),
+    bad(['first', 'frist'], notFound, /no .*run frist/),
+    bad(['first', 'first', '--confidence', '2'], usage, /between 0 and 1/),
+  ],
+  export: [
+    {
+      args: ['run', 'first', '--json'],
+      code: done,
+      lines: some({ trajectory_id: id('traj') }),
+      notes: /28 trajectories/,
+    },
+    bad(['run', 'frist'], notFound, /no .*run frist/),
+    bad(['models', model], usage, /models have no trajectories/),
+    bad(['first', '--output', '%trajectories%'], usage, /exists already: nothing was written/),
+    bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be made \(ENOENT\)/),
+    bad([''], usage, /empty/),
+  ],
+  open: [
+    bad(['first'], usage, /needs a terminal/),
+    bad(['frist'], notFound, /frist/),
+    bad(['rnu', 'first'], usage, /There is no resource rnu/),
+  ],
+  'profile add': [
+    bad(['lab'], usage, /--url URL/),
+    bad(['lab', '--url', 'no address'], usage, /./),
+    bad(['', '--url', 'https://lab.example', '--unchecked'], usage, /name/),
+    bad(['lab', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'], unreachable, /./, {
+      environment: { LAB_KEY: 'key-0123456789' },
+    }),
+    bad(['lab', '--url', 'https://lab.example', '--key-command', 'pass "show', '--unchecked'], usage, /quotes/),
+    bad(['lab', '--url', 'https://lab.example', '--key-env', 'LAB_KEY', '--unchecked'], done, /lab is in /),
+    bad(['lab', '--url', 'https://lab.example', '--unchecked'], usage, /There is a profile lab already/),
+  ],
+  'profile list': [
+    ok([], /^PROFILE\tADDRESS\tKEY\tDEFAULT\nlab\t/),
+    asJson([], some({ name: 'local', default: true })),
+  ],
+  'profile use': [
+    bad(['lob'], notFound, /Did you mean lab\?/),
+    bad(['lab'], done, /lab is the default profile now/),
+    bad(['local'], done, /local is the default profile now/),
+    bad([''], notFound, /There is no profile/),
+  ],
+  'profile remove': [
+    bad(['lab'], usage, /add --yes/),
+    bad(['lob', '--yes'], notFound, /Did you mean lab\?/),
+    { args: ['lab', '--yes'], code: done },
+    bad(['local', '--yes'], usage, /is always there/),
+  ],
+  'config path': [ok([], /^\/.*config\.json\n$/)],
+  'config set': [
+    { args: ['theme', 'dark'], code: done },
+    bad(['theme', 'mauve'], usage, /theme/),
+    bad(['them', 'dark'], usage, /There is no setting them/),
+    bad(['', 'dark'], usage, /There is no setting/),
+  ],
+  'config get': [
+    ok(['theme'], /^dark\n$/),
+    { args: [], code: done, json: has({ theme: 'dark' }) },
+    bad(['mouse'], failed, /mouse is not set/),
+    bad(['them'], usage, /There is no setting them/),
+    bad([''], usage, /There is no setting/),
+  ],
+  completion: [
+    ok(['bash'], /complete -F _benchtop benchtop/),
+    ok(['zsh'], /^#compdef benchtop/),
+    ok(['fish'], /complete -c benchtop/),
+    bad(['tcsh'], usage, /bash, zsh, fish/),
+  ],
+  version: [
+    ok([], /^benchtop \d+\.\d+\.\d+\n$/),
+    asJson([], { version: expect.any(String), node: process.versions.node }),
+  ],
+  doctor: [
+    ok([], /^ok +service/m),
+    asJson([], some({ about: 'service', state: 'ok' })),
+    { args: ['--model', 'no/model'], code: failed, out: /^fail +inference/m },
+  ],
+  serve: [
+    { args: ['--status', '--data', '%empty%'], code: failed, out: /^not running on \// },
+    {
+      args: ['--status', '--data', '%empty%', '--json'],
+      code: failed,
+      json: () => ({ running: false, data: world.get('empty'), others: [] }),
+    },
+    ok(['--stop', '--data', '%empty%'], /^not running on \//),
+    asJson(['--stop', '--data', '%empty%'], () => ({ stopped: false, data: world.get('empty') })),
+    bad(['--port', '70000'], usage, /0 to 65535/),
+    bad(['--data', ''], usage, /--data takes a value/),
+    bad(['--data', '%trajectories%'], failed, /cannot be used/),
+    bad(['--api-key-env', 'NOPE', '--data', '%empty%'], forbidden, /NOPE, which is not set/),
+    bad(['--api-key-file', '/nope', '--data', '%empty%'], forbidden, /\/nope cannot be read \(ENOENT\)/),
+  ],
+};
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+const world = new Map<string, string>();
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  await service.readyBenchmark('t-words');
+  const steps = ['-o', 'num_steps=2', '-o', 'train_batch_size=2', '-o', 'samples_per_instance=2'];
+  const words = ['t-words', '-m', model, '--wait', '--name'];
+  await cli('train', [...words, 'trained', ...steps]);
+  await cli('evaluate', [...words, 'first']);
+  await cli('deploy', ['trained', '--slug', 'tutor', '--wait']);
+  const folder = join(service.folder, 'of the user');
+  const [benchmark, empty, trajectories] = ['benchmark', 'empty', 'rollouts.jsonl'].map(name => join(folder, name));
+  mkdirSync(String(benchmark), { recursive: true });
+  mkdirSync(String(empty));
+  const task = { name: 'one', split: 'test', input_messages: [{ role: 'user', content: 'say yes' }], run_command: 'x' };
+  const manifest = { name: 'sent', tasks: [{ ...task, grader: { kind: 'exact', expected: 'yes' } }] };
+  writeFileSync(join(String(benchmark), 'manifest.json'), JSON.stringify(manifest));
+  writeFileSync(join(String(benchmark), 'README.md'), 'hello');
+  writeFileSync(String(trajectories), '{"trace_id": "t1", "messages": [{"role": "user", "content": "hello"}]}\n');
+  const trajectory = (await service.call('POST', '/api/v1/trajectories', { task_id: 'one' })).body.trajectory_id;
+  for (const [name, value] of Object.entries({ benchmark, empty, trajectories, trajectory })) {
+    world.set(name, String(value));
+  }
+}, 60_000);
+afterAll(() => service.end());
+
+/** A training run that does not end by itself: only the command that cancels it starts one. */
+const endless = ['t-words', '-m', model, '--name', 'endless', '-o', 'num_steps=2000'];
+
+const placed = (text: string): string => text.replace(/^%(\w+)%$/, (_, name: string) => world.get(name) ?? '');
+const parsed = (text: string): unknown => JSON.parse(text);
+
+/** Errors and notes are JSON where the result is. */
+function expectJsonNotes({ notes }: Outcome): void {
+  for (const line of notes.split('\n').filter(Boolean)) {
+    expect(parsed(line)).toEqual(
+      expect.toSatisfy((each: object) => Object.hasOwn(each, 'note') || Object.hasOwn(each, 'error')),
+    );
+  }
+}
+
+describe.each(Object.entries(rows))('%s', (name, tried) => {
+  it.each(tried.map(row => [row.args.join(' '), row] as const))('%s', async (_, row) => {
+    const { input, environment = {} } = row;
+    if (row.args.includes('%endless%')) world.set('endless', (await cli('train', endless)).out.trim());
+    const outcome = await cli(name, row.args.map(placed), { ...(input !== undefined && { input }), environment });
+    const { code, out, notes } = outcome;
+    expect({ code, notes }).toEqual({ code: row.code, notes: row.notes ? expect.stringMatching(row.notes) : '' });
+    if (row.json !== undefined) {
+      expect(parsed(out)).toEqual(typeof row.json === 'function' ? row.json() : row.json);
+    } else if (row.lines !== undefined) expect(out.trim().split('\n').map(parsed)).toEqual(row.lines);
+    else expect(out).toEqual(row.out ? expect.stringMatching(row.out) : '');
+    if (row.args.includes('--json')) expectJsonNotes(outcome);
+    else if (row.code !== done && row.code !== failed) expect(notes).toMatch(/^benchtop: ./m);
+  });
+});
+
+const all: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(commands) as [CommandName, CommandSpec][];
+
+/** What is wrong with a command line by the table alone: the words behind the command, and what is said of it. */
+function* wrongLines({ args = [], flags, apart = [], takesText }: CommandSpec): Generator<[string[], RegExp]> {
+  const words = args.filter(({ optional }) => !optional).map(({ choices }) => choices?.[0] ?? 'x');
+  const flagWords = (key: string): string[] => {
+    const flag = flags[key];
+    if (flag?.value === undefined) return [longFlag(key)];
+    return [longFlag(key), flag.choices?.[0] ?? (flag.number ? '1' : 'x')];
+  };
+  yield [[...(takesText ? [] : words), '--no-such-flag'], /Unknown option '--no-such-flag'/];
+  if (words.length > 0) yield [words.slice(1), /An argument is missing\. Usage: benchtop /];
+  if (!args.some(({ many }) => many)) yield [[...args.map(() => 'x'), 'y'], /One argument too many: y/];
+  for (const [key, { value, number, choices, empty, needs }] of Object.entries(flags)) {
+    const flag = longFlag(key);
+    if (value === undefined) yield [[...words, `${flag}=x`], /./];
+    else yield [[...words, flag], new RegExp(`${flag} needs a value`)];
+    if (number) yield [[...words, flag, 'abc'], new RegExp(`${flag} takes a .*number.*, not abc`)];
+    if (number) yield [[...words, flag, ''], new RegExp(`${flag} takes a .*number.*, not an empty string`)];
+    if (value !== undefined && !number && !choices && !empty)
+      yield [[...words, flag, ''], new RegExp(`${flag} takes a value, not an empty string`)];
+    if (needs) yield [[...words, ...flagWords(key)], new RegExp(`${flag} needs ${longFlag(needs)}`)];
+    if (choices) yield [[...words, flag, 'no such'], new RegExp(`${flag} takes one of ${choices[0]}, .*not no such`)];
+  }
+  for (const group of apart) {
+    for (const [one = '', other = ''] of group.flatMap((key, at) => group.slice(at + 1).map(later => [key, later]))) {
+      yield [[...words, ...flagWords(one), ...flagWords(other)], /cannot be used with/];
+    }
+  }
+}
+
+describe('what the table says of every command', () => {
+  it.each(all)('%s: a wrong line is refused before anything is asked, in words and as JSON', async (name, spec) => {
+    // Nothing listens there: what asks ends with 3.
+    const nowhere = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-0123456789' });
+    for (const [words, reason] of wrongLines(spec)) {
+      const line = `${name} ${words.join(' ')}`;
+      const { code, out, notes } = await nowhere(name, words);
+      expect({ line, code, out, notes }).toEqual({ line, code: usage, out: '', notes: expect.stringMatching(reason) });
+      expect(notes).toMatch(words.includes('--json') ? /^\{"error":/ : /^benchtop: /);
+      const inJson = await nowhere(`--json ${name}`, words);
+      expect([inJson.code, inJson.out]).toEqual([usage, '']);
+      expect(parsed(inJson.notes)).toEqual({ error: has({ name: 'CommandError', message: expect.any(String) }) });
+    }
+  });
+
+  it.each(all)('%s: explains itself, its flags too', async (name, { flags }) => {
+    const { code, out, notes } = await cliOn({ baseUrl: '', apiKey: '' })(name, ['--help']);
+    expect([code, notes]).toEqual([done, '']);
+    for (const [key, flag] of Object.entries(flags)) {
+      if (!flag.hidden && flag.group !== 'service') expect(out).toContain(flagTerm(key, flag));
+    }
+  });
+
+  it.each(all.filter(([, { flags }]) => Object.hasOwn(flags, 'baseUrl')))(
+    '%s: a service that does not answer, or refuses the key, has its own exit code',
+    async (name, { args = [], flags }) => {
+      const words = args.filter(({ optional }) => !optional).map(({ of }) => (of === 'resource' ? 'models' : 'x'));
+      const needed = Object.hasOwn(flags, 'model') ? ['--model', 'm'] : name === 'api' ? ['listBenchmarks'] : [];
+      const lines: Partial<Record<CommandName, string[]>> = {
+        upload: [String(world.get('trajectories')), '--dataset', 'x'],
+        reward: ['traj_1', 'good', '1'],
+        get: ['run', 'x'],
+      };
+      const line = lines[name] ?? [...words, ...needed, ...(Object.hasOwn(flags, 'yes') ? ['--yes'] : [])];
+      const codes = [];
+      for (const [baseUrl, apiKey] of [
+        ['http://127.0.0.1:9', 'key-0123456789'],
+        [service.baseUrl, 'wrong-key-0123456789'],
+      ] as const) {
+        const { code, notes } = await cliOn({ baseUrl, apiKey })(name, line, { input: 'value' });
+        expect(notes).not.toContain(apiKey);
+        codes.push(code);
+      }
+      // doctor reports what is wrong, and watch without an id asks nothing where nothing is known to run.
+      if (name === 'doctor') expect(codes).toEqual([failed, failed]);
+      else expect(codes).toEqual([unreachable, forbidden]);
+    },
+  );
+});
