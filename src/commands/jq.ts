@@ -11,7 +11,9 @@ import type { CommandIo } from './io.ts';
  * @throws CommandError where jq is not on the PATH, or refuses the filter
  */
 export async function runJq(json: string, filter: string, { environment, signal }: CommandIo): Promise<string> {
-  const child = spawn('jq', ['-r', '--', filter], { env: environment, signal, stdio: 'pipe' });
+  // jq 1.6 does not know `--`: a space before a filter that begins with a dash keeps it from being read as an option.
+  const argument = filter.startsWith('-') ? ` ${filter}` : filter;
+  const child = spawn('jq', ['-r', argument], { env: environment, signal, stdio: 'pipe' });
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
   // It may refuse the filter without reading.
   child.stdin.on('error', () => {}).end(json);

@@ -1,6 +1,6 @@
 /** The commands that start and change something, on a real local service. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
@@ -175,21 +175,40 @@ it('get reads a checkpoint by its id, and by its run and step', async () => {
   expect((await cli('get', ['ckpt_none'])).code).toBe(exitCodes.notFound);
 });
 
-it('jq filters what is printed', async () => {
-  const folder = testFolder();
-  const jq = join(folder, 'jq');
-  writeFileSync(jq, '#!/bin/sh\ncase "$3" in *"["*) echo "jq: error: syntax" >&2; exit 3;; esac; echo "$@"; cat\n', {
-    mode: 0o755,
+describe('--jq', () => {
+  it('asks the jq of the PATH, and says what it refuses', async () => {
+    const folder = testFolder();
+    // Its words are those of jq 1.6, which takes `--` for an unknown option.
+    const script = `#!/bin/sh
+case "$2" in
+  -*) echo "Unknown arguments" >&2; exit 2;;
+  *"["*) echo "jq: error: syntax" >&2; exit 3;;
+esac
+echo "$@"
+cat
+`;
+    writeFileSync(join(folder, 'jq'), script, { mode: 0o755 });
+    const environment = { PATH: `${folder}:/usr/bin:/bin` };
+    const filtered = (filter: string) => cli('get', ['t-words', '--jq', filter], { environment });
+    expect((await filtered('.label')).out).toMatch(/^-r \.label\n\{.*"label":"t-words"/);
+    expect((await filtered('-1')).out).toMatch(/^-r {2}-1\n/);
+    expect(await filtered('.[')).toEqual({
+      code: exitCodes.usage,
+      out: '',
+      notes: 'benchtop: jq refuses the filter: jq: error: syntax',
+    });
+    const without = await cli('get', ['t-words', '--jq', '.label'], { environment: { PATH: '/nowhere' } });
+    expect(without.notes).toContain('--jq needs the program jq');
   });
-  const environment = { PATH: `${folder}:/usr/bin:/bin` };
-  const { out } = await cli('get', ['t-words', '--jq', '.label'], { environment });
-  expect(out).toMatch(/^-r -- \.label\n\{.*"label":"t-words"/);
-  const wrong = await cli('get', ['t-words', '--jq', '.['], { environment });
-  expect(wrong).toEqual({
-    code: exitCodes.usage,
-    out: '',
-    notes: 'benchtop: jq refuses the filter: jq: error: syntax',
+
+  // jq is no dependency of benchtop: it is asked where the machine has one.
+  const { PATH = '' } = process.env;
+  const real = PATH.split(delimiter).filter(folder => existsSync(join(folder, 'jq')));
+  it.each(real.slice(0, 1))('gives what the jq in %s makes of the JSON', async folder => {
+    const filtered = (filter: string) =>
+      cli('get', ['t-words', '--jq', filter], { environment: { PATH: `${folder}:${PATH}` } });
+    expect(await filtered('.label')).toEqual({ code: 0, out: 't-words\n', notes: '' });
+    expect((await filtered('-(.label | length)')).out).toBe('-7\n');
+    expect((await filtered('.[')).notes).toMatch(/^benchtop: jq refuses the filter: jq: error/);
   });
-  const without = await cli('get', ['t-words', '--jq', '.label'], { environment: { PATH: '/nowhere' } });
-  expect(without.notes).toContain('--jq needs the program jq');
 });
