@@ -1,7 +1,7 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
 
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -138,33 +138,18 @@ async function uploadTrajectories(
   return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
 }
 
-/** A record that is written over several lines is one record all the same: larger ones are taken as lines. */
-const longestRecord = 64 * 1024 * 1024;
-
-/** The file as `upload` reads it: standard input is kept in a file, and a single record of many lines becomes one line. */
-async function asLines(path: string, folder: string, io: CommandIo): Promise<string> {
+/**
+ * The path of a file that can be read more than once and at any place: standard input, a pipe or a device is written to one
+ * in `folder` first.
+ *
+ * @throws CommandError where standard input is a terminal
+ */
+async function seekable(path: string, folder: string, { input, signal }: CommandIo): Promise<string> {
+  if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
+  if (path !== '-' && (await stat(path)).isFile()) return path;
   const kept = join(folder, 'trajectories.jsonl');
-  if (path === '-') {
-    if (io.input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
-    await pipeline(io.input, createWriteStream(kept, { mode: 0o600 }));
-  }
-  const source = path === '-' ? kept : path;
-  if ((await stat(source)).size > longestRecord) return source;
-  const text = await readFile(source, 'utf8');
-  const [line = ''] = text.trimStart().split('\n', 1);
-  if (!line.startsWith('{') || isJson(line)) return source;
-  if (!isJson(text)) return source;
-  await writeFile(kept, `${JSON.stringify(JSON.parse(text))}\n`, { mode: 0o600 });
+  await pipeline(path === '-' ? input : createReadStream(path), createWriteStream(kept, { mode: 0o600 }), { signal });
   return kept;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** @throws CommandError where it cannot be read */
@@ -198,7 +183,7 @@ export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Prom
     if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
     const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-'));
     try {
-      return await uploadTrajectories(await asLines(path, folder, io), dataset, { json, failures }, context, io);
+      return await uploadTrajectories(await seekable(path, folder, io), dataset, { json, failures }, context, io);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

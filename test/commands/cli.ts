@@ -16,7 +16,9 @@ export interface Outcome {
 }
 
 export interface CliOptions {
-  readonly input?: string;
+  readonly input?: string | Readable;
+  /** The input is a terminal's. */
+  readonly asked?: boolean;
   /** Of a terminal; a pipe where it is missing. */
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -42,7 +44,8 @@ interface Place {
 /** Commands on the service at an address. */
 export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
   return async (command: string, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
-    const { input = '', columns, environment = {}, signal, onPrint } = options;
+    const { input = '', asked = false, columns, environment = {}, signal, onPrint } = options;
+    const typed = typeof input === 'string' ? Readable.from([input]) : input;
     let out = '';
     const notes: string[] = [];
     const note = (text: string): void => void notes.push(text);
@@ -53,7 +56,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
         BENCHTOP_API_KEY: apiKey,
         ...environment,
       },
-      input: Readable.from([input]),
+      input: asked ? Object.assign(typed, { isTTY: true }) : typed,
       print: async text => {
         out += text;
         onPrint?.(text);

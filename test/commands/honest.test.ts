@@ -1,5 +1,7 @@
 /** What a script can rely on: no typo passes, and every stream holds what it is for. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
@@ -185,6 +187,18 @@ it('upload takes standard input, and a single record that is written over severa
   const file = join(testFolder(), 'one.json');
   writeFileSync(file, record.replace('t1', 't2'));
   expect((await cli('upload', [file, '--dataset', 'piped'])).out).toBe('1 stored, 0 skipped, 0 failed\n');
+});
+
+it('upload reads a pipe that has a name to its end, once', async () => {
+  const pipe = join(testFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const lines = ['a', 'b'].map(trace_id =>
+    JSON.stringify({ trace_id, messages: [{ role: 'user', content: 'hello' }] }),
+  );
+  // It opens once there is a reader.
+  const written = writeFile(pipe, `${lines.join('\n')}\n`);
+  expect((await cli('upload', [pipe, '--dataset', 'fifo'])).out).toBe('2 stored, 0 skipped, 0 failed\n');
+  await written;
 });
 
 it('wrong files and settings end with 2', async () => {
