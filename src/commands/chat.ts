@@ -49,7 +49,9 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
       const { model: name, at } = await chatRoute(service, memory, model, until);
       const request = { model: name, messages: [...said, question], ...parameters };
       if (flags.json) {
-        await io.print(recordText(await service.chat.complete(request, { signal: until, at })));
+        const completion = await service.chat.complete(request, { signal: until, at });
+        await io.print(recordText(completion));
+        said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
         return;
       }
       const clean = cleanStream();
@@ -72,8 +74,8 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
 const pipeMs = 10_000;
 
 /**
- * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that nobody writes to or
- * closes: where the words ask something by themselves, it is waited for only so long. `-` behind them waits for its end.
+ * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that is neither written to nor
+ * closed: where the words ask something by themselves, it is waited for only so long. `-` behind them waits for its end.
  *
  * @throws CommandError where there is no text
  */
@@ -95,6 +97,11 @@ async function textToAsk(words: readonly string[], io: CommandIo): Promise<strin
 async function talk(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;
+  let isOpen = true;
+  // Lines that were typed before ctrl-d are still asked.
+  terminal.once('close', () => {
+    isOpen = false;
+  });
   terminal.on('SIGINT', () => (stop ? stop.abort() : terminal.close()));
   terminal.prompt();
   for await (const line of terminal) {
@@ -107,7 +114,7 @@ async function talk(io: CommandIo, answer: (text: string, until: AbortSignal) =>
       else await io.fail(error);
     }
     stop = undefined;
-    terminal.prompt();
+    if (isOpen) terminal.prompt();
   }
   terminal.close();
 }

@@ -63,6 +63,18 @@ describe('chat', () => {
     expect(await asked(words, input)).toEqual([content]);
   });
 
+  it.each([[[]], [['--json']]])('asks with what was said before, in a conversation with %j', async flags => {
+    const answer = (content: string) => json({ choices: [{ message: { role: 'assistant', content } }] });
+    const server = await hostileServer(answer('one'), answer('two'));
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    await cli('chat', ['m', ...flags], { input: 'first\nsecond\n\n', asked: true });
+    expect(JSON.parse(server.requests[1]?.body ?? '').messages).toEqual([
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: 'one' },
+      { role: 'user', content: 'second' },
+    ]);
+  });
+
   it('asks nothing where there is no text', async () => {
     const { url, requests } = await serviceDouble();
     const cli = cliOn({ baseUrl: url, apiKey: 'key' });
