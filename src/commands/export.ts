@@ -1,9 +1,8 @@
 /** `benchtop export`: trajectories with their steps, as JSON Lines that `upload` takes again. */
-import { open } from 'node:fs/promises';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoriesOfRun, trajectoryQuery } from '../queries/trajectories.ts';
 import { readPages } from '../service/pagination.ts';
-import { errorCode } from '../text/errors.ts';
+import { NewFileError, writeNewFile } from '../text/new-file.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -61,19 +60,17 @@ export async function run({ args, flags }: Given<'export'>, io: CommandIo): Prom
   return withService(flags, io, async context => {
     const isTrajectory = resourceOrThrow('trajectories').idPattern?.test(word);
     const found = await findAmong(isTrajectory ? [resourceOrThrow('trajectories')] : among, word, context);
-    const file = flags.output === undefined ? undefined : await newFile(flags.output);
     let count = 0;
-    try {
+    const lines = async function* (): AsyncGenerator<string> {
       for await (const ids of idsOf(found, context, io)) {
         for await (const trajectory of readAll(ids, context)) {
-          const line = `${safeJson(trajectory)}\n`;
-          await (file ? file.write(line) : io.print(line));
+          yield `${safeJson(trajectory)}\n`;
           count += 1;
         }
       }
-    } finally {
-      await file?.close();
-    }
+    };
+    if (flags.output === undefined) for await (const line of lines()) await io.print(line);
+    else await writeLines(flags.output, lines());
     io.note(
       `${counted(count, 'trajectory', 'trajectories')}${flags.output === undefined ? '' : ` in ${flags.output}`}`,
     );
@@ -81,13 +78,11 @@ export async function run({ args, flags }: Given<'export'>, io: CommandIo): Prom
   });
 }
 
-/** @throws CommandError where there is one already, or it cannot be made */
-async function newFile(path: string) {
+/** @throws CommandError where the file is there already or cannot be written, and what the lines throw */
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   try {
-    return await open(path, 'wx', 0o600);
+    await writeNewFile(path, lines);
   } catch (error) {
-    const reason =
-      errorCode(error) === 'EEXIST' ? 'exists already: nothing was written' : `cannot be made (${errorCode(error)})`;
-    throw new CommandError(`${path} ${reason}.`);
+    throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
   }
 }

@@ -2,6 +2,7 @@
  * Rows as the text of a file. The values are written as they came, not as a screen shows them; only what would act
  * on its reader (control characters, spreadsheet formulas, Markdown syntax) is dropped or escaped.
  */
+import { longestFileName, nameSafe } from './new-file.ts';
 import { safeJson } from './sanitise.ts';
 
 export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
@@ -57,28 +58,18 @@ export function* exportParts<Row>(
   }
 }
 
-const extensions: Readonly<Record<ExportFormat, string>> = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md' };
-
-const longestName = 120;
+const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt' } as const;
 
 /**
  * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, the time in UTC. Only `A-Z a-z 0-9 . _ -`, whatever kind and id
  * hold, and at most 120 characters: a long id loses its end.
  * @throws RangeError for an invalid date.
  */
-export function exportFileName(kind: string, id: string, format: ExportFormat, at: Date): string {
+export function exportFileName(kind: string, id: string, format: ExportFormat | 'text', at: Date): string {
   const digits = at.toISOString().replace(/\D/g, '');
   const tail = `-${digits.slice(0, 8)}-${digits.slice(8, 14)}.${extensions[format]}`;
   const head = ['benchtop', nameSafe(kind), nameSafe(id)].filter(part => part !== '').join('-');
-  return head.slice(0, longestName - tail.length) + tail;
-}
-
-/** Without dots and hyphens at its ends, so that `../x` leaves no trace of a path. */
-function nameSafe(text: string): string {
-  return text
-    .slice(0, longestName)
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[.-]+|[.-]+$/g, '');
+  return head.slice(0, longestFileName - tail.length) + tail;
 }
 
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;

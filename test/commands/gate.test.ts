@@ -1,10 +1,11 @@
 /** The gate that README shows: a checkpoint is compared with a baseline, and the exit code says whether it passes. */
 import { execFile } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -72,6 +73,24 @@ it('export writes the trajectories of a run with their steps, which upload takes
   const uploaded = await cli('upload', [file, '--dataset', 'again', '--json']);
   expect(JSON.parse(uploaded.out)).toHaveLength(28);
   expect(uploaded.code).toBe(exitCodes.done);
+});
+
+it('export leaves no file where a trajectory of it cannot be read', async () => {
+  let reads = 0;
+  const server = await hostileServer((response, request) => {
+    const isTrajectory = request.url.includes('/trajectories/traj_1');
+    if (isTrajectory) reads += 1;
+    const first = isTrajectory && reads === 1;
+    return (first ? json({ trajectory_id: 'traj_1', status: 'completed' }) : refusal(404, 'not_found_error', 'gone'))(
+      response,
+      request,
+    );
+  });
+  const folder = testFolder();
+  const broken = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code } = await broken('export', ['traj_1', '-o', join(folder, 'half.jsonl')]);
+  expect([code, reads]).toEqual([exitCodes.notFound, 2]);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 /** The steps of the workflow in README that begin with `run:`. */

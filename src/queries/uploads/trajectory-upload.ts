@@ -4,13 +4,13 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { type FileHandle, open } from 'node:fs/promises';
 import { agentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { failsAll, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorMessage } from '../../text/errors.ts';
+import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
 import { Job, type JobState } from './job.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
@@ -174,10 +174,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /**
    * Saves those that failed to a new file, one a line, to be corrected and sent again. Gives its whole path.
    *
-   * @throws Error where the file that was uploaded has changed since, or the new one cannot be written or is there
+   * @throws Error where the file that was uploaded has changed since; NewFileError
    */
   async saveFailures(name: string): Promise<string> {
-    const path = resolve(name);
     const source = await open(this.path);
     try {
       if ((await markOf(source)).mark !== this.#mark) throw new Error(`${this.path} has changed since it was uploaded`);
@@ -189,24 +188,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
           yield '\n';
         }
       };
-      await writeNew(path, lines());
+      return await writeNewFile(name, lines());
     } finally {
       await source.close();
     }
-    return path;
-  }
-}
-
-/** Writes a file that is not there yet: the whole of it, or none. */
-async function writeNew(path: string, content: AsyncIterable<Uint8Array | string>): Promise<void> {
-  const target = await open(path, 'wx', 0o600);
-  try {
-    await target.writeFile(content);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await target.close();
   }
 }
 

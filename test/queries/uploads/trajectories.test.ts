@@ -103,7 +103,7 @@ describe('a file', () => {
     expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'skipped']);
     const path = await upload.saveFailures(join(folder, 'failed.jsonl'));
     expect(readFileSync(path, 'utf8')).toBe('broken\n{"nothing":1}\n');
-    await expect(upload.saveFailures(path)).rejects.toThrow('EEXIST');
+    await expect(upload.saveFailures(path)).rejects.toThrow('exists already');
     writeFileSync(upload.path, 'something else');
     await expect(upload.saveFailures(join(folder, 'other.jsonl'))).rejects.toThrow('has changed');
   });

@@ -1,10 +1,11 @@
 /** Opens what is shown in a pager or an editor, and saves it to a file. */
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
+import { safeFileName, writeNewFile } from '../../../text/new-file.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
 
@@ -42,7 +43,7 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
   process.once('exit', remove);
   try {
     folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
-    const path = join(folder, document.name.replaceAll(/[^\w.-]/g, '_'));
+    const path = join(folder, safeFileName(document.name));
     await writeFile(path, document.text, { mode: 0o600 });
     // By a shell, as the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
@@ -52,9 +53,6 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
     remove();
   }
 }
-
-/** Characters written at a time. */
-const batchLength = 256 * 1024;
 
 /** Rows that can be exported, as the table shows them. */
 export interface Exportable<Row> {
@@ -67,36 +65,24 @@ export interface Exportable<Row> {
 }
 
 /**
- * Writes rows to a new file in the folder that the program was started in, some at a time: keys are heard meanwhile. Gives
- * how many and its whole path, in words. Where it fails, there is no file.
+ * Writes rows to a new file in the folder that the program was started in. Gives how many and its whole path, in words.
+ *
+ * @throws NewFileError
  */
 export async function exportToFile<Row>(
   { kind, id = '', rows, columns }: Exportable<Row>,
   format: ExportFormat,
 ): Promise<string> {
-  const path = resolve(exportFileName(kind, id, format, new Date()));
-  const file = await open(path, 'wx', 0o600);
-  try {
-    let batch = '';
-    for (const part of exportParts(format, rows, columns)) {
-      batch += part;
-      if (batch.length < batchLength) continue;
-      await file.write(batch);
-      batch = '';
-    }
-    await file.write(batch);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  return `${rowCount(rows.length)} to ${path}`;
+  const name = exportFileName(kind, id, format, new Date());
+  return `${rowCount(rows.length)} to ${await writeNewFile(name, exportParts(format, rows, columns))}`;
 }
 
-/** Never writes over a file that is there. */
-export function saveFile({ name, text }: Document): string {
-  const path = resolve(name);
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-  return path;
+/**
+ * Saves a document to a new file in the folder that the program was started in, wherever its name would lead. Gives its
+ * whole path.
+ *
+ * @throws NewFileError
+ */
+export function saveFile({ name, text }: Document): Promise<string> {
+  return writeNewFile(safeFileName(name), [text]);
 }

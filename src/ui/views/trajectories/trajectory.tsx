@@ -6,6 +6,7 @@ import { layOut, type OpenFolds, searchedLines, transcriptText } from '../../../
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { trajectoryFacts } from '../../../resources/trajectories.ts';
+import { exportFileName } from '../../../text/export.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
@@ -145,7 +146,12 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
     ...useRecordBindings({
       record: data && { id, json: data },
-      document: data && (() => ({ name: `${id}.txt`, text: transcriptText(data, outsideWidth) })),
+      document:
+        data &&
+        (() => ({
+          name: exportFileName('trajectory', id, 'text', new Date()),
+          text: transcriptText(data, outsideWidth),
+        })),
       title: id,
       refresh: live.refresh,
       actions: actions(data ? [data] : []),

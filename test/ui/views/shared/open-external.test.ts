@@ -1,6 +1,8 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TerminalPort } from '../../../../src/ui/app/terminal-port.ts';
-import { openInPager } from '../../../../src/ui/views/shared/open-external.ts';
+import { openInPager, saveFile } from '../../../../src/ui/views/shared/open-external.ts';
 
 describe('the pager', () => {
   it('is less by default, and none where PAGER is empty', async () => {
@@ -19,3 +21,17 @@ describe('the pager', () => {
     expect(commands).toEqual(['less "$1"', 'more -s "$1"']);
   });
 });
+
+it.each(['../escaped-by-a-name.txt', '/tmp/escaped-by-a-name.txt'])(
+  '%s is saved in the folder of the program',
+  async name => {
+    const path = await saveFile({ name, text: 'what it says' });
+    try {
+      expect(dirname(path)).toBe(process.cwd());
+      expect(basename(path)).toMatch(/escaped-by-a-name\.txt$/);
+      expect(readFileSync(path, 'utf8')).toBe('what it says');
+    } finally {
+      rmSync(path, { force: true });
+    }
+  },
+);

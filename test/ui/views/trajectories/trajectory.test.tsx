@@ -1,4 +1,5 @@
 /** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
+import { readdirSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
@@ -101,4 +102,20 @@ it('offers a reward only while the trajectory takes one', async () => {
   const running = await open({}, { ...trajectory, status: 'running' });
   await running.press('R');
   await running.waitFor('Log a reward');
+});
+
+it('saves in the folder of the program, whatever its id is', async () => {
+  const id = '../../escaped';
+  const stage = openViewOnStage(TrajectoryView, {
+    service: async () => fakeService({ getTrajectory: () => ({ ...trajectory, trajectory_id: id }) }),
+    place: { view: 'record', resource: 'trajectories', id },
+  });
+  await stage.waitFor('Step 0');
+  await stage.press('x');
+  await stage.waitFor('Plain text');
+  await stage.press('enter');
+  await stage.waitFor('Saved ');
+  const names = readdirSync('.').filter(name => name.startsWith('benchtop-trajectory-'));
+  for (const name of names) rmSync(name);
+  expect(names).toHaveLength(1);
 });

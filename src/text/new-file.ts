@@ -1,0 +1,76 @@
+/** Files that are made for the user: under a name that leads nowhere else, never over what is there, and whole or not at all. */
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { errorCode } from './errors.ts';
+
+/** Characters; below the limit of every file system. */
+export const longestFileName = 120;
+
+/** Without dots and hyphens at its ends, so that `../x` leaves no trace of a path. */
+export function nameSafe(text: string): string {
+  return text
+    .slice(0, longestFileName)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+|[.-]+$/g, '');
+}
+
+/**
+ * A file name of any text, e.g. of an id that came over the wire and its extension: only `A-Z a-z 0-9 . _ -`, no folder, at
+ * most 120 characters. A long one loses the end of what is before the extension.
+ */
+export function safeFileName(name: string): string {
+  const extension = nameSafe(extname(name));
+  const tail = extension === '' ? '' : `.${extension}`;
+  const head = nameSafe(name.slice(0, name.length - extname(name).length)) || 'benchtop';
+  return `${head.slice(0, longestFileName - tail.length)}${tail}`;
+}
+
+/** A new file that could not be written; there is none, or the one that was there before. */
+export class NewFileError extends Error {
+  override readonly name = 'NewFileError';
+}
+
+/** Characters written at a time. */
+const batchLength = 256 * 1024;
+
+type Parts = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
+
+async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
+  let batch = '';
+  for await (const part of parts) {
+    if (typeof part === 'string') batch += part;
+    if (batch.length >= batchLength || (typeof part !== 'string' && batch !== '')) {
+      yield batch;
+      batch = '';
+    }
+    if (typeof part !== 'string') yield part;
+  }
+  if (batch !== '') yield batch;
+}
+
+/**
+ * Writes a file that is not there yet, for this user only (0600): the whole of it, or none. Keys are heard meanwhile. Gives
+ * its whole path.
+ *
+ * @throws NewFileError where it is there already or cannot be written, and whatever the parts throw
+ */
+export async function writeNewFile(name: string, parts: Parts): Promise<string> {
+  const path = resolve(name);
+  const failed = (error: unknown): never => {
+    const code = errorCode(error) ?? 'no reason given';
+    throw new NewFileError(
+      code === 'EEXIST' ? `${path} exists already` : `${path} cannot be written: the system says ${code}`,
+      { cause: error },
+    );
+  };
+  const file: FileHandle = await open(path, 'wx', 0o600).catch(failed);
+  try {
+    for await (const batch of batched(parts)) await file.writeFile(batch).catch(failed);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return path;
+}

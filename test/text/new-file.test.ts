@@ -1,0 +1,62 @@
+/** Files for the user: their names, and what is on disk when writing them fails. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { NewFileError, safeFileName, writeNewFile } from '../../src/text/new-file.ts';
+
+function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-new-file-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+it.each([
+  ['trj_1.txt', 'trj_1.txt'],
+  ['../escaped.txt', 'escaped.txt'],
+  ['/etc/cron.d/job.json', 'etc-cron.d-job.json'],
+  ['..\\..\\windows.txt', 'windows.txt'],
+  ['..', 'benchtop'],
+  ['', 'benchtop'],
+  ['a.txt/../../b', 'a.txt-..-..-b'],
+  ['\u001b[31mred\u202e.txt', '31mred.txt'],
+  ['.bashrc', 'bashrc'],
+])('the name %j becomes %j', (name, safe) => {
+  expect(safeFileName(name)).toBe(safe);
+});
+
+it('a long name keeps its extension', () => {
+  const name = safeFileName(`${'x'.repeat(500)}.json`);
+  expect([name.length, name.endsWith('x.json')]).toEqual([120, true]);
+});
+
+it('a new file holds its parts in their order, text and bytes, for its user only', async () => {
+  const path = join(testFolder(), 'new.txt');
+  const long = 'line\n'.repeat(100_000);
+  expect(await writeNewFile(path, ['one ', Buffer.from('two '), 'three ', long, 'end'])).toBe(path);
+  expect(readFileSync(path, 'utf8')).toBe(`one two three ${long}end`);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+it('a file that is there stays as it is', async () => {
+  const path = join(testFolder(), 'mine.txt');
+  writeFileSync(path, 'mine');
+  await expect(writeNewFile(path, ['other'])).rejects.toThrow(new NewFileError(`${path} exists already`));
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+});
+
+it('half a file is no file', async () => {
+  const folder = testFolder();
+  async function* parts(): AsyncGenerator<string> {
+    yield 'x'.repeat(1024 * 1024);
+    throw new Error('the second page failed');
+  }
+  await expect(writeNewFile(join(folder, 'half.jsonl'), parts())).rejects.toThrow('the second page failed');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('a folder that is not there is named, with the reason', async () => {
+  const path = join(testFolder(), 'nowhere', 'new.txt');
+  await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written: the system says ENOENT`);
+  expect(existsSync(path)).toBe(false);
+});
