@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
-import { endpoints, type Operation } from '../../contract/endpoints.ts';
+import { endpoints } from '../../contract/endpoints.ts';
 import { sqliteCode } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
@@ -14,7 +14,14 @@ import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
 import { parseJson, readText } from './body.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
-import type { Area, Handler, Handlers, Route, ServiceContext } from './handlers.ts';
+import {
+  type Area,
+  foreignOperations,
+  type Handler,
+  type Handlers,
+  type Route,
+  type ServiceContext,
+} from './handlers.ts';
 import { answerChat } from './inference.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { readBody } from './requests.ts';
@@ -56,21 +63,10 @@ function byGenerality(left: Route, right: Route): number {
   return count(left.path) - count(right.path);
 }
 
-/** What only other services have. */
-const foreign: ReadonlySet<string> = new Set<Operation>([
-  'deleteBenchmark',
-  'getIngestion',
-  'listTrajectoryEvents',
-  'listTrajectorySteps',
-  'listTrajectoryArtifacts',
-  'listModelSlugs',
-  'listAgents',
-]);
-
 /** Every operation at its path, and at that of the newest generation where it has moved. */
 const routes: readonly Route[] = [
   ...Object.values<Endpoint>(endpoints)
-    .filter(({ operation }) => !foreign.has(operation))
+    .filter(({ operation }) => !foreignOperations.has(operation))
     .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 

@@ -56,3 +56,14 @@ export interface Area {
   /** The forms of its tables, each a step from the one before. A step that has been released is never changed. */
   readonly migrations?: readonly string[];
 }
+
+/** What only other services have. */
+export const foreignOperations: ReadonlySet<string> = new Set<Operation>([
+  'deleteBenchmark',
+  'getIngestion',
+  'listTrajectoryEvents',
+  'listTrajectorySteps',
+  'listTrajectoryArtifacts',
+  'listModelSlugs',
+  'listAgents',
+]);
