@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';
 import { eventually } from '../eventually.ts';
-import { freshHome, openSession, programLine, prompt, type Session } from './session.ts';
+import { callerOf } from '../populate.ts';
+import { freshHome, openInShell, openSession, prompt, type Session } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 let pager: string;
@@ -28,33 +29,19 @@ async function opened(env: Record<string, string> = {}, options = {}): Promise<S
 
 async function train(options: object): Promise<void> {
   const service = await findService(join(home.home, '.local/share/benchtop'));
-  const call = async (path: string, body?: object) => {
-    const answer = await fetch(`${service?.baseUrl}/api/v1/${path}`, {
-      headers: { 'X-API-Key': service?.apiKey ?? '' },
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-    });
-    expect(answer.status).toBe(200);
-    return (await answer.json()) as { items: { bench_id: string; label: string }[] };
-  };
-  const { items } = await call('benchmarks');
-  const bench_id = items.find(({ label }) => label === 't-words')?.bench_id;
-  await call('train', { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'forty steps', options });
+  if (!service) throw new Error('the local service does not run');
+  const { call, until } = callerOf(service, 30_000);
+  const { items } = await until('benchmarks', ({ items: all }) => all?.length > 0);
+  const bench_id = items.find(({ label }: { label: string }) => label === 't-words').bench_id;
+  const run = { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'forty steps', options };
+  expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
 }
 
 /** The program that a shell of a session has started. */
 const childOf = (session: Session): number =>
   Number(readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, 'utf8').trim().split(' ').at(-1));
 
-async function inShell(): Promise<Session> {
-  const session = openSession({ ...home.env, PAGER: pager }, { inShell: true });
-  await session.waitFor(prompt);
-  session.type(`${programLine}\r`);
-  await session.waitFor('▸ t-words');
-  return session;
-}
-
-/** The shell asks for pastes by itself. */
-const ofTheProgram = (session: Session): string[] => session.leftOn().filter(mode => mode !== 'bracketed paste');
+const inShell = (): Promise<Session> => openInShell({ ...home.env, PAGER: pager });
 
 describe('a pager', () => {
   it('has the terminal until it ends, and the screen comes back as it was', async () => {
@@ -144,7 +131,7 @@ describe('a pager', () => {
     await session.waitFor('▸ t-words');
     session.press('q');
     await session.waitFor(prompt);
-    expect(ofTheProgram(session)).toEqual([]);
+    expect(session.leftOn()).toEqual([]);
     session.type('exit\r');
     await session.ended;
   });
@@ -155,14 +142,14 @@ describe('the shell', () => {
     const session = await inShell();
     session.type('\u001a\u001a\u001a');
     await session.waitFor('Stopped');
-    expect(ofTheProgram(session)).toEqual([]);
+    expect(session.leftOn()).toEqual([]);
     session.type('fg\r');
     await session.waitFor('▸ t-words');
     session.press('j');
     await session.waitFor('▸ letter-words');
     session.press('q');
     await session.waitFor(prompt);
-    expect(ofTheProgram(session)).toEqual([]);
+    expect(session.leftOn()).toEqual([]);
     session.type('exit\r');
     await session.ended;
   });
@@ -174,7 +161,7 @@ describe('the shell', () => {
       process.kill(childOf(session), signal);
       await session.waitFor('Stopped');
       // What cannot be heard cannot be answered: the shell resets the terminal's own mode, the rest stays.
-      if (signal === 'SIGTSTP') expect(ofTheProgram(session)).toEqual([]);
+      if (signal === 'SIGTSTP') expect(session.leftOn()).toEqual([]);
       // The shell may have taken an answer to the stopped program for keys: ctrl-u takes those back.
       session.type('\u0015echo it is $((6 * 7))\r');
       await session.waitFor('it is 42');
@@ -184,7 +171,7 @@ describe('the shell', () => {
       await session.waitFor('▸ letter-words');
       session.press('q');
       await session.waitFor(prompt);
-      expect(ofTheProgram(session)).toEqual([]);
+      expect(session.leftOn()).toEqual([]);
       session.type('exit\r');
       await session.ended;
     },

@@ -180,3 +180,12 @@ export function openSession(
     mainScreen: () => lines(terminal.buffer.normal),
   };
 }
+
+/** A shell in whose terminal the program has been started. `leftOn` leaves out pastes, which the shell asks for by itself. */
+export async function openInShell(env: Record<string, string>): Promise<Session> {
+  const session = openSession(env, { inShell: true });
+  await session.waitFor(prompt);
+  session.type(`${programLine}\r`);
+  await session.waitFor('▸ t-words');
+  return { ...session, leftOn: () => session.leftOn().filter(mode => mode !== 'bracketed paste') };
+}

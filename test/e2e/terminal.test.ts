@@ -1,6 +1,6 @@
 /** How the program leaves the terminal, in every way there is to leave it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshHome, openSession, programLine, prompt, run } from './session.ts';
+import { freshHome, openInShell, openSession, prompt, run } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 beforeAll(() => {
@@ -57,15 +57,10 @@ describe('the terminal', () => {
   });
 
   it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
-    const session = openSession(home.env, { inShell: true });
-    // The shell asks for pastes by itself.
-    const ofTheProgram = (): string[] => session.leftOn().filter(mode => mode !== 'bracketed paste');
-    await session.waitFor(prompt);
-    session.type(`${programLine}\r`);
-    await session.waitFor('▸ t-words');
+    const session = await openInShell(home.env);
     session.press('ctrl-z');
     await session.waitFor(/Stopped/);
-    expect(ofTheProgram()).toEqual([]);
+    expect(session.leftOn()).toEqual([]);
     expect(session.text()).not.toContain('▸ t-words');
     // The shell has its terminal as it was: what is typed is shown, and runs.
     session.type('echo it is $((6 * 7))\r');
@@ -76,7 +71,7 @@ describe('the terminal', () => {
     await session.waitFor('▸ letter-words');
     session.press('q');
     await session.waitFor(prompt);
-    expect(ofTheProgram()).toEqual([]);
+    expect(session.leftOn()).toEqual([]);
     session.type('exit\r');
     await session.ended;
   });

@@ -2,11 +2,11 @@
  * A real local service in this process, with data in it: runs, training, a deployment, uploads, secrets. Made
  * once; every session begins with a copy of it.
  */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type RunningService, serve } from '../../src/local/daemon/serve.ts';
+import { callerOf, fillWorkFolder, populate } from '../../test/populate.ts';
 import { controls, deceivers } from './texts.ts';
 
 /** A key that is found wherever it should not be. */
@@ -14,7 +14,6 @@ export const apiKey = 'torture-key-7f3a91c2d4e6b805';
 /** The value of a secret, likewise. */
 export const secretValue = 'torture-secret-c0ffee5ca1ab1e';
 
-const model = 'benchtop/tutor-base';
 const limitMs = 120_000;
 
 export interface World {
@@ -26,33 +25,6 @@ export interface World {
   readonly workFolder: () => string;
   readonly remove: () => void;
 }
-
-type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
-
-function callerOf(baseUrl: string): Call {
-  return async (method, path, body) => {
-    const answer = await fetch(`${baseUrl}/api/v1/${path}`, {
-      method,
-      headers: { 'X-API-Key': apiKey },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
-  };
-}
-
-async function until(call: Call, path: string, wanted: (body: Record<string, unknown>) => boolean) {
-  const deadline = Date.now() + limitMs;
-  for (;;) {
-    const body = await call('GET', path);
-    if (wanted(body)) return body;
-    if (Date.now() > deadline) throw new Error(`${path} still says ${JSON.stringify(body)}`);
-    await wait(20);
-  }
-}
-
-const itemsOf = (body: unknown): Record<string, unknown>[] =>
-  (Array.isArray(body) ? body : (body as { items: Record<string, unknown>[] }).items) as Record<string, unknown>[];
 
 /** What the model was asked and what came back, with everything in it that a screen must not obey. */
 const transcripts = [...controls, ...deceivers].map((text, index) => ({
@@ -71,57 +43,15 @@ const transcripts = [...controls, ...deceivers].map((text, index) => ({
   ],
 }));
 
-async function populate(baseUrl: string): Promise<void> {
-  const call = callerOf(baseUrl);
-  const benchmarks = itemsOf(await call('GET', 'benchmarks'));
-  const benchId = String(benchmarks.find(({ label }) => label === 't-words')?.['bench_id']);
-  await until(call, `benchmarks/${benchId}/readiness`, ({ ready }) => ready === true);
-  for (const name of ['baseline', 'second look', controls[0], deceivers[0]]) {
-    const run = await call('POST', `eval/${benchId}/start`, { display_name: name, model_slug: model });
-    await until(call, `eval/${String(run['eval_run_id'])}`, ({ status }) => status === 'completed');
-  }
-  const training = await call('POST', 'train', {
-    bench_id: benchId,
-    base_model_slug: model,
-    display_name: 'first training',
-    options: { num_steps: 6, train_batch_size: 4, samples_per_instance: 4, held_out_every: 3 },
-  });
-  const trainingId = String(training['training_run_id']);
-  await until(call, `train/${trainingId}`, ({ status }) => status === 'succeeded');
-  const checkpoint = itemsOf(await call('GET', `train/${trainingId}/checkpoints`)).at(-1);
-  const deployment = await call('POST', 'deploy', {
-    checkpoint_id: checkpoint?.['checkpoint_id'],
-    model_slug: 'talker',
-    role: 'production',
-  });
-  await until(call, `deploy/${String(deployment['deployment_id'])}`, ({ status }) => status === 'DEPLOYED');
-  await call('POST', 'secrets', { name: 'EXISTING', value: secretValue, description: 'made before' });
-  await call('POST', 'trajectories/upload', { dataset: 'uploaded', trajectories: transcripts });
-}
-
-function fillWorkFolder(folder: string): void {
-  const lines = [1, 2].map(n => JSON.stringify({ messages: [{ role: 'user', content: `line ${n}` }] }));
-  writeFileSync(join(folder, 'three.jsonl'), `${lines.join('\n')}\n{"broken": true}\n`);
-  mkdirSync(join(folder, 'bench', 'data'), { recursive: true });
-  writeFileSync(join(folder, 'bench', 'data', 'a.txt'), 'hello');
-  const task = (name: string, split: string) => ({
-    name,
-    split,
-    input_messages: [{ role: 'user', content: 'say yes' }],
-    run_command: 'x',
-    grader: { kind: 'exact', expected: 'yes' },
-    files: ['data/a.txt'],
-    environment: [{ name: 'KEY', secret_name: 'MISSING_KEY' }],
-  });
-  const manifest = { name: 'from-a-folder', tasks: [task('one', 'test'), task('two', 'train')] };
-  writeFileSync(join(folder, 'bench', 'manifest.json'), JSON.stringify(manifest));
-}
-
 export async function makeWorld(): Promise<World> {
   const root = mkdtempSync(join(tmpdir(), 'benchtop-torture-'));
   const template = join(root, 'template');
   const first = await serve({ dataFolder: template, apiKey });
-  await populate(first.baseUrl);
+  await populate(callerOf({ baseUrl: first.baseUrl, apiKey }, limitMs), {
+    runs: ['baseline', 'second look', ...[controls[0], deceivers[0]].filter(name => name !== undefined)],
+    secretValue,
+    trajectories: transcripts,
+  });
   await first.stop();
   let made = 0;
   const folderFor = (what: string): string => {
@@ -146,7 +76,6 @@ export async function makeWorld(): Promise<World> {
     },
     workFolder: () => {
       const folder = folderFor('work');
-      mkdirSync(folder);
       fillWorkFolder(folder);
       return folder;
     },

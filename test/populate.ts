@@ -1,0 +1,103 @@
+/** Data of every kind, all of it really made by a local service, and a folder with what can be uploaded to it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface Caller {
+  /** Calls the service as a script would; gives the body, also that of a refusal. */
+  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  readonly call: (method: string, path: string, body?: unknown) => Promise<any>;
+  /** Asks until the answer satisfies. */
+  // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+  readonly until: (path: string, satisfied: (body: any) => boolean) => Promise<any>;
+}
+
+/** @param deadlineMs for what is waited for */
+export function callerOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, deadlineMs: number): Caller {
+  const call: Caller['call'] = async (method, path, body) => {
+    const answer = await fetch(`${baseUrl}/api/v1/${path}`, {
+      method,
+      headers: { 'X-API-Key': apiKey },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return answer.json();
+  };
+  const until: Caller['until'] = async (path, satisfied) => {
+    const deadline = Date.now() + deadlineMs;
+    for (;;) {
+      const body = await call('GET', path);
+      if (satisfied(body)) return body;
+      if (Date.now() > deadline) throw new Error(`${path} still says ${JSON.stringify(body)}`);
+      await wait(10);
+    }
+  };
+  return { call, until };
+}
+
+const model = 'benchtop/tutor-base';
+
+export interface PopulateOptions {
+  /** Names of the evaluation runs. */
+  readonly runs: readonly string[];
+  readonly secretValue: string;
+  readonly trajectories: readonly object[];
+}
+
+/** Ids of what was made. */
+export interface Populated {
+  readonly benchId: string;
+  readonly trainingId: string;
+  readonly checkpointId: string;
+  readonly deploymentId: string;
+  /** Of the first of the trajectories. */
+  readonly trajectoryId: string;
+}
+
+/** Evaluates, trains, deploys, keeps a secret and uploads trajectories. */
+export async function populate({ call, until }: Caller, options: PopulateOptions): Promise<Populated> {
+  const { items } = await until('benchmarks', ({ items: all }) => all?.length > 0);
+  const benchId: string = items.find(({ label }: { label: string }) => label === 't-words').bench_id;
+  await until(`benchmarks/${benchId}/readiness`, ({ ready }) => ready);
+  for (const display_name of options.runs) {
+    const { eval_run_id } = await call('POST', `eval/${benchId}/start`, { display_name, model_slug: model });
+    await until(`eval/${eval_run_id}`, ({ status }) => status === 'completed');
+  }
+  const { training_run_id: trainingId } = await call('POST', 'train', {
+    bench_id: benchId,
+    base_model_slug: model,
+    display_name: 'first training',
+    options: { num_steps: 6, train_batch_size: 4, samples_per_instance: 4, held_out_every: 3 },
+  });
+  await until(`train/${trainingId}`, ({ status }) => status === 'succeeded');
+  const checkpoints = await call('GET', `train/${trainingId}/checkpoints`);
+  const checkpointId: string = (checkpoints.items ?? checkpoints).at(-1).checkpoint_id;
+  const deployment = { checkpoint_id: checkpointId, model_slug: 'talker', role: 'production' };
+  const { deployment_id: deploymentId } = await call('POST', 'deploy', deployment);
+  await until(`deploy/${deploymentId}`, ({ status }) => status === 'DEPLOYED');
+  await call('POST', 'secrets', { name: 'EXISTING', value: options.secretValue, description: 'made before' });
+  const uploaded = await call('POST', 'trajectories/upload', {
+    dataset: 'uploaded',
+    trajectories: options.trajectories,
+  });
+  const trajectoryId: string = uploaded.trajectories[0].trajectory_id;
+  return { benchId, trainingId, checkpointId, deploymentId, trajectoryId };
+}
+
+/** A benchmark and trajectories to upload: `bench/`, and `three.jsonl`, of which one line is wrong. */
+export function fillWorkFolder(folder: string): void {
+  const lines = [1, 2].map(n => JSON.stringify({ messages: [{ role: 'user', content: `line ${n}` }] }));
+  mkdirSync(join(folder, 'bench', 'data'), { recursive: true });
+  writeFileSync(join(folder, 'three.jsonl'), `${lines.join('\n')}\n{"broken": true}\n`);
+  writeFileSync(join(folder, 'bench', 'data', 'a.txt'), 'hello');
+  const task = (name: string, split: string) => ({
+    name,
+    split,
+    input_messages: [{ role: 'user', content: 'say yes' }],
+    run_command: 'x',
+    grader: { kind: 'exact', expected: 'yes' },
+    files: ['data/a.txt'],
+    environment: [{ name: 'KEY', secret_name: 'MISSING_KEY' }],
+  });
+  const manifest = { name: 'from-a-folder', tasks: [task('one', 'test'), task('two', 'train')] };
+  writeFileSync(join(folder, 'bench', 'manifest.json'), JSON.stringify(manifest));
+}
