@@ -61,8 +61,8 @@ export function openTerminal(options: TerminalOptions): Terminal {
     const text = tail + data;
     tail = text.slice(-overlap);
     for (const secret of options.secrets) if (text.includes(secret)) options.onUnmeant('a credential');
-    // While the terminal is lent or given back, the kernel itself echoes what is typed, and rubs it out so.
-    reader.take(data.replaceAll('\b \b', ''));
+    // While the terminal is lent or given back, the kernel itself echoes what is typed, a tab as it is, and rubs it out so.
+    reader.take(data.replaceAll('\b \b', '').replace(/^\t+(?=\u001b|$)/, ''));
     terminal.write(data);
   });
   terminal.onData(reply => {
