@@ -1,4 +1,5 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
+import { type Endpoint, rowFields } from '../contract/common.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
@@ -7,11 +8,12 @@ import { resourceNamed } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import type { Scope, ScopeName } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
+import { own } from '../text/own.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { filtered, type ListFormat, rowsText } from './output.ts';
+import { filtered, type ListFormat, lineText, rowsText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -45,11 +47,29 @@ function columnNamed(resource: Resource, name: string): Column<object> {
   throw noColumn(resource, name);
 }
 
-/** @throws CommandError where a column was named that no row has as a field */
-function checkFields(resource: Resource, named: readonly Column<object>[], rows: readonly object[]): void {
-  const wrong = named.find(
-    ({ id }) => !resource.columns.some(column => column.id === id) && !rows.some(row => Object.hasOwn(row, id)),
-  );
+/** The fields that the contract gives the rows of a resource, as the operation that lists them answers. */
+async function contractFields(resource: Resource, { service, memory, signal }: CommandContext): Promise<Set<string>> {
+  const { endpoints } = await import('../contract/endpoints.ts');
+  // Narrowed to something, every list asks for its rows at once.
+  const scope = Object.fromEntries((resource.scopes ?? []).map(name => [name, 'any']));
+  const source = resource.list(scope);
+  const [request] = service.describe(noting => source.readPage({ service: noting, query: {}, signal, memory }));
+  const endpoint = request && own<Endpoint>(endpoints, request.operation);
+  return new Set(endpoint ? rowFields(endpoint.response) : []);
+}
+
+/** @throws CommandError where a column was named that is neither a field of the contract nor one that a row has */
+async function checkFields(
+  resource: Resource,
+  named: readonly Column<object>[],
+  rows: readonly object[],
+  context: CommandContext,
+): Promise<void> {
+  const isColumn = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
+  const unknown = named.filter(column => !isColumn(column) && !rows.some(row => Object.hasOwn(row, column.id)));
+  if (unknown.length === 0) return;
+  const fields = await contractFields(resource, context);
+  const wrong = unknown.find(({ id }) => !fields.has(id));
   if (wrong) throw noColumn(resource, wrong.id);
 }
 
@@ -149,15 +169,18 @@ export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promis
     if (rows.length === 0 && flags.status !== undefined && statusMeaning(flags.status) === 'unknown') {
       throw new CommandError(`There is no status ${flags.status}.`, exitCodes.notFound);
     }
-    checkFields(resource, [...columns, ...(sort ? [sort] : [])], rows);
+    const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
+    await checkFields(
+      resource,
+      [...columns, sort, field].filter(column => column !== undefined),
+      rows,
+      context,
+    );
     const ordered = sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows;
     const shown = ordered.slice(0, limit);
-    const line = (value: unknown): string => `${safeJson(asText(value ?? '')).slice(1, -1)}\n`;
-    if (flags.ids) await io.print(shown.map(row => line(source.id(row))).join(''));
-    else if (flags.field !== undefined) {
-      const field = flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
-      if (field) checkFields(resource, [field], shown);
-      await io.print(shown.map(row => line(field ? (field.exported ?? field.value)(row) : source.id(row))).join(''));
+    if (flags.ids || flags.field !== undefined) {
+      const value = field ? (field.exported ?? field.value) : source.id;
+      await io.print(shown.map(row => `${lineText(value(row))}\n`).join(''));
     } else if (flags.jq !== undefined) await io.print(await filtered(shown, flags.jq, io));
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
     for (const note of notes) io.note(note);

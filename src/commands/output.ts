@@ -28,6 +28,12 @@ function hasColours({ environment, columns }: Pick<CommandIo, 'environment' | 'c
   return wantsColour(environment) ?? columns !== undefined;
 }
 
+/** A value on one line: a text as it is but for its line breaks, nothing for what is missing, JSON for the rest. */
+export function lineText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return sanitiseLine(typeof value === 'object' ? safeJson(value) : String(value));
+}
+
 /**
  * Rows as a table with a header. On a terminal every line fits: what has no room is cut, and columns that find none are
  * left out. Elsewhere nothing is cut: cells are separated by tabs, with times as the service sent them.
@@ -40,11 +46,8 @@ export function tableText<Row>(
   const paint = hasColours(io) ? coloured : (text: string) => text;
   if (io.columns === undefined) {
     const cell = (column: Column<Row>, row: Row): string => {
-      const value = (column.exported ?? column.value)(row);
-      const text =
-        value === undefined || value === null ? '' : typeof value === 'object' ? safeJson(value) : String(value);
-      const safe = sanitiseLine(text);
-      return column.status ? paint(safe, text) : safe;
+      const text = lineText((column.exported ?? column.value)(row));
+      return column.status ? paint(text, text) : text;
     };
     const lines = [columns.map(({ title }) => title), ...rows.map(row => columns.map(column => cell(column, row)))];
     return lines.map(texts => `${texts.join('\t')}\n`).join('');

@@ -125,6 +125,8 @@ export interface Page<Item> {
   dropped: number;
 }
 
+const rowSchemas = new WeakMap<object, z.ZodMiniType>();
+
 /** Reads the paginated envelope, or the bare array that some deployments send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
   const envelope = z.looseObject({
@@ -132,7 +134,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
     has_more: flag,
     next_cursor: text,
   });
-  return z.pipe(
+  const read = z.pipe(
     z.union([envelope, z.array(z.unknown())]),
     z.transform((body): Page<z.output<Schema>> => {
       const rows = Array.isArray(body) ? body : body.items;
@@ -145,6 +147,37 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       return { items, has_more, next_cursor, dropped: rows.length - items.length };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
+  rowSchemas.set(read, item);
+  return read;
+}
+
+/** The names of the fields that the contract gives the rows of an answer. Others may come as well. */
+export function rowFields(response: z.ZodMiniType): readonly string[] {
+  const row = rowSchemaIn(response);
+  return row ? shapesIn(row).flatMap(shape => Object.keys(shape)) : [];
+}
+
+function rowSchemaIn(schema: z.ZodMiniType): z.ZodMiniType | undefined {
+  const inner = (): readonly z.ZodMiniType[] => [
+    ...partsOf(schema),
+    ...shapesIn(schema).flatMap(shape => Object.values(shape)),
+  ];
+  return (
+    rowSchemas.get(schema) ??
+    inner()
+      .map(rowSchemaIn)
+      .find(found => found !== undefined)
+  );
+}
+
+/** The two ends of a pipe. */
+function partsOf(schema: z.ZodMiniType): readonly z.ZodMiniType[] {
+  return schema instanceof z.ZodMiniPipe ? ([schema.def.in, schema.def.out] as z.ZodMiniType[]) : [];
+}
+
+function shapesIn(schema: z.ZodMiniType): readonly Readonly<Record<string, z.ZodMiniType>>[] {
+  const isObject = schema instanceof z.ZodMiniObject;
+  return isObject ? [schema.shape as Record<string, z.ZodMiniType>] : partsOf(schema).flatMap(shapesIn);
 }
 
 /**

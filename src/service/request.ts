@@ -72,6 +72,8 @@ export function prepareRequest(
 
 /** A request as it would be sent, for a person to look at: without credentials, and without the values of secrets. */
 export interface RequestPreview {
+  /** Its name in the contract. */
+  readonly operation: string;
   readonly method: Method;
   /** Path with the query; what is not known yet of it is left as `{name}`. */
   readonly path: string;
@@ -103,6 +105,7 @@ export function describeRequest(
   const isOptional = endpoint.body?.safeParse(undefined).success === true;
   const body = endpoint.body && (read(endpoint.body, input.body) ?? (isOptional ? undefined : {}));
   return {
+    operation,
     method,
     path: `${base?.pathname.replace(/\/$/, '') ?? ''}${path}${query.size > 0 ? `?${query}` : ''}`,
     body: body && assumptions.body(endpoint, withoutSensitive(endpoint, body), input.params),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -64,6 +65,39 @@ describe('fields', () => {
       expect(await cli('list', ['runs', flag, 'display_nam'])).toMatchObject({ code: exitCodes.usage, out: '' });
     }
   });
+});
+
+describe('a field that the contract has', () => {
+  it.each([
+    ['runs', 'eval_run_id'],
+    ['runs --status failed', 'failure'],
+    ['training', 'training_run_id'],
+    ['deployments', 'model_slug'],
+    ['deployments --status failed', 'playground_endpoint_url'],
+    ['secrets', 'byte_length'],
+    ['images --benchmark t-words', 'failure_message'],
+  ])('may be asked of no rows: list %s --field %s', async (line, name) => {
+    for (const flags of [
+      ['--field', name],
+      ['--columns', name],
+      ['--sort', name, '--ids'],
+    ]) {
+      const { code, notes } = await cli('list', [...line.split(' '), '--filter', 'nothing has this', ...flags]);
+      expect({ code, notes }).toEqual({ code: 0, notes: expect.stringMatching(/^There are no \w+/) });
+      const wrong = flags.map(flag => (flag === name ? `${name}s` : flag));
+      expect((await cli('list', [...line.split(' '), ...wrong])).code).toBe(exitCodes.usage);
+    }
+  });
+});
+
+it('list --field prints a text as it is, and a value as JSON', async () => {
+  const said = 'say "hi" \\ twice';
+  const row = { secret_id: 's1', name: 'A', description: said, tags: { of: ['a "b"'] } };
+  const { url } = await hostileServer(json({ items: [row, { secret_id: 's2', name: 'B' }], has_more: false }));
+  const list = async (field: string) =>
+    (await cliOn({ baseUrl: url, apiKey: 'key' })('list', ['secrets', '--field', field])).out;
+  expect(await list('description')).toBe(`${said}\n\n`);
+  expect(await list('tags')).toBe('{"of":["a \\"b\\""]}\n\n');
 });
 
 describe('flags that do not go together', () => {

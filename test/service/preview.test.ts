@@ -38,15 +38,21 @@ describe('the preview of a call', () => {
   it('shows no value of a secret', () => {
     const { service } = serviceAt('https://service.example');
     const preview = service.preview('createSecret', { body: { name: 'TOKEN', value: 'hunter2' } });
-    expect(preview).toEqual({ method: 'POST', path: '/api/v1/secrets', body: { name: 'TOKEN', value: '••••' } });
+    expect(preview).toEqual({
+      operation: 'createSecret',
+      method: 'POST',
+      path: '/api/v1/secrets',
+      body: { name: 'TOKEN', value: '••••' },
+    });
   });
 
   it('shows input that is not complete as far as it goes', () => {
     const assumptions = new Assumptions({ 'startEval.model_slug': 'base_model_slug' });
     const show = (input: object) => describeRequest(endpoints.startEval as Endpoint, input, assumptions);
-    expect(show({})).toEqual({ method: 'POST', path: '/api/v1/eval/{bench_id}/start', body: {} });
+    const start = { operation: 'startEval', method: 'POST' };
+    expect(show({})).toEqual({ ...start, path: '/api/v1/eval/{bench_id}/start', body: {} });
     expect(show({ params: { bench_id: '' }, body: { display_name: '', model_slug: 'm' } })).toEqual({
-      method: 'POST',
+      ...start,
       path: '/api/v1/eval/{bench_id}/start',
       body: { display_name: '', base_model_slug: 'm' },
     });
@@ -55,7 +61,7 @@ describe('the preview of a call', () => {
   it('exists for every operation', () => {
     const { service } = serviceAt('https://service.example');
     for (const [operation, { method, path }] of Object.entries(endpoints)) {
-      expect(service.preview(operation as Operation, {})).toMatchObject({ method, path });
+      expect(service.preview(operation as Operation, {})).toMatchObject({ operation, method, path });
     }
   });
 });
