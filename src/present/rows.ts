@@ -1,6 +1,6 @@
 /** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
 import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
 import { isSameSort, type Sort, sortOrder } from './sort.ts';
 
@@ -84,8 +84,9 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   const searched = columns.filter(column => column.filtered !== false);
   const texts = new SearchedTexts<Row>(row => {
     let joined = '';
-    for (const column of searched) joined += `${searchedText(column, row)} `;
-    return sanitiseLine(joined);
+    // A cell a line, so that an expression finds the ends of each.
+    for (const column of searched) joined += `${searchedText(column, row)}\n`;
+    return sanitise(joined, { multiline: true });
   });
 
   let lastRows: readonly Row[] | undefined;
@@ -132,10 +133,11 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   return Object.assign(arrange, { prepare });
 }
 
-/** What a filter searches of a cell: its text, but not a number in words (an age changes while one types). */
+/** What a filter searches of a cell: its text in a line, but not a number in words (an age changes while one types). */
 function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
-  return typeof value === 'number' && column.text ? '' : String(value ?? '');
+  const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
+  return text.includes('\n') ? sanitiseLine(text) : text;
 }
 
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {

@@ -35,7 +35,7 @@ export interface FilteredRows<T> {
 /** Expressions look at no more of a row than this many UTF-16 units. */
 const maximumHaystack = 2_000;
 /** Milliseconds an expression may take: for all rows of a list, and for one text. */
-const listBudget = 50;
+const listBudget = 100;
 const textBudget = 10;
 
 const nothing: readonly Range[] = [];
@@ -88,7 +88,7 @@ export interface FilteredTexts {
 
 /**
  * Which of `count` texts match. All of them share one time budget, so that an expression which backtracks without end
- * costs the user 50 ms and a notice instead of the program.
+ * costs the user 100 ms and a notice instead of the program.
  */
 export function filterTexts(count: number, textOf: (place: number) => string, filter: Filter): FilteredTexts {
   if (filter.kind === 'all') return { kept: undefined };
@@ -116,7 +116,7 @@ function textFilter(needle: string): Filter {
   return { ok: true, kind: 'text', ...searchFor(literal, flags) };
 }
 
-function searchFor(source: string, flags: 'u' | 'iu'): Pick<Filter, 'accepts' | 'matches'> {
+function searchFor(source: string, flags: 'u' | 'iu' | 'mu' | 'imu'): Pick<Filter, 'accepts' | 'matches'> {
   const first = new RegExp(source, flags);
   const all = new RegExp(source, `g${flags}`);
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
@@ -129,7 +129,8 @@ function parseExpression(input: string): Filter | FilterError {
   const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}]*\}|.)/g, ''));
   let search: Pick<Filter, 'accepts' | 'matches'>;
   try {
-    search = searchFor(source, ignoreCase ? 'iu' : 'u');
+    // Where texts have several lines, ^ and $ are the ends of each.
+    search = searchFor(source, ignoreCase ? 'imu' : 'mu');
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*\/[a-z]*: /s, '') : 'it cannot be read';
     return { ok: false, error: `Not a regular expression: ${reason}. For plain text leave out the first slash.` };

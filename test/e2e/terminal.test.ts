@@ -65,8 +65,11 @@ describe('the terminal', () => {
     // The shell has its terminal as it was: what is typed is shown, and runs.
     session.type('echo it is $((6 * 7))\r');
     await session.waitFor('it is 42');
+    // Only the shell hears of this.
+    session.resize(90, 28);
     session.type('fg\r');
     await session.waitFor('▸ t-words');
+    await session.waitFor(/^┌.{88}┐\n(.*\n){26}└─{88}┘$/);
     session.press('j');
     await session.waitFor('▸ letter-words');
     session.press('q');

@@ -88,6 +88,8 @@ describe('createArrange', () => {
     expect(names(rows, { filter: 'run 2' })).toHaveLength(11);
     expect(names(rows, { filter: '/^run 2\\d/' })).toHaveLength(10);
     expect(names(rows, { filter: '!run 2' })).toHaveLength(19);
+    // The ends of each cell, and not of the row.
+    expect(names(rows, { filter: '/run .*2$/' })).toEqual(['run 2', 'run 12', 'run 22']);
     expect(arrange(rows, { ...plain, filter: '/(/' })).toMatchObject({ filter: undefined, notice: expect.any(String) });
   });
 

@@ -111,6 +111,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     process.exit(1);
   };
 
+  /** Reads the size of the terminal and draws all of it: a process that is stopped hears of no change. */
+  const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
+
   /**
    * Takes the terminal from the screen. Gives what brings the screen back, or undefined where the screen does not have the
    * terminal: keys may come while its last answers are waited for.
@@ -128,7 +131,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       output.write(enter() + modes.enter('bracketedPaste'));
       shown = true;
       painter.open();
-      stream.resize(stdout.columns, stdout.rows);
+      measure();
     };
   };
 
@@ -173,7 +176,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       if (performance.now() - continuedAt > typedBeforeMs) void suspend(0);
     },
     quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
-    repaint: () => painter.repaint(),
+    repaint: measure,
     failures,
     ...(options.mouse && {
       mouse: {
@@ -198,7 +201,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     if (!shown) return;
     input.renew();
     output.write(modes.renew());
-    painter.repaint();
+    measure();
   });
   // Written at once they would appear in the middle of the screen.
   process.removeAllListeners('warning');

@@ -50,13 +50,20 @@ export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }
   ];
 }
 
+interface EmptyList {
+  readonly loaded: boolean;
+  readonly filter: string;
+  /** What the filter could not do. */
+  readonly notice?: string | undefined;
+  readonly read: number;
+  readonly hasMore: boolean;
+}
+
 /** What is said in place of the rows. */
-export function emptyListWords(
-  { loaded, filter, read, hasMore }: { loaded: boolean; filter: string; read: number; hasMore: boolean },
-  words: string,
-): string {
+export function emptyListWords({ loaded, filter, notice, read, hasMore }: EmptyList, words: string): string {
   if (!loaded) return 'Asking the service…';
   if (filter === '' || read === 0) return words;
+  if (notice !== undefined) return `${notice} esc clears the filter`;
   const among = hasMore ? ` of the ${grouped(read)} read` : '';
   return `No row${among} matches /${filter}; ${hasMore ? 'G reads the rest, ' : ''}esc clears the filter`;
 }

@@ -263,7 +263,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               total={rows.length}
               hasMore={list.hasMore}
               emptyWords={emptyListWords(
-                { loaded, hasMore: list.hasMore, filter, read },
+                { loaded, hasMore: list.hasMore, filter, notice: table.arranged.notice, read },
                 `${emptyWords}${advise(emptyAdvice)}`,
               )}
               facts={[

@@ -40,7 +40,11 @@ export interface Table<Row> {
   readonly targets: readonly Row[];
   /** How many of the marks are on rows that are not there any more, or not yet. */
   readonly lostMarks: number;
-  /** Filters and sorts rows as the table does. */
+  /**
+   * Filters and sorts rows as the table does.
+   *
+   * @throws Error where the filter takes too long for all of them
+   */
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
@@ -189,7 +193,14 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     current,
     targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
     lostMarks: marks.size - marked.length,
-    arrange: useCallback(given => arrangeAs(given, table).rows, [arrangeAs, table]),
+    arrange: useCallback(
+      given => {
+        const { rows: found, filter, notice } = arrangeAs(given, table);
+        if (filter && notice !== undefined) throw new Error(notice);
+        return found;
+      },
+      [arrangeAs, table],
+    ),
     typing,
     dispatch,
     open: row => onOpen?.(row),
