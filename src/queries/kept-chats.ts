@@ -1,5 +1,5 @@
 /** Conversations on disk: each is kept after every answer, and can be continued later. */
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { messagesOf, type Turn } from './conversation.ts';
 import type { ChatSettings, Talk } from './talk.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -60,13 +60,17 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
   };
 }
 
-/** Keeps a conversation on disk whenever an answer has come or has failed to, also while it is not on screen. */
+/**
+ * Keeps a conversation on disk whenever an answer has come or has failed to, also while it is not on screen. A second model
+ * that is sent away stops, and writes nothing more.
+ */
 export function useKeptChat(
   { id, settings }: Pick<Chat, 'id' | 'settings'>,
   talk: Talk,
   second: Talk | undefined,
 ): void {
   const workbench = useWorkbench();
+  const secondBefore = useRef<Talk>(undefined);
   useEffect(() => {
     const keep = (): void => {
       const { turns, answering } = talk.conversation;
@@ -76,6 +80,13 @@ export function useKeptChat(
     };
     talk.onRest = keep;
     if (second) second.onRest = keep;
+    const gone = secondBefore.current;
+    secondBefore.current = second;
+    if (!gone || gone === second) return;
+    gone.onRest = undefined;
+    const wasAwaited = gone.conversation.answering;
+    gone.clear();
+    if (wasAwaited) keep();
   }, [workbench, id, settings, talk, second]);
 }
 

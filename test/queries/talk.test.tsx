@@ -123,6 +123,47 @@ describe('an answer', () => {
   });
 });
 
+describe('a second model that is sent away while it answers', () => {
+  function Both({ id, talk, second }: { readonly id: string; readonly talk: Talk; readonly second?: Talk }) {
+    useKeptChat({ id, settings }, talk, second);
+    return null;
+  }
+
+  it('stops, and the conversation is kept without it', async () => {
+    const first = talkingService();
+    const other = talkingService();
+    const workbench = new Workbench({ kinds, service: async () => first.service, profile: 'test' });
+    const talk = new Talk(workbench);
+    const second = new Talk({ ...workbench, service: async () => other.service, remembered: workbench.remembered });
+    const shown = (id: string, both: boolean) => (
+      <WorkbenchProvider workbench={workbench}>
+        <Both id={id} talk={talk} {...(both && { second })} />
+      </WorkbenchProvider>
+    );
+    const view = render(shown('c1', true));
+    const kept = () => workbench.remembered.chats().map(({ id, title }) => ({ id, title }));
+    talk.send('the first question', settings);
+    second.send('the first question', settings);
+    first.says('an answer');
+    first.ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(kept()).toEqual([]);
+    view.rerender(shown('c1', false));
+    expect(second.conversation.answering).toBe(false);
+    const asked = [{ id: 'c1', title: 'the first question' }];
+    await eventually(() => expect(kept()).toEqual(asked));
+    talk.clear();
+    view.rerender(shown('c2', false));
+    talk.send('another question', settings);
+    other.says('late');
+    other.ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(true));
+    talk.cancel();
+    await eventually(() => expect(kept()).toHaveLength(2));
+    expect(kept()).toEqual(expect.arrayContaining([...asked, { id: 'c2', title: 'another question' }]));
+  });
+});
+
 describe('a conversation that is opened', () => {
   it('is nothing new: the one before is not written over', async () => {
     const { talk, says, ends, kept } = opened();
