@@ -58,10 +58,9 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
   const path = resolve(name);
   const failed = (error: unknown): never => {
     const code = errorCode(error) ?? 'no reason given';
-    throw new NewFileError(
-      code === 'EEXIST' ? `${path} exists already` : `${path} cannot be written: the system says ${code}`,
-      { cause: error },
-    );
+    throw new NewFileError(code === 'EEXIST' ? `${path} exists already` : `${path} cannot be written (${code})`, {
+      cause: error,
+    });
   };
   const file: FileHandle = await open(path, 'wx', 0o600).catch(failed);
   try {

@@ -199,7 +199,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['run', 'frist'], notFound, /no .*run frist/),
     bad(['models', model], usage, /models have no trajectories/),
     bad(['first', '--output', '%trajectories%'], usage, /exists already: nothing was written/),
-    bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be made \(ENOENT\)/),
+    bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\)/),
     bad([''], usage, /empty/),
   ],
   open: [
