@@ -1,7 +1,12 @@
 /** `benchtop profile …` and `benchtop config …`: the settings file, without an editor. */
 import { type Config, loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
-import { settings as knownSettings, type ProfileSettings, type Settings } from '../config/schema.ts';
+import {
+  settings as knownSettings,
+  type ProfileSettings,
+  profileNameProblem,
+  type Settings,
+} from '../config/schema.ts';
 import { changeSettings, readSettings, settingsPath } from '../config/settings-file.ts';
 import { errorMessage } from '../text/errors.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -103,9 +108,8 @@ export async function addProfile({ args: [name = ''], flags }: Given<'profile ad
   const path = pathIn(io);
   const { url, keyEnv, keyFile, keyCommand } = flags;
   if (url === undefined) throw new CommandError('Specify the address of the service: --url URL.');
-  if (own(readSettings(path).settings.profiles, name)) {
-    throw new CommandError(`There is a profile ${name} already. benchtop profile remove ${name} removes it.`);
-  }
+  const problem = profileNameProblem(name, url);
+  if (problem !== undefined) throw new CommandError(problem);
   const profile: ProfileSettings = {
     baseUrl: url,
     ...(keyEnv === undefined ? {} : { apiKeyEnv: keyEnv }),
@@ -113,6 +117,9 @@ export async function addProfile({ args: [name = ''], flags }: Given<'profile ad
     ...(keyCommand === undefined ? {} : { apiKeyCommand: commandWords(keyCommand) }),
   };
   const add = (settings: Settings): Settings => {
+    if (own(settings.profiles, name)) {
+      throw new CommandError(`There is a profile ${name} already. benchtop profile remove ${name} removes it.`);
+    }
     const profiles = new Map(Object.entries(settings.profiles ?? {})).set(name, profile);
     return { ...settings, profiles: Object.fromEntries(profiles), ...(flags.use ? { defaultProfile: name } : {}) };
   };

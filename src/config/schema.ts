@@ -62,3 +62,10 @@ export const settings = z.strictObject({
 
 export type ProfileSettings = z.infer<typeof profileSettings>;
 export type Settings = z.infer<typeof settings>;
+
+/** Why no profile of this name can have this address, as a sentence; undefined where it can. */
+export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
+  if (name === 'local' && baseUrl !== undefined) return 'local is the service of this machine: choose another name.';
+  if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';
+  return undefined;
+}

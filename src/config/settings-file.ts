@@ -1,14 +1,16 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type * as z from 'zod/mini';
 import { requirementOf } from '../contract/issues.ts';
 import { errorCode } from '../text/errors.ts';
+import { own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { ConfigError } from './origin.ts';
-import type { Paths } from './paths.ts';
+import { makePrivateFolder, type Paths } from './paths.ts';
 import { refuseShared } from './permissions.ts';
-import { type Settings, settings } from './schema.ts';
+import { profileNameProblem, type Settings, settings } from './schema.ts';
 
 export interface SettingsFile {
   readonly path: string;
@@ -50,17 +52,51 @@ export function readSettings(path: string): SettingsFile {
 
 /**
  * Changes `config.json`: reads it again, lets `change` alter the settings, checks them and replaces the file (0600).
- * Keys that benchtop does not know are kept.
- * @throws ConfigError when the result is failing, FileError when it cannot be written; the file is then as before.
+ * Keys that benchtop does not know are kept. Programs that do so at the same time wait for one another.
+ * @throws ConfigError when the result is invalid or another program does not let go of the file, FileError when it cannot
+ * be written, and what `change` throws; the file is then as before.
  */
 export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
-  const file = readText(path);
-  const json = file === undefined ? {} : parse(path, file.text);
-  check(path, structuredClone(json));
-  // Checked just now, and strictness only concerns keys that stay where they are.
-  change(json as Settings);
-  check(path, structuredClone(json));
-  await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
+  const unlock = await lockSettings(path);
+  try {
+    const file = readText(path);
+    const json = file === undefined ? {} : parse(path, file.text);
+    check(path, structuredClone(json));
+    // Checked just now, and strictness only concerns keys that stay where they are.
+    const before = nameProblems(json as Settings);
+    change(json as Settings);
+    check(path, structuredClone(json));
+    // One that was written by hand hinders no other change.
+    const problem = nameProblems(json as Settings).find(each => !before.includes(each));
+    if (problem !== undefined) throw new ConfigError(problem);
+    await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
+  } finally {
+    unlock();
+  }
+}
+
+/** A change takes milliseconds. */
+const lockMs = 10_000;
+const lockAgainMs = 20;
+
+/** Gives the function that lets go of the file. @throws ConfigError where another program has it for too long */
+async function lockSettings(path: string): Promise<() => void> {
+  const { takeLock } = await import('../text/file-lock.ts');
+  for (const deadline = Date.now() + lockMs; Date.now() < deadline; await wait(lockAgainMs)) {
+    try {
+      await makePrivateFolder(dirname(path));
+      const unlock = takeLock(`${path}.lock`);
+      if (unlock) return unlock;
+    } catch {
+      // Where no lock can be made, the file cannot be written either, and that error says more.
+      return () => {};
+    }
+  }
+  throw new ConfigError(`Another benchtop is changing ${path}. Nothing was changed: try again.`);
+}
+
+function nameProblems({ profiles = {} }: Settings): string[] {
+  return Object.keys(profiles).flatMap(name => profileNameProblem(name, own(profiles, name)?.baseUrl) ?? []);
 }
 
 function readText(path: string): { text: string; mode: number } | undefined {

@@ -85,6 +85,10 @@ describe('profile and config', () => {
     expect(JSON.parse((await cli('profile list', ['--json'])).out)).toMatchObject([{ name: 'local', default: true }]);
     expect((await cli('profile add', [...add, '--use'])).code).toBe(exitCodes.done);
     expect((await cli('profile add', add)).notes).toContain('There is a profile lab already');
+    for (const name of ['local', '__proto__']) {
+      const { code, notes } = await cli('profile add', [name, '--url', 'https://other.example', '--unchecked']);
+      expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining('choose another')]);
+    }
     expect((await cli('profile list', [])).out).toBe(
       `PROFILE\tADDRESS\tKEY\tDEFAULT\nlab\t${service.url}\tvariable LAB_KEY\tyes\nlocal\tthe local service\t\t\n`,
     );

@@ -118,7 +118,7 @@ describe('changeSettings', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps what it does not know, and the file when the result is failing', async () => {
+  it('keeps what it does not know, and the file when the result is invalid', async () => {
     await save({ later: 1, theme: 'dark' });
     await changeSettings(path, settings => {
       settings.mouse = true;
@@ -130,5 +130,47 @@ describe('changeSettings', () => {
     });
     await expect(failing).rejects.toThrow('defaultProfile must not be empty');
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(kept);
+  });
+
+  it('loses nothing of what several change at the same time', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
+    const add = (name: string) =>
+      changeSettings(path, settings => {
+        settings.profiles = { ...settings.profiles, [name]: { baseUrl: `https://${name}.example` } };
+      });
+    await Promise.all(names.map(add));
+    expect(Object.keys(readSettings(path).settings.profiles ?? {}).sort()).toEqual(names);
+  });
+
+  it('lets go of the file where a change fails', async () => {
+    const refused = changeSettings(path, () => {
+      throw new Error('changed my mind');
+    });
+    await expect(refused).rejects.toThrow('changed my mind');
+    await changeSettings(path, settings => {
+      settings.theme = 'dark';
+    });
+    expect(readSettings(path).settings).toEqual({ theme: 'dark' });
+  });
+
+  it.each([
+    ['local', /local is the service of this machine/],
+    ['__proto__', /__proto__ cannot be the name of a profile/],
+  ])('refuses an address for a profile %s', async (name, words) => {
+    await save({ theme: 'dark' });
+    const refused = changeSettings(path, settings => {
+      settings.profiles = Object.fromEntries([[name, { baseUrl: 'https://other.example' }]]);
+    });
+    await expect(refused).rejects.toThrow(words);
+    expect(readSettings(path).settings).toEqual({ theme: 'dark' });
+  });
+
+  it('changes others where a profile local was given an address by hand', async () => {
+    const profiles = { local: { baseUrl: 'https://other.example' } };
+    await save({ profiles });
+    await changeSettings(path, settings => {
+      settings.theme = 'dark';
+    });
+    expect(readSettings(path).settings).toEqual({ profiles, theme: 'dark' });
   });
 });

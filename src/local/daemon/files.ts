@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { errorMessage, sqliteCode } from '../../text/errors.ts';
+import { errorMessage } from '../../text/errors.ts';
+import { takeLock } from '../../text/file-lock.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
@@ -121,26 +121,17 @@ export function withdrawSuccessor(folder: string): void {
   rmSync(join(folder, successorFile), { force: true });
 }
 
-/** What SQLite answers where another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
-const lockedCodes: readonly (number | undefined)[] = [5, 6];
-
 /**
- * Takes the folder for this process until it ends, however it ends: the operating system gives the lock up with the
- * process. Gives the function that gives it up, or undefined where another process has it.
+ * Takes the folder for this process until it ends, however it ends. Gives the function that gives it up, or undefined where
+ * another process has it.
  *
  * @throws DataFolderError where the lock itself cannot be used
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const path = join(folder, lockFile);
-  let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(path);
-    chmodSync(path, 0o600);
-    lock.exec('pragma locking_mode = exclusive; begin exclusive;');
-    return () => lock?.close();
+    return takeLock(path);
   } catch (error) {
-    lock?.close();
-    if (lockedCodes.includes(sqliteCode(error))) return undefined;
     const reason = errorMessage(error);
     throw new DataFolderError(
       `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,

@@ -2,6 +2,7 @@
 
 import { Text } from 'ink';
 import { useEffect, useRef, useState } from 'react';
+import { profileNameProblem } from '../../config/schema.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -40,8 +41,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
       initial: isLocal ? '' : current,
       placeholder: 'prod',
       ...(keeping && { help: sanitiseLine(keeping) }),
-      check: value =>
-        /^\S+$/.test(value.trim()) && value.trim() !== 'local' ? undefined : 'One word, other than local',
+      check: value => (/^\S+$/.test(value.trim()) ? profileNameProblem(value.trim(), '') : 'One word'),
     },
     {
       kind: 'text',
