@@ -1,12 +1,13 @@
 /** What the commands that change something have in common: they show the request, ask first, wait, and print what came of it. */
 import { createInterface } from 'node:readline/promises';
+import * as z from 'zod/mini';
 import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { printRecord, type RecordFlags } from './output.ts';
+import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
 import { untilEnded, wordsOf } from './watch.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -70,6 +71,30 @@ export async function start<Input, Result>(
   return result;
 }
 
+/** Of every record that `printDone` prints, whatever the contract calls its id. */
+const withId = z.object({ id: z.string() });
+
+/** Checks before a write how its record is to be printed. @throws CommandError as `checkRecordFlags` does */
+export function checkDone(flags: RecordFlags, answers: readonly z.ZodMiniType[], io: CommandIo): Promise<void> {
+  return checkRecordFlags(flags, [...answers, withId], io);
+}
+
+/** Prints what a write has brought; where that fails, standard error says what it was: it is done all the same. */
+export async function printDone(
+  record: object,
+  { id, label }: Pick<ResourceRef, 'id' | 'label'>,
+  flags: RecordFlags,
+  io: CommandIo,
+): Promise<void> {
+  try {
+    await printRecord(record, id, flags, io);
+  } catch (error) {
+    io.note(`${label} is ${id}`);
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(error.message, exitCodes.failed);
+  }
+}
+
 /**
  * Waits until what was started has ended, where --wait says so; each change goes to standard error.
  *
@@ -84,7 +109,7 @@ export async function finish(
   io: CommandIo,
 ): Promise<ExitCode> {
   if (!flags.wait) {
-    await printRecord(started, ref.id, flags, io);
+    await printDone(started, ref, flags, io);
     return exitCodes.done;
   }
   io.note(`${ref.label} is ${ref.id}`);
@@ -92,6 +117,6 @@ export async function finish(
     timeout: flags.timeout,
     onChange: async seen => io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`),
   });
-  if (code !== exitCodes.interrupted) await printRecord({ ...started, ...(await again()) }, ref.id, flags, io);
+  if (code !== exitCodes.interrupted) await printDone({ ...started, ...(await again()) }, ref, flags, io);
   return code;
 }

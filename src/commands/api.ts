@@ -1,7 +1,7 @@
 /** `benchtop api`: any operation of the contract by its name or its path, and any other path of the service. */
 
 import type * as z from 'zod/mini';
-import type { Endpoint, Method, Page } from '../contract/common.ts';
+import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseJson } from '../service/http.ts';
@@ -9,11 +9,11 @@ import { type Service, untypedCall } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { own } from '../text/own.ts';
-import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, parsedBody } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { filtered, recordText } from './output.ts';
+import { checkRecordFlags, filtered, recordText } from './output.ts';
 import { didYouMean } from './parse.ts';
 import { type Given, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -223,6 +223,8 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
     return exitCodes.done;
   }
   const { target, rest } = targetOf(args, flags);
+  const isChange = target.endpoint ? isWrite(target.endpoint) : target.method !== 'GET';
+  await checkRecordFlags(flags, isChange && target.endpoint ? [target.endpoint.response] : [], io);
   const fields = await fieldsOf(rest, flags, io);
   const text = await givenBody(flags, io);
   const send = target.endpoint ? sendKnown(target, fields, text, flags) : sendPath(target, fields, text, flags);
@@ -239,7 +241,10 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
     try {
       const answer = await send(service, options);
       if (flags.include && head) await io.print(headText(head));
-      await printAnswer(answer, flags, target, io);
+      await printAnswer(answer, flags, target, io).catch((error: unknown) => {
+        if (!isChange || !(error instanceof CommandError)) throw error;
+        throw new CommandError(`${error.message} The answer was: ${safeJson(answer)}`, exitCodes.failed);
+      });
     } catch (error) {
       if (flags.include && head && error instanceof ServiceError) await io.print(headText(head));
       throw error;

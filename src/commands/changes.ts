@@ -1,5 +1,7 @@
 /** The commands that change what is there: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
+import { deployment } from '../contract/deployments.ts';
+import { secret } from '../contract/secrets.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
 import { promote, undeploy, unpromote } from '../queries/deployments.ts';
 import { cancelRun, deleteRun } from '../queries/evaluations.ts';
@@ -8,7 +10,7 @@ import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, confirm, printRequests } from './act.ts';
+import { type ActFlags, checkDone, confirm, printDone, printRequests } from './act.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
@@ -91,6 +93,7 @@ export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Pro
 }
 
 export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>, io: CommandIo): Promise<number> {
+  await checkDone(flags, [deployment], io);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
     const { id, row } = await findAmong(among, word, context);
@@ -105,7 +108,7 @@ export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>,
       ? `${id} stops answering for ${slug}.`
       : `${id} answers for ${slug} from now on.${instead}`;
     await confirm(`${question} Continue?`, flags, io);
-    await printRecord(await send(context.service, input, { signal: context.signal }), id, flags, io);
+    await printDone(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });
 }
@@ -130,6 +133,7 @@ export async function reward({ args, flags }: Given<'reward'>, io: CommandIo): P
 }
 
 export async function setSecret({ args: [name = ''], flags }: Given<'secret set'>, io: CommandIo): Promise<number> {
+  await checkDone(flags, [secret], io);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     if (io.input.isTTY && !flags.dryRun) io.note(`Type the value of ${name}, then enter and ctrl-d.`);
@@ -139,8 +143,8 @@ export async function setSecret({ args: [name = ''], flags }: Given<'secret set'
     if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
     if (value === '')
       throw new CommandError(`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
-    const secret = await createSecret(context.service, input, { signal: context.signal });
-    await printRecord(secret, secret.secret_id, flags, io);
+    const made = await createSecret(context.service, input, { signal: context.signal });
+    await printDone(made, { id: made.secret_id, label: name }, flags, io);
     return exitCodes.done;
   });
 }

@@ -6,7 +6,7 @@ import { counted, difference, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { factText, printRecord } from './output.ts';
+import { checkRecordFlags, factText, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -46,6 +46,7 @@ export async function run(
   const { confidence = 0.95, failBelow } = flags;
   if (!(confidence > 0 && confidence < 1))
     throw new CommandError('--confidence takes a number between 0 and 1, e.g. 0.95.');
+  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('runs')];
     const [base, fresh] = [await findAmong(among, baseWord, context), await findAmong(among, newWord, context)];

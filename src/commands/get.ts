@@ -11,7 +11,7 @@ import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { checkpointListed, type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { factText, printRecord } from './output.ts';
+import { checkRecordFlags, factText, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -69,6 +69,7 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
       `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
     );
   }
+  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     if (flags.json || flags.field !== undefined || flags.jq !== undefined) {

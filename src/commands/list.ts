@@ -13,7 +13,7 @@ import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { filtered, type ListFormat, lineText, rowsText } from './output.ts';
+import { checkRecordFlags, filtered, type ListFormat, lineText, rowsText } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -145,6 +145,7 @@ export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promis
   const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
   const status = resource.scopes?.includes('status') ? undefined : flags.status;
 
+  await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async context => {
     const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);

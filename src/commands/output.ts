@@ -1,5 +1,6 @@
 /** Results as text: tables for people, JSON and its like for programs. */
-
+import type * as z from 'zod/mini';
+import { mayHaveField } from '../contract/fields.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
@@ -10,7 +11,7 @@ import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
 export type ListFormat = 'table' | ExportFormat;
@@ -100,6 +101,23 @@ export interface RecordFlags {
 }
 
 /**
+ * Checks how a record is to be printed before anything is asked: what a write has done must not depend on a typing error.
+ *
+ * @param answers that make the record; none where it is known only once it was read
+ * @throws CommandError where jq cannot compile the filter, or none of the answers has such a field by the contract
+ */
+export async function checkRecordFlags(
+  { field, jq }: RecordFlags,
+  answers: readonly z.ZodMiniType[],
+  io: CommandIo,
+): Promise<void> {
+  if (jq !== undefined) await (await import('./jq.ts')).checkFilter(jq, io);
+  if (field === undefined || answers.length === 0) return;
+  if (answers.some(answer => mayHaveField(answer, field.split('.')))) return;
+  throw new CommandError(`There is no field ${field} in the answer. Nothing was sent.`);
+}
+
+/**
  * Prints a record: as JSON, one field of it, what a jq filter makes of it, or else `text`.
  *
  * @param id what `--field id` means where the record calls it otherwise
@@ -137,7 +155,7 @@ export function recordText(record: unknown, field?: string): string {
   let value: unknown = record;
   for (const name of field.split('.')) {
     const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-    if (!Object.hasOwn(fields, name)) throw new CommandError(`There is no field ${field} in it.`, exitCodes.failed);
+    if (!Object.hasOwn(fields, name)) throw new CommandError(`There is no field ${field} in it.`);
     value = own(fields, name);
   }
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;

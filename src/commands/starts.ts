@@ -1,5 +1,6 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: what runs for a while after it was started. */
 import type { Benchmark } from '../contract/benchmarks.ts';
+import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Action } from '../queries/action.ts';
 import { buildImages } from '../queries/benchmarks.ts';
 import { startDeployment } from '../queries/deployments.ts';
@@ -8,12 +9,22 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
-import { type ActFlags, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkDone, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type FoundCheckpoint, findAmong, findCheckpoint, isLatest, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
+
+/** The answer is that of the start; with --wait also the record once it has ended. @throws CommandError */
+function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io: CommandIo): Promise<void> {
+  const operations = flags.wait ? [started, ended] : [started];
+  return checkDone(
+    flags,
+    operations.map(name => endpoints[name].response),
+    io,
+  );
+}
 
 /** Sends, waits and prints; or only shows the request. */
 async function begin<Input, Result extends object>(
@@ -61,6 +72,7 @@ export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: C
     throw new CommandError('Specify what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
   const given = optionsOf(flags.option);
+  await checkPrinted(flags, 'startEval', 'getEvalRun', io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
@@ -79,6 +91,7 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
     throw new CommandError('Specify what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
   const given = optionsOf(flags.option);
+  await checkPrinted(flags, 'startTraining', 'getTrainingRun', io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const parent = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
@@ -114,6 +127,7 @@ async function deployable(word: string, context: CommandContext, io: CommandIo):
 }
 
 export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
+  await checkPrinted(flags, 'startDeployment', 'getDeployment', io);
   return withService(flags, io, async context => {
     const checkpoint = await deployable(word, context, io);
     const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
@@ -125,6 +139,7 @@ export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: 
 }
 
 export async function build({ args: [word], flags }: Given<'build'>, io: CommandIo): Promise<number> {
+  await checkPrinted(flags, 'buildBenchmarkImages', 'getBenchmark', io);
   return withService(flags, io, async context => {
     const { id, label } = await benchmarkOf(word, context);
     return begin(buildImages, { bench_id: id }, () => ({ kind: 'benchmark', id, label }), flags, context, io);

@@ -130,7 +130,7 @@ describe('get', () => {
     const { out } = await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--field', 'reward_mean']);
     expect(Number(out)).toBeGreaterThanOrEqual(0);
     const missing = await cli('get', [runId, '--field', 'failure.code.more']);
-    expect(missing).toMatchObject({ code: exitCodes.failed, out: '' });
+    expect(missing).toMatchObject({ code: exitCodes.usage, out: '' });
     expect(missing.notes).toContain('There is no field failure.code.more');
   });
 

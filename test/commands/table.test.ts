@@ -68,7 +68,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['run', 'frist'], notFound, /no .*run frist/),
     bad(['evr_none'], notFound, /evr_none/),
     bad(['rnu', 'first'], usage, /There is no resource rnu\. Did you mean/),
-    bad(['first', '--field', 'nope'], failed, /There is no field nope/),
+    bad(['first', '--field', 'nope'], usage, /There is no field nope/),
     bad(['run', ''], usage, /it was empty/),
   ],
   watch: [

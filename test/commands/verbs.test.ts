@@ -143,6 +143,38 @@ describe('delete and cancel', () => {
   });
 });
 
+describe('how the result is to be printed', () => {
+  const start = ['t-words', '-m', model, '--name', 'printed'];
+  const runs = async () => (await cli('list', ['runs', '--ids', '--all'])).out;
+
+  it.each([
+    ['evaluate', [...start, '--field', 'eval_run_idd']],
+    ['evaluate', [...start, '--field', 'status']],
+    ['evaluate', [...start, '--wait', '--field', 'failure.cod']],
+    ['api', ['startEval', 'display_name=printed', 'model_slug=m', 'bench_id=b', '--field', 'eval_run_idd']],
+    ['secret set', ['PRINTED', '--field', 'valu']],
+  ])('is checked before anything is sent: %s %j', async (command, words) => {
+    const before = await runs();
+    const outcome = await cli(command, words, { input: 'value' });
+    expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
+    expect(outcome.notes).toMatch(/There is no field \S+ in the answer\. Nothing was sent\./);
+    expect(await runs()).toBe(before);
+  });
+
+  it('does not lose the id where it fails after all', async () => {
+    const folder = testFolder();
+    // Compiles everything, and fails on every input.
+    writeFileSync(join(folder, 'jq'), '#!/bin/sh\n[ -z "$(cat)" ] || { echo "jq: error: no" >&2; exit 5; }\n', {
+      mode: 0o755,
+    });
+    const environment = { PATH: `${folder}:/usr/bin:/bin` };
+    const { code, out, notes } = await cli('evaluate', [...start, '--jq', '.x'], { environment });
+    expect([code, out]).toEqual([exitCodes.failed, '']);
+    expect(notes).toMatch(/printed is (evr_\w+)\nbenchtop: jq failed: jq: error: no/);
+    expect((await cli('evaluate', [...start, '--wait', '--field', 'failure'])).code).toBe(exitCodes.done);
+  });
+});
+
 describe('secret set', () => {
   it('reads the value from standard input, and never shows it', async () => {
     const dry = await cli('secret set', ['HF_TOKEN', '--dry-run'], { input: 's3cret' });
@@ -199,6 +231,10 @@ cat
     });
     const without = await cli('get', ['t-words', '--jq', '.label'], { environment: { PATH: '/nowhere' } });
     expect(without.notes).toContain('--jq needs the program jq');
+    const before = (await cli('list', ['runs', '--ids', '--all'])).out;
+    const start = ['t-words', '-m', model, '--jq', '.['];
+    expect(await cli('evaluate', start, { environment })).toMatchObject({ code: exitCodes.usage, out: '' });
+    expect((await cli('list', ['runs', '--ids', '--all'])).out).toBe(before);
   });
 
   // jq is no dependency of benchtop: it is asked where the machine has one.

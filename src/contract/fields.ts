@@ -1,0 +1,32 @@
+/** Which fields an answer has, by the contract. */
+import type * as z from 'zod/mini';
+import { own } from '../text/own.ts';
+
+/** What is looked at of a schema; other schemas say nothing of fields. */
+interface Shape {
+  readonly type: string;
+  readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
+  readonly innerType?: z.ZodMiniType;
+  readonly element?: z.ZodMiniType;
+  readonly in?: z.ZodMiniType;
+  readonly out?: z.ZodMiniType;
+}
+
+const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
+
+/**
+ * Whether an answer may have a field, e.g. `failure.code`. True where the contract leaves open which fields there are: only
+ * what certainly is a typing error is none.
+ */
+export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  const { type, shape, innerType, element, in: input, out } = shapeOf(schema);
+  if (innerType) return mayHaveField(innerType, [name, ...rest]);
+  if (input && out) return mayHaveField(shapeOf(input).type === 'transform' ? out : input, [name, ...rest]);
+  if (element) return /^\d+$/.test(name) && mayHaveField(element, rest);
+  if (shape) {
+    const field = own(shape, name);
+    return field !== undefined && mayHaveField(field, rest);
+  }
+  return !['string', 'number', 'boolean'].includes(type);
+}
