@@ -213,7 +213,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
 
     it('deletes one that has ended', async () => {
       await open([...go('training'), { see: 'endless' }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
-      await goWay(session, [{ see: 'its curves, rollouts and checkpoints go' }, 'y', { see: 'Deleted endless' }]);
+      await goWay(session, [{ see: 'its curves, rollouts and checkpoints are deleted' }, 'y', { see: 'Deleted endless' }]);
       const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
       expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
     });
@@ -310,7 +310,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('logs a reward to one that has not ended, and then ends it', async () => {
-      const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', { see: '▸ open-task' }];
+      const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', 'G', { see: '▸ open-task' }];
       await open([
         ...way,
         'R',
@@ -340,7 +340,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await session.ended;
       await open([
         ...go('chat'),
-        { see: 'Nothing has been said' },
+        { see: 'No messages with' },
         'esc',
         { see: '<i> write' },
         'H',
@@ -350,7 +350,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('forgets one, here and on disk', async () => {
-      await open([...go('chat'), { see: 'Nothing has been said' }, { type: 'speak of tides' }, 'enter']);
+      await open([...go('chat'), { see: 'No messages with' }, { type: 'speak of tides' }, 'enter']);
       await goWay(session, [
         { gone: 'answering' },
         { see: 'tokens out' },
@@ -359,7 +359,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         'X',
         { see: 'Forget “speak of' },
       ]);
-      await goWay(session, ['down', 'enter', { see: 'Nothing has been said' }, 'H', { see: 'Earlier' }]);
+      await goWay(session, ['down', 'enter', { see: 'No messages with' }, 'H', { see: 'Earlier' }]);
       expect(session.text()).not.toContain('speak of tides');
     });
   });
@@ -378,7 +378,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       'v',
       { see: /│ ▸ benchtop/ },
       'N',
-      { see: 'Nothing' },
+      { see: 'No messages' },
     ]);
   });
 
