@@ -213,7 +213,11 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
 
     it('deletes one that has ended', async () => {
       await open([...go('training'), { see: 'endless' }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
-      await goWay(session, [{ see: 'its curves, rollouts and checkpoints are deleted' }, 'y', { see: 'Deleted endless' }]);
+      await goWay(session, [
+        { see: 'its curves, rollouts and checkpoints are deleted' },
+        'y',
+        { see: 'Deleted endless' },
+      ]);
       const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
       expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
     });
@@ -310,7 +314,13 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('logs a reward to one that has not ended, and then ends it', async () => {
-      const way: readonly Step[] = [...go('trajectories'), { type: '/open-task' }, 'enter', 'G', { see: '▸ open-task' }];
+      const way: readonly Step[] = [
+        ...go('trajectories'),
+        { type: '/open-task' },
+        'enter',
+        'G',
+        { see: '▸ open-task' },
+      ];
       await open([
         ...way,
         'R',

@@ -90,7 +90,7 @@ export function openingLines({ model, loaded, error }: Answerer, width: number):
       ...note('esc, then H, continues an earlier conversation.'),
     ];
   }
-  const slug = 'ctrl-o also accepts the slug of a deployed model.';
+  const slug = 'ctrl-o accepts the slug of a deployed model.';
   if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }

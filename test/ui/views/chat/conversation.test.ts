@@ -108,7 +108,7 @@ describe('openingLines', () => {
   it('says who would answer and what to press, or why there is no answer', () => {
     expect(words('tutor', true)).toContain('No messages with tutor yet.');
     expect(words('', false)).toContain('being read');
-    expect(words('', true)).toContain('lists no model. ctrl-o also accepts');
+    expect(words('', true)).toContain('lists no model. ctrl-o accepts');
     expect(words('', false, error)).toContain('cannot be listed: The stream broke off');
   });
 });
