@@ -34,7 +34,10 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof ServiceError) {
     // Some call a path that is not there a wrong request.
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
-    return isUnknownPath ? exitCodes.notFound : exitCodeOfKind(error.kind);
+    if (isUnknownPath) return exitCodes.notFound;
+    // Refused here, because there is none that could be sent.
+    const lacksCredential = error.kind === 'request' && error.code?.startsWith('credential_');
+    return lacksCredential ? exitCodes.forbidden : exitCodeOfKind(error.kind);
   }
   if (!(error instanceof Error)) return exitCodes.failed;
   if (error.name === 'AbortError') return exitCodes.interrupted;

@@ -57,6 +57,7 @@ export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
   const all = resources.map(({ names }) => names[0]);
+  if (name === '') throw new CommandError(`Give the name of a resource: it was empty. There are ${all.join(', ')}.`);
   throw new CommandError(`There is no resource ${name}. ${didYouMean(name, all) || `There are ${all.join(', ')}.`}`);
 }
 

@@ -7,11 +7,12 @@ import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
 
-/** @throws Error naming every override of a key that cannot be followed */
+/** @throws CommandError naming every override of a key that cannot be followed */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
   const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
   const errors = overrideErrors(layers, preferences.keys);
-  if (errors.length > 0) throw new Error(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
+  if (errors.length > 0)
+    throw new CommandError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
 /** @throws CommandError where the terminal cannot move its cursor, which a full screen needs */

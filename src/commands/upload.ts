@@ -1,9 +1,9 @@
 /** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
 
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { constants, createReadStream, createWriteStream } from 'node:fs';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
@@ -162,6 +162,18 @@ async function isFolder(path: string): Promise<boolean> {
   return facts.isDirectory();
 }
 
+/** @throws CommandError where a file cannot be made there, before anything is sent that it would be for */
+async function requireNew(path: string): Promise<void> {
+  const isThere = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw new CommandError(`${path} exists already. Name a new file with --failures.`);
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw new CommandError(`${path} cannot be made (${errorCode(error)}). Name another file with --failures.`);
+  });
+}
+
 export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
   const isBenchmark = await isFolder(path);
@@ -178,10 +190,15 @@ export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Prom
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
   if (!isBenchmark && startOver) throw new CommandError('--new is for the folder of a benchmark.');
+  if (failures !== undefined) await requireNew(failures);
   return withService(flags, io, async context => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
-    const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-'));
+    const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
+      throw new CommandError(
+        `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
+      );
+    });
     try {
       return await uploadTrajectories(await seekable(path, folder, io), dataset, { json, failures }, context, io);
     } finally {
