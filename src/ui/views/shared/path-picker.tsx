@@ -34,7 +34,7 @@ interface PickerState {
 }
 
 type PickerAction =
-  | { readonly kind: 'go'; readonly folder: string }
+  | { readonly kind: 'show'; readonly listing: Listing }
   | { readonly kind: 'press'; readonly press: KeyPress }
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'move'; readonly by: number };
@@ -42,24 +42,20 @@ type PickerAction =
 const oneLine = { multiline: false } as const;
 const nothing = editStateOf('');
 
-/** Makes the reducer of a picker that shows what is `wanted`. */
-export function pickerReducer(
-  wanted: (name: string) => boolean,
-): (state: PickerState, action: PickerAction) => PickerState {
-  return (state, action) => {
-    switch (action.kind) {
-      case 'go':
-        return { listing: listFolder(action.folder, wanted), typed: nothing, cursor: 0 };
-      case 'press':
-        return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-      case 'paste':
-        return { ...state, typed: insert(state.typed, action.text.trim(), oneLine), cursor: 0 };
-      case 'move': {
-        const last = shownEntries(state).length - 1;
-        return { ...state, cursor: Math.max(0, Math.min(last, state.cursor + action.by)) };
-      }
+/** Pure: folders are read before they are shown. */
+export function pickerReducer(state: PickerState, action: PickerAction): PickerState {
+  switch (action.kind) {
+    case 'show':
+      return { listing: action.listing, typed: nothing, cursor: 0 };
+    case 'press':
+      return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
+    case 'paste':
+      return { ...state, typed: insert(state.typed, action.text.trim(), oneLine), cursor: 0 };
+    case 'move': {
+      const last = shownEntries(state).length - 1;
+      return { ...state, cursor: Math.max(0, Math.min(last, state.cursor + action.by)) };
     }
-  };
+  }
 }
 
 const isPath = (text: string): boolean => /^(\/|~|\.\.?\/)/.test(text);
@@ -74,7 +70,7 @@ export function shownEntries({ listing, typed }: PickerState): readonly Entry[] 
 export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClose }: PathPickerProps) {
   const { layout } = useShell();
   const { styles, glyphs } = useTheme();
-  const [state, dispatch] = useReducer(pickerReducer(wanted), undefined, () => ({
+  const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
     listing: listFolder(start, wanted),
     typed: nothing,
     cursor: 0,
@@ -90,15 +86,16 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
   const offset = Math.max(0, cursor - lines + 1);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
 
+  const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, wanted) });
   const accept = (): void => {
     if (isPath(typed)) {
       const there = listFolder(typed, wanted);
-      if (there.error === undefined) dispatch({ kind: 'go', folder: there.folder });
+      if (there.error === undefined) dispatch({ kind: 'show', listing: there });
       else onChoose(typed);
       return;
     }
     const entry = entries[cursor];
-    if (entry?.kind === 'folder') dispatch({ kind: 'go', folder: entry.path });
+    if (entry?.kind === 'folder') go(entry.path);
     else if (choose === 'folder' && mayUseFolder) onChoose(listing.folder);
     else if (entry) onChoose(entry.path);
   };
@@ -112,7 +109,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
       bindings={[
         { command: pickerCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
         { command: pickerCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
-        { command: pickerCommands.parent, run: () => dispatch({ kind: 'go', folder: parentOf(listing.folder) }) },
+        { command: pickerCommands.parent, run: () => go(parentOf(listing.folder)) },
         { command: pickerCommands.use, run: () => onChoose(listing.folder), enabled: mayUseFolder },
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
