@@ -66,9 +66,9 @@ export const benchmarkImages = listedAs('images', z.looseObject({ bench_id: text
 export type BenchmarkImages = z.output<typeof benchmarkImages>;
 
 export const readiness = z.looseObject({
-  ready: z.boolean(),
+  ready: z.nullable(z.boolean()),
   missing_secret_names: z.nullish(z.array(z.string())),
-  unready_task_image_counts: z.nullish(z.record(z.string(), z.number())),
+  unready_task_image_counts: z.nullish(z.record(z.string(), number)),
   /** What keeps nothing from being launched, e.g. tasks that the service cannot grade. */
   warnings: sentences,
 });

@@ -7,7 +7,6 @@
 
 import * as z from 'zod/mini';
 import { own } from '../text/own.ts';
-import type { MovedEndpoint } from './generation.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
 /** An enum that stays open: known values are typed, others pass as they came. */
@@ -79,13 +78,30 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Reads an object whose list came bare, or under `items`, and not under the name that the document gives it. */
+/** What services wrap a list in, the document's name first. */
+const wrappings = ['items', 'data', 'results'] as const;
+
+/** The list that came bare or wrapped; one that is null is empty. Undefined where there is none. */
+export function listIn(body: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(body)) return body;
+  if (!isFields(body)) return undefined;
+  const name =
+    wrappings.find(each => Array.isArray(own(body, each))) ?? wrappings.find(each => Object.hasOwn(body, each));
+  const list = name === undefined ? undefined : own(body, name);
+  if (list === null) return [];
+  return Array.isArray(list) ? list : undefined;
+}
+
+/** Reads an object whose list came bare, or wrapped in another way than under the name that the document gives it. */
 export function listedAs<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
-      if (Array.isArray(input)) return { [name]: input };
-      const isNamed = !isFields(input) || own(input, name) != null;
-      return isNamed || !Object.hasOwn(input, 'items') ? input : { ...input, [name]: own(input, 'items') };
+      if (isFields(input) && own(input, name) != null) return input;
+      const list = listIn(input);
+      // A list that is null is empty.
+      const isNull = isFields(input) && Object.hasOwn(input, name);
+      if (list === undefined && !isNull) return input;
+      return { ...(isFields(input) ? input : {}), [name]: list ?? [] };
     }),
     schema as z.ZodMiniType<z.output<Schema>, unknown>,
   );
@@ -127,23 +143,22 @@ export interface Page<Item> {
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
 
-/** Reads the paginated envelope, or the bare array that some deployments send, row by row. */
+/** Reads the paginated envelope, another one, or the bare array that some deployments send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
-  const envelope = z.looseObject({
-    items: z.array(z.unknown()),
-    has_more: flag,
-    next_cursor: text,
+  const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text });
+  const unwrapped = z.transform((body: unknown) => {
+    const items = listIn(body);
+    return items === undefined ? body : { ...(isFields(body) ? body : {}), items };
   });
   const read = z.pipe(
-    z.union([envelope, z.array(z.unknown())]),
-    z.transform((body): Page<z.output<Schema>> => {
-      const rows = Array.isArray(body) ? body : body.items;
+    z.pipe(unwrapped, envelope as z.ZodMiniType<z.output<typeof envelope>, unknown>),
+    z.transform(({ items: rows, ...body }): Page<z.output<Schema>> => {
       const items = rows.flatMap(row => {
         const read = readWith(item, row);
         return read.success ? [read.data] : [];
       });
-      const next_cursor = Array.isArray(body) ? null : (body.next_cursor ?? null);
-      const has_more = Array.isArray(body) ? false : (body.has_more ?? next_cursor !== null);
+      const next_cursor = body.next_cursor ?? null;
+      const has_more = body.has_more ?? next_cursor !== null;
       return { items, has_more, next_cursor, dropped: rows.length - items.length };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
@@ -259,6 +274,14 @@ export type RunFailure = z.output<typeof runFailure>;
 export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** How the newest generation takes an operation that it has moved. */
+export interface MovedEndpoint {
+  /** Placeholders of the document's path that are missing here go into the body, where there is one. */
+  readonly path: string;
+  /** Fields of the body that have another name there, by the document's name. */
+  readonly names?: Readonly<Record<string, string>>;
+}
 
 /** One operation of the service, as both the client and the local service know it. */
 export interface Endpoint<

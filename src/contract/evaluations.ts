@@ -82,7 +82,7 @@ export const evalLiveCounts = z.looseObject({
 });
 
 export const evalProgress = z.looseObject({
-  eval_run_id: z.string(),
+  eval_run_id: text,
   status: z.nullish(openEnum(evalRunStatuses)),
   failure: z.nullish(runFailure),
   terminal_rollouts: number,
@@ -90,6 +90,12 @@ export const evalProgress = z.looseObject({
   live: z.nullish(evalLiveCounts),
 });
 export type EvalProgress = z.output<typeof evalProgress>;
+
+/** Numbers, without those that are null: they were not measured. */
+const measured = z.pipe(
+  z.array(z.nullable(z.number())),
+  z.transform((values: (number | null)[]) => values.filter(value => value !== null)),
+);
 
 /** One snapshot of a distribution: `samples` in `unit`, of the knob `knob_name` at `stage`. */
 export const rolloutSnapshot = z.looseObject({
@@ -100,7 +106,7 @@ export const rolloutSnapshot = z.looseObject({
   unit: text,
   sample_count: number,
   created_at: text,
-  samples: z.nullish(z.array(z.number())),
+  samples: z.nullish(measured),
 });
 export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
 

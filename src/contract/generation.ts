@@ -2,7 +2,7 @@
  * The generations of the service, and by which answers they are recognised. The document's is spoken to by the document's
  * names; the newest has moved a few operations and renamed some fields, and no longer takes the old ones.
  */
-import { own } from '../text/own.ts';
+import { listIn } from './common.ts';
 
 export const generations = ['document', 'newest'] as const;
 export type Generation = (typeof generations)[number];
@@ -55,19 +55,9 @@ export function evidenceIn(operation: string, body: unknown): Evidence | undefin
 }
 
 function firstRow(body: unknown): Fields | undefined {
-  const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-  if (!isFields(body)) return undefined;
-  const rows = Array.isArray(body) ? body : own(body, 'items');
-  const row: unknown = Array.isArray(rows) ? rows[0] : body;
-  return isFields(row) ? row : undefined;
-}
-
-/** How the newest generation takes an operation that it has moved. */
-export interface MovedEndpoint {
-  /** Placeholders of the document's path that are missing here go into the body, where there is one. */
-  readonly path: string;
-  /** Fields of the body that have another name there, by the document's name. */
-  readonly names?: Readonly<Record<string, string>>;
+  const rows = listIn(body);
+  const row: unknown = rows ? rows[0] : body;
+  return typeof row === 'object' && row !== null ? (row as Fields) : undefined;
 }
 
 /** How later generations take an agent: `agent` is its id, or `name:` and its name. */

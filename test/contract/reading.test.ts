@@ -103,7 +103,7 @@ const resources: Record<string, { schema: z.ZodMiniType; full: Record<string, un
       total_rollouts: 8,
       live: { waiting_rollouts: 1, provisional_reward_mean: 0.5, final_reward_mean: null },
     },
-    identity: ['eval_run_id'],
+    identity: [],
   },
   rolloutSnapshot: {
     schema: evaluations.rolloutSnapshot,
