@@ -114,31 +114,44 @@ export function bottomLine(columns: number, { styles, glyphs }: Theme): string {
   return styles.border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(columns - 2)}${glyphs.bottomRight}`);
 }
 
+interface Hint {
+  readonly key: string;
+  readonly word: string;
+}
+
+/** These lead into what is shown, out of it, and to all other keys: where there is little room they come before the rest. */
+const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
+
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
-export function hintsFor(offered: readonly Offer[], room: number) {
-  const hints: { key: string; word: string }[] = [];
-  let used = 0;
+export function hintsFor(offered: readonly Offer[], room: number): readonly Hint[] {
+  const words = new Set<string>();
   const isAside = ({ binding }: Offer): boolean => binding.command.aside ?? false;
-  const inOrder = [...offered.filter(offer => !isAside(offer)), ...offered.filter(isAside)];
-  for (const {
-    binding: { command },
-    keys: [key = ''],
-  } of inOrder) {
-    const word = command.hint;
-    if (word === undefined || hints.some(hint => hint.word === word)) continue;
-    const size = width(keyLabel(key)) + width(word) + 5;
-    if (used + size > room) break;
-    used += size;
-    hints.push({ key: keyLabel(key), word });
+  const inOrder = [...offered.filter(offer => !isAside(offer)), ...offered.filter(isAside)].flatMap(
+    ({ binding: { command }, keys: [key = ''] }) => {
+      const word = command.hint;
+      if (word === undefined || words.has(word)) return [];
+      words.add(word);
+      return [{ key: keyLabel(key), word, isMain: mainKeys.has(key) }];
+    },
+  );
+  let left = room;
+  const chosen = new Set<Hint>();
+  for (const wanted of [inOrder.filter(({ isMain }) => isMain), inOrder.filter(({ isMain }) => !isMain)]) {
+    for (const hint of wanted) {
+      const size = width(hint.key) + width(hint.word) + 5;
+      if (size > left) break;
+      left -= size;
+      chosen.add(hint);
+    }
   }
-  return hints;
+  return inOrder.filter(hint => chosen.has(hint));
 }
 
 /** Where the user is, then what the keys do; a border on either side. */
 export function footLine(
   columns: number,
   crumbs: readonly string[],
-  hints: (room: number) => readonly { key: string; word: string }[],
+  hints: (room: number) => readonly Hint[],
   { styles, glyphs }: Theme,
 ): string {
   const room = columns - 4;

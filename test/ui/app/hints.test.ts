@@ -1,0 +1,27 @@
+/** Which keys the last line names where there is little room. */
+import { expect, it } from 'vitest';
+import { hintsFor } from '../../../src/ui/app/frame-lines.ts';
+import type { Offer } from '../../../src/ui/keys/router.tsx';
+
+const offer = (key: string, hint: string, aside = false): Offer => ({
+  binding: { command: { id: hint, title: hint, keys: [key], hint, aside, group: 'Test' }, run: () => undefined },
+  keys: [key],
+});
+const form = [
+  offer('ctrl-p', 'request', true),
+  offer('tab', 'next field'),
+  offer('enter', 'send'),
+  offer('esc', 'cancel'),
+  offer('?', 'help'),
+];
+const shown = (room: number): string[] => hintsFor(form, room).map(({ word }) => word);
+
+it('names all keys in their order where there is room, what stands apart last', () => {
+  expect(shown(200)).toEqual(['next field', 'send', 'cancel', 'help', 'request']);
+});
+
+it('keeps what leads on, out and to all other keys', () => {
+  expect(shown(42)).toEqual(['send', 'cancel', 'help']);
+  expect(shown(14)).toEqual(['send']);
+  expect(shown(3)).toEqual([]);
+});
