@@ -27,6 +27,7 @@ export async function withService<Result>(
   work: (context: CommandContext) => Promise<Result>,
 ): Promise<Result> {
   const config = loadConfig(configFlags(flags), io.environment);
+  if (config.profile.noAddress) throw config.profile.noAddress;
   for (const warning of config.warnings) io.note(warning);
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', () => memory, debugOf(flags, io));

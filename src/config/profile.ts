@@ -57,6 +57,11 @@ export interface Profile {
   readonly agent: string | undefined;
   /** Whole sentences about settings that were set and not used. */
   readonly warnings: readonly string[];
+  /**
+   * Where the settings ask for another service and give no address of it: why, as whole sentences. A script must not get the
+   * results of the local service in its place.
+   */
+  readonly noAddress?: ConfigError | undefined;
 }
 
 export interface ProfileInput extends CredentialContext {
@@ -85,19 +90,15 @@ export function resolveProfile(input: ProfileInput): Profile {
   };
   const search = new CredentialSearch(places, environment, input);
   if (base === undefined) {
-    const unused = entry.byFlag ? undefined : search.find('apiKey', undefined);
-    if (unused) {
-      search.warnings.push(
-        `${describeOrigin(unused.origin)} is set but no address is: the local service is used, without that key. To use another service set BENCHTOP_BASE_URL or name a profile.`,
-      );
-    }
+    const noAddress = missingAddress(input, entry, search);
+    if (noAddress) search.warnings.push(noAddress.message);
     const upstream = first(places, 'upstream');
     const url = upstream && checkAddress(upstream, allowInsecureHttp);
     const service: LocalService = {
       kind: 'local',
       upstream: url && { url, key: search.find('upstreamKey', url.value) },
     };
-    return { name: 'local', service, ...shared, warnings: search.warnings };
+    return { name: 'local', service, ...shared, warnings: search.warnings, noAddress };
   }
 
   const baseUrl = checkAddress(base, allowInsecureHttp);
@@ -120,10 +121,31 @@ export function resolveProfile(input: ProfileInput): Profile {
   return { name, service, ...shared, warnings: search.warnings };
 }
 
+/** What was set for a service whose address is missing. The service of this machine may be asked for by its name. */
+function missingAddress(
+  { flags, environment }: ProfileInput,
+  { origin }: Entry,
+  search: CredentialSearch,
+): ConfigError | undefined {
+  const toUse = 'To use another service set BENCHTOP_BASE_URL or name a profile; for the local one add --profile local';
+  const isLocalByName = origin.kind === 'flag' || origin.kind === 'environment';
+  const key = search.find('apiKey', undefined) ?? search.find('inferenceToken', undefined);
+  if (key && (key.origin.kind === 'flag' || !isLocalByName)) {
+    const what = `${describeOrigin(key.origin)} is set but no address is: the local service takes no such key`;
+    return new ConfigError(`${what}. ${toUse}.`, key.origin);
+  }
+  if (isLocalByName || flags.baseUrl !== undefined) return undefined;
+  const name = ['BENCHTOP_BASE_URL', 'BENCHTOP_PROFILE'].find(each => own(environment, each)?.trim() === '');
+  if (name === undefined) return undefined;
+  return new ConfigError(`${name} is set but empty. ${toUse}, or unset ${name}.`, { kind: 'environment', name });
+}
+
 interface Entry {
   readonly name: string;
   readonly settings: ProfileSettings;
   readonly byFlag: boolean;
+  /** What names it. */
+  readonly origin: Origin;
 }
 
 /** `local` needs no entry: it is the service on this machine. */
@@ -139,11 +161,11 @@ function chooseEntry({ flags, environment, settings, settingsPath }: ProfileInpu
       : undefined,
   ];
   const choice = choices.find(candidate => candidate !== undefined) ?? byDefault('local');
-  const byFlag = choice.origin.kind === 'flag';
-  const name = choice.value;
+  const { value: name, origin } = choice;
+  const byFlag = origin.kind === 'flag';
   const found = own(profiles, name);
-  if (found) return { name, settings: found, byFlag };
-  if (name === 'local') return { name, settings: {}, byFlag };
+  if (found) return { name, settings: found, byFlag, origin };
+  if (name === 'local') return { name, settings: {}, byFlag, origin };
   const known = ['local', ...Object.keys(profiles).filter(other => other !== 'local')].join(', ');
   throw new ConfigError(
     `There is no profile ${JSON.stringify(name)}, which ${describeOrigin(choice.origin)} names. Known are: ${known}. Profiles are written in ${settingsPath}.`,

@@ -23,6 +23,8 @@ export interface SettingsFile {
 const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
 /** Settings that are run: other users may read a file with one of them, but not change it. */
 const command = /Command$/;
+/** Settings that say where a secret is: who changes the address next to one of them receives the secret. */
+const credential = /^(?:apiKey|inferenceToken|upstreamKey)(?:Env|File)$/;
 
 export function settingsPath(paths: Paths): string {
   return join(paths.config, 'config.json');
@@ -47,6 +49,9 @@ export function readSettings(path: string): SettingsFile {
   const [hidden, run] = [find(secret), find(command)];
   if (hidden !== undefined) refuseShared(path, file.mode, 'read', `${hidden} in it is secret`);
   if (run !== undefined) refuseShared(path, file.mode, 'change', `${run} in it is run`);
+  const named = find(credential);
+  if (named !== undefined)
+    refuseShared(path, file.mode, 'change', `another address in it would get the key of ${named}`);
   return { path, settings: read, warnings };
 }
 

@@ -100,6 +100,15 @@ it('list --field prints a text as it is, and a value as JSON', async () => {
   expect(await list('tags')).toBe('{"of":["a \\"b\\""]}\n\n');
 });
 
+it.each([
+  [{ BENCHTOP_BASE_URL: '' }, /BENCHTOP_API_KEY is set but no address is/],
+  [{ BENCHTOP_BASE_URL: '', BENCHTOP_API_KEY: '' }, /BENCHTOP_BASE_URL is set but empty/],
+])('the local service does not answer in place of another: %j', async (environment, words) => {
+  const outcome = await cli('list', ['models'], { environment });
+  expect(outcome).toMatchObject({ code: exitCodes.usage, out: '' });
+  expect(outcome.notes).toMatch(words);
+});
+
 describe('flags that do not go together', () => {
   it.each([
     ['runs --json --columns name', /--columns is for tables/],

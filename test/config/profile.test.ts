@@ -159,6 +159,22 @@ describe('which credential', () => {
     expect(profile.service.kind).toBe('local');
     expect(profile.warnings).toEqual([expect.stringMatching(/BENCHTOP_API_KEY is set but no address is/)]);
   });
+
+  it.each<[Given, RegExp | undefined]>([
+    [{ environment: { BENCHTOP_API_KEY: 'sk-env' } }, /^BENCHTOP_API_KEY is set but no address is/],
+    [{ flags: { apiKeyFile: '/key' } }, /^--api-key-file is set/],
+    [{ flags: { apiKeyEnv: 'KEY', profile: 'local' } }, /^--api-key-env is set/],
+    [{ environment: { BENCHTOP_BASE_URL: ' ' } }, /^BENCHTOP_BASE_URL is set but empty/],
+    [{ environment: { BENCHTOP_PROFILE: '' } }, /^BENCHTOP_PROFILE is set but empty/],
+    [{}, undefined],
+    [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_PROFILE: 'local' } }, undefined],
+    [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_BASE_URL: '' }, flags: { profile: 'local' } }, undefined],
+  ])('where a script must not fall back to the local service, says why: %j', (given, words) => {
+    const { noAddress, service } = resolve({ settings: {}, ...given });
+    expect(service.kind).toBe('local');
+    if (words) expect(noAddress?.message).toMatch(words);
+    else expect(noAddress).toBeUndefined();
+  });
 });
 
 describe('the local service’s upstream', () => {

@@ -103,6 +103,17 @@ describe('readSettings', () => {
     }
   });
 
+  it.each(['apiKeyEnv', 'apiKeyFile', 'inferenceTokenEnv', 'upstreamKeyFile'])(
+    'lets others not change a file that names a key by %s: another address in it would get the key',
+    async name => {
+      await save({ profiles: { lab: { baseUrl: 'https://lab.example', [name]: 'key' } } }, 0o644);
+      expect(readSettings(path).settings.profiles).toHaveProperty('lab');
+      await chmod(path, 0o666);
+      expect(errorOf()).toContain('can be changed by other users (mode 0666)');
+      expect(errorOf()).toContain(`profiles.lab.${name}`);
+    },
+  );
+
   it('lets everybody read a file without secrets', async () => {
     await save({ theme: 'dark', profiles: { p: { apiKeyEnv: 'KEY', apiKeyFile: 'key' } } }, 0o644);
     expect(readSettings(path).settings.theme).toBe('dark');
