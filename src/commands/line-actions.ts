@@ -1,53 +1,60 @@
 /** What the line mode can do with a row; it asks for what it needs. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
+import { deploymentRoles } from '../contract/deployments.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
-import type { RememberedStore } from '../queries/remembered/store.ts';
-import { cancelTraining, lastDeployable, startTraining } from '../queries/training.ts';
-import type { Service } from '../queries/workbench.tsx';
-import { slugOf } from '../resources/deployments.ts';
+import { cancelTraining, startTraining } from '../queries/training.ts';
+import { start } from './act.ts';
+import { deployable, evaluationOf, namedBenchmark, trainingOf, usualSlug } from './starts.ts';
+import type { CommandContext } from './with-service.ts';
 
-export type Ask = (question: string, usual?: string) => Promise<string>;
+export interface LineTalk {
+  /** Asks until there is an answer. An empty line means `usual`, where there is one. */
+  readonly ask: (question: string, usual?: string) => Promise<string>;
+  /** Asks until the answer is one of these; an empty line means the first. */
+  readonly choose: <Choice extends string>(
+    question: string,
+    choices: readonly [Choice, ...Choice[]],
+  ) => Promise<Choice>;
+  readonly say: (text: string) => void;
+}
 
-/** Gives what is to be said when it is done. What it starts is remembered, so that the next has another name. */
-type Act<Row> = (row: Row, service: Service, ask: Ask, memory: RememberedStore) => Promise<string>;
+/** Gives what is to be said when it is done. */
+type Act<Row> = (row: Row, talk: LineTalk, context: CommandContext) => Promise<string>;
 
-const nameOf = (benchmark: Benchmark): string => benchmark.label ?? benchmark.bench_id;
-
-const evaluate: Act<Benchmark> = async (row, service, ask, memory) => {
-  const model_slug = await ask('Model');
-  const display_name = await ask('Name of the run', memory.freeName('run', `${nameOf(row)} baseline`));
-  const run = await startEvaluation(service, { bench_id: row.bench_id, model_slug, display_name });
-  memory.see([{ kind: 'run', id: run.eval_run_id, label: display_name, parent: row.bench_id }]);
-  return `Started ${run.eval_run_id}. Type runs to see it.`;
+const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
+  const input = evaluationOf(namedBenchmark(row), { model: await ask('Model') }, context);
+  const display_name = await ask('Name of the run', input.display_name);
+  const { eval_run_id } = await start(startEvaluation, { ...input, display_name }, context);
+  return `Started ${eval_run_id}. Type runs to see it.`;
 };
 
-const train: Act<Benchmark> = async (row, service, ask, memory) => {
-  const base_model_slug = await ask('Model');
-  const display_name = await ask('Name of the run', memory.freeName('training', `${nameOf(row)} training`));
-  const run = await startTraining(service, { bench_id: row.bench_id, base_model_slug, display_name });
-  memory.see([{ kind: 'training', id: run.training_run_id, label: display_name, parent: row.bench_id }]);
-  return `Started ${run.training_run_id}. Type training to see it.`;
+const train: Act<Benchmark> = async (row, { ask }, context) => {
+  const input = trainingOf(namedBenchmark(row), { model: await ask('Model') }, context);
+  const display_name = await ask('Name of the run', input.display_name);
+  const { training_run_id } = await start(startTraining, { ...input, display_name }, context);
+  return `Started ${training_run_id}. Type training to see it.`;
 };
 
-const cancel: Act<EvalRun> = async (row, service) => {
-  await cancelRun(service, row);
+const cancel: Act<EvalRun> = async (row, _, { service, signal }) => {
+  await cancelRun(service, row, { signal });
   return 'Cancelled.';
 };
 
-const stopTraining: Act<TrainingRun> = async (row, service) => {
-  await cancelTraining(service, row);
+const stopTraining: Act<TrainingRun> = async (row, _, { service, signal }) => {
+  await cancelTraining(service, row, { signal });
   return 'Asked it to stop.';
 };
 
-const deploy: Act<TrainingRun> = async (row, service, ask) => {
-  const checkpoint_id = await lastDeployable(service, row.training_run_id);
-  const model_slug = await ask('Slug it serves under', slugOf(row.display_name ?? row.training_run_id));
-  const role = (await ask('Role, production or test', 'production')) === 'test' ? 'test' : 'production';
-  const { deployment_id } = await startDeployment(service, { checkpoint_id, model_slug, role });
+const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
+  const checkpoint = await deployable(training_run_id, context, say);
+  const model_slug = await ask('Slug it serves under', usualSlug(checkpoint));
+  const role = await choose('Role', deploymentRoles);
+  const input = { checkpoint_id: checkpoint.id, model_slug, role };
+  const { deployment_id } = await start(startDeployment, input, context);
   return `Deploying ${deployment_id}. Type deployments to see it.`;
 };
 

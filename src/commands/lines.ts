@@ -5,6 +5,7 @@
 
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
@@ -21,7 +22,7 @@ import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { actionOf, verbs } from './line-actions.ts';
+import { actionOf, type LineTalk, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 import { wordsOf } from './watch.ts';
@@ -47,6 +48,8 @@ const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writi
 
 /** How often what is followed is asked for. */
 const followMs = 2_000;
+/** How long a list may take. */
+const listMs = 60_000;
 
 interface Shown {
   readonly resource: Resource;
@@ -89,17 +92,30 @@ class Lines {
 
   /** Takes the next line as the answer to a question. @throws Error where there is none */
   async #nextLine(question: string): Promise<string> {
-    this.#output.write(question);
+    this.#output.write(`${sanitiseLine(question)} `);
     const { value, done } = await this.#lines.next();
     if (done) throw new Error('The input ended before the answer. Nothing was sent.');
     return value;
   }
 
-  async #ask(question: string, usual = ''): Promise<string> {
-    const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}: `;
-    const answer = await this.#nextLine(words);
-    return answer.trim() === '' ? usual : answer.trim();
-  }
+  readonly #ask: LineTalk['ask'] = async (question, usual = '') => {
+    const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}:`;
+    for (;;) {
+      const answer = (await this.#nextLine(words)).trim() || usual;
+      if (answer !== '') return answer;
+      this.say('It cannot be empty.');
+    }
+  };
+
+  readonly #choose: LineTalk['choose'] = async (question, choices) => {
+    const all = choices.join(' or ');
+    for (;;) {
+      const answer = await this.#ask(`${question}, ${all}`, choices[0]);
+      const chosen = choices.find(choice => choice === answer);
+      if (chosen !== undefined) return chosen;
+      this.say(`${answer} is not ${all}.`);
+    }
+  };
 
   /** Gives false once the user wants to leave. */
   async hear(line: string): Promise<boolean> {
@@ -108,11 +124,11 @@ class Lines {
     const resource = listed.find(({ names }) => names.includes(first));
     if (first === '') return true;
     if (first === 'quit' || first === 'exit' || first === 'q') return false;
-    if (verbs.includes(first)) await this.#act(first, Number(words));
+    if (verbs.includes(first)) await this.#act(first, words);
     else if (resource) await this.#list(resource);
     else if (first === 'find') this.#search(words);
-    else if (/^\d+$/.test(first)) this.#show(Number(first));
-    else if (first === 'follow') await this.#follow(Number(words));
+    else if (/^\d+$/.test(first)) this.#show(first);
+    else if (first === 'follow') await this.#follow(words);
     else if (first === 'chat') await this.#chat(words);
     else if (first === 'help') this.say(helpOf(this.#session.workbench.readOnly));
     else this.say(`There is no command ${first}. Type help for the list.`);
@@ -126,7 +142,7 @@ class Lines {
     const page = await source.readPage({
       service,
       query: { limit: 100 },
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.any([this.#signal, AbortSignal.timeout(listMs)]),
       memory: remembered,
     });
     rememberRows(remembered, source, page.items);
@@ -158,72 +174,89 @@ class Lines {
     this.#print();
   }
 
-  #row(number: number): object | undefined {
-    const row = this.#rows()[number - 1];
-    if (!row) this.say(this.#shown ? `There is no number ${number} in the list.` : 'Ask for a list first.');
+  /** The row of a number that was typed behind `command`; says what is wrong with it where there is none. */
+  #row(typed: string, command = 'show'): object | undefined {
+    if (!this.#shown) {
+      this.say('Ask for a list first.');
+      return undefined;
+    }
+    if (!/^\d+$/.test(typed)) {
+      this.say(`${command} needs the number of a row in the list, e.g. ${command} 1.`);
+      return undefined;
+    }
+    const row = this.#rows()[Number(typed) - 1];
+    if (!row) this.say(`There is no number ${typed} in the list.`);
     return row;
   }
 
-  #show(number: number): void {
+  #show(number: string): void {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
     for (const { label, value } of given(facts)) this.say(`${label}: ${asCame(value)}`);
   }
 
-  async #follow(number: number): Promise<void> {
-    const row = this.#row(number);
+  async #follow(number: string): Promise<void> {
+    const row = this.#row(number, 'follow');
     const followed = row && this.#shown && followable(this.#shown.resource, row);
     if (!followed) {
       if (row) this.say('Only runs, training runs and deployments can be followed.');
       return;
     }
-    const stop = new AbortController();
+    const entered = new AbortController();
+    const stop = (): void => entered.abort();
     // Any line ends it.
-    this.#terminal.once('line', () => stop.abort());
-    this.#signal.addEventListener('abort', () => stop.abort(), { once: true });
+    this.#terminal.once('line', stop);
+    const signal = AbortSignal.any([this.#signal, entered.signal]);
+    try {
+      await this.#printChanges(followed, signal);
+    } catch (error) {
+      if (!entered.signal.aborted) throw error;
+    } finally {
+      this.#terminal.off('line', stop);
+    }
+  }
+
+  async #printChanges(followed: ResourceRef, signal: AbortSignal): Promise<void> {
     let said = '';
-    while (!stop.signal.aborted) {
+    for (;;) {
       const { remembered: memory } = this.#session.workbench;
-      const seen = await lookAt(followed, { service: await this.#service(), signal: stop.signal, memory });
+      const seen = await lookAt(followed, { service: await this.#service(), signal, memory });
       const words = wordsOf(seen);
       if (words !== said) this.say(words);
       said = words;
       if (hasEnded(seen.status)) return;
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, followMs);
-        stop.signal.addEventListener('abort', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      await wait(followMs, undefined, { signal });
     }
   }
 
-  async #act(verb: string, number: number): Promise<void> {
+  async #act(verb: string, number: string): Promise<void> {
     const service = await this.#service();
     // Before it asks for anything.
     service.requireWrites();
-    const row = this.#row(number);
+    const row = this.#row(number, verb);
     if (!row) return;
     const act = actionOf(this.#shown?.resource.kind, verb);
     if (!act) {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;
     }
-    const { remembered } = this.#session.workbench;
-    this.say(await act(row as never, service, (question, usual) => this.#ask(question, usual), remembered));
+    const { config, workbench } = this.#session;
+    const context = { config, service, memory: workbench.remembered, signal: this.#signal };
+    const talk = { ask: this.#ask, choose: this.#choose, say: (text: string) => this.say(text) };
+    this.say(await act(row as never, talk, context));
   }
 
   async #chat(model: string): Promise<void> {
     const chosen = model || (await this.#ask('Which model'));
     const messages: { role: string; content: string }[] = [];
     for (;;) {
-      const text = await this.#nextLine('you: ');
+      const text = await this.#nextLine('you:');
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
       // Said whole: a voice reads it from its beginning.
-      const { content } = await ask(await this.#service(), { model: chosen, messages }, () => {});
+      const request = { model: chosen, messages };
+      const { content } = await ask(await this.#service(), request, () => {}, { signal: this.#signal });
       this.say(`${sanitiseLine(chosen)}: ${content}`);
       messages.push({ role: 'assistant', content });
     }
@@ -261,6 +294,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
       try {
         if (!(await lines.hear(line))) break;
       } catch (error) {
+        if (io.signal.aborted) break;
         lines.say(`This did not work: ${describeError(asError(error))}`);
       }
     }

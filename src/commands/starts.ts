@@ -1,5 +1,6 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: what runs for a while after it was started. */
 import type { Benchmark } from '../contract/benchmarks.ts';
+import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Action } from '../queries/action.ts';
 import { buildImages } from '../queries/benchmarks.ts';
@@ -42,10 +43,49 @@ async function begin<Input, Result extends object>(
   return finish(ref, result, again, flags, context, io);
 }
 
-async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<{ id: string; label: string }> {
-  const { id, row } = await findAmong([resourceOrThrow('benchmarks')], word ?? '', context);
-  return { id, label: (row as Benchmark).label ?? id };
+/** What is evaluated or trained on. */
+interface Named {
+  readonly id: string;
+  readonly label: string;
 }
+
+/** A benchmark with what it is called. */
+export const namedBenchmark = ({ bench_id: id, label }: Benchmark): Named => ({ id, label: label ?? id });
+
+async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<Named> {
+  const { row } = await findAmong([resourceOrThrow('benchmarks')], word ?? '', context);
+  return namedBenchmark(row as Benchmark);
+}
+
+/** What the user has chosen of a run; the rest follows from it. */
+interface Chosen {
+  readonly model?: string | undefined;
+  readonly checkpoint?: FoundCheckpoint | undefined;
+  readonly name?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The run to start with `startEvaluation`. Where no name was chosen it gets one that is free. */
+export function evaluationOf({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+  const { model, checkpoint, name, options } = chosen;
+  const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
+  const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
+  const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
+  const display_name = name ?? memory.freeName('run', `${label} ${of}`);
+  return { bench_id: id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
+}
+
+/** The run to start with `startTraining`. Where no name was chosen it gets one that is free. */
+export function trainingOf({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+  const { model, checkpoint, name, options } = chosen;
+  const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
+  const display_name = name ?? memory.freeName('training', `${label} ${shortModel(base_model_slug ?? 'training')}`);
+  const parent_checkpoint_id = checkpoint?.id;
+  return { bench_id: id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
+}
+
+/** The slug that a checkpoint is deployed under where none was chosen; empty where it has no name to make it of. */
+export const usualSlug = ({ run }: FoundCheckpoint): string => slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
 /** The last part of a slug: `tutor-base` of `benchtop/tutor-base`. */
 const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
@@ -62,26 +102,23 @@ function optionOf(pair: string): [string, unknown] {
   }
 }
 
-/** The options of a run; left out where none is given. @throws CommandError */
-function optionsOf(pairs: readonly string[] = []): { readonly options?: Readonly<Record<string, unknown>> } {
-  return pairs.length > 0 ? { options: Object.fromEntries(pairs.map(optionOf)) } : {};
+/** The options of a run; undefined where none is given. @throws CommandError */
+function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unknown>> | undefined {
+  return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
 }
 
 export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
     throw new CommandError('Specify what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
-  const given = optionsOf(flags.option);
+  const { model, name, option } = flags;
+  const options = optionsOf(option);
   await checkPrinted(flags, 'startEval', 'getEvalRun', io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const model_slug = flags.model ?? checkpoint?.run?.base_model_slug ?? undefined;
-    const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
-    const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
-    const display_name = flags.name ?? `${benchmark.label} ${of}`;
-    const input = { bench_id: benchmark.id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...given };
-    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: display_name });
+    const input = evaluationOf(benchmark, { model, checkpoint, name, options }, context);
+    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
     return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
   });
 }
@@ -90,27 +127,29 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
   if (flags.model === undefined && flags.checkpoint === undefined) {
     throw new CommandError('Specify what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
-  const given = optionsOf(flags.option);
+  const { model, name, option } = flags;
+  const options = optionsOf(option);
   await checkPrinted(flags, 'startTraining', 'getTrainingRun', io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
-    const parent = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const base_model_slug = flags.model ?? parent?.run?.base_model_slug ?? undefined;
-    const display_name = flags.name ?? `${benchmark.label} ${shortModel(base_model_slug ?? 'training')}`;
-    const input = {
-      bench_id: benchmark.id,
-      base_model_slug,
-      parent_checkpoint_id: parent?.id,
-      display_name,
-      ...given,
-    };
-    const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: display_name });
+    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
+    const input = trainingOf(benchmark, { model, checkpoint, name, options }, context);
+    const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: input.display_name });
     return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), flags, context, io);
   });
 }
 
-/** The checkpoint to deploy: where the step is left open, the newest that the service would take. */
-async function deployable(word: string, context: CommandContext, io: CommandIo): Promise<FoundCheckpoint> {
+/**
+ * The checkpoint to deploy: where the step is left open, the newest that the service would take.
+ *
+ * @param note is called with the reason where that is not the newest
+ * @throws CommandError where none can be deployed
+ */
+export async function deployable(
+  word: string,
+  context: CommandContext,
+  note: (text: string) => void,
+): Promise<FoundCheckpoint> {
   const found = await findCheckpoint(word, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;
@@ -122,17 +161,17 @@ async function deployable(word: string, context: CommandContext, io: CommandIo):
   const steps = await checkpointsByStep(service, run.training_run_id, { signal });
   const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
   if (!last) throw new CommandError(`${refused}, nor can an earlier one. Nothing was sent.`, exitCodes.failed);
-  io.note(`${refused}: step ${last.step_index} is deployed instead.`);
+  note(`${refused}: step ${last.step_index} is deployed instead.`);
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
 export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
   await checkPrinted(flags, 'startDeployment', 'getDeployment', io);
   return withService(flags, io, async context => {
-    const checkpoint = await deployable(word, context, io);
-    const model_slug = flags.slug ?? slugOf(checkpoint.run?.display_name ?? '');
+    const checkpoint = await deployable(word, context, io.note);
+    const model_slug = flags.slug ?? usualSlug(checkpoint);
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
-    const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? 'production' } as const;
+    const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
     return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);
   });

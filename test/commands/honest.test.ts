@@ -199,7 +199,7 @@ it('lines that are piped into the line mode answer its questions', async () => {
   });
   expect(code).toBe(exitCodes.done);
   // What is started without a name is distinguished from what was started before.
-  expect(out).toMatch(/enter for t-words baseline\).*enter for t-words baseline 2\)/s);
+  expect(out).toMatch(/enter for t-words tutor-base\).*enter for t-words tutor-base 2\)/s);
   expect(out).toMatch(/Model: .*Started evr_\w+/s);
   expect((await cli('list', ['runs', '--field', 'display_name'])).out).toContain('piped run');
   const cut = await cli('--lines', [], { input: 'benchmarks\nevaluate 1\n' });

@@ -1,0 +1,88 @@
+/** The line mode: it asks until it is answered, sends what was meant and nothing else, and stops where it is stopped. */
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { eventually } from '../eventually.ts';
+import { serviceDouble } from '../service/double.ts';
+import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+/** What the line mode prints and sends for these lines. */
+async function said(...lines: readonly string[]) {
+  const { url, requests } = await serviceDouble();
+  const { code, out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: lines.join('\n') });
+  expect(code).toBe(exitCodes.done);
+  const sent = requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
+  return { out, sent };
+}
+
+describe('a question of the line mode', () => {
+  it('is asked again until the answer is one of those there are', async () => {
+    const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
+    expect(out).toContain('tset is not production or test.');
+    expect(out.match(/Role, production or test \(enter for production\):/g)).toHaveLength(3);
+    expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
+  });
+
+  it('sends nothing where the input ends before the answer', async () => {
+    const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset');
+    expect(out).toContain('The input ended before the answer. Nothing was sent.');
+    expect(sent).toEqual([]);
+  });
+
+  it('is asked again where it has no usual answer and got none', async () => {
+    const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
+    expect(out.match(/Model: /g)).toHaveLength(3);
+    // The same name as that of `benchtop evaluate`.
+    expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
+  });
+
+  it('holds nothing of a name that would act on the terminal', async () => {
+    const benchmark = { bench_id: 'bench_1', label: 'a\u001b[2Jb\rc', created_at: '2026-03-04T05:06:07Z' };
+    const { url } = await hostileServer(json({ items: [benchmark], has_more: false }));
+    const input = 'benchmarks\ntrain 1\nacme/small\n';
+    const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input });
+    expect(out).toContain('Name of the run (enter for ab');
+    expect(out).not.toMatch(/[\u001b\r]/);
+  });
+});
+
+it.each([
+  ['follow', /follow needs the number of a row in the list, e\.g\. follow 1\./],
+  ['follow abc', /follow needs the number/],
+  ['evaluate', /evaluate needs the number/],
+  ['deploy 0x1', /deploy needs the number/],
+  ['cancel 9', /There is no number 9 in the list\./],
+  ['0', /There is no number 0 in the list\./],
+])('%j is answered with what is wrong with it', async (line, words) => {
+  const { out, sent } = await said('training', line, 'quit');
+  expect(out.split('> ').at(-2)).toMatch(words);
+  expect(out).not.toContain('NaN');
+  expect(sent).toEqual([]);
+});
+
+describe('ctrl-c in the line mode', () => {
+  const page = json({ items: [], has_more: false });
+  const isChat = ({ url }: SeenRequest): boolean => url.endsWith('/chat/completions');
+
+  it.each([
+    ['while an answer is written', 'chat acme/small\nhello\n', isChat],
+    ['while a list is read', 'secrets\n', ({ url }: SeenRequest) => url.includes('/secrets')],
+  ])('ends it %s, and the request with it', async (_, typed, isAwaited) => {
+    const writing = open(['data: {"choices":[{"index":0,"delta":{"content":"one"}}]}\n\n']);
+    const server = await hostileServer((response, request) => {
+      if (!isAwaited(request)) return page(response, request);
+      return isChat(request) ? writing(response, request) : silent(response, request);
+    });
+    const stop = new AbortController();
+    const input = new PassThrough();
+    input.write(typed);
+    const ended = cliOn({ baseUrl: server.url, apiKey: 'key' })('--lines', [], { input, signal: stop.signal });
+    await eventually(() => expect(server.requests.some(isAwaited)).toBe(true));
+    stop.abort();
+    const { code, out } = await ended;
+    expect(code).toBe(exitCodes.interrupted);
+    expect(out).not.toContain('This did not work');
+    await server.requests.find(isAwaited)?.closed;
+  });
+});
