@@ -1,5 +1,6 @@
 /** `benchtop list`: what there is of a resource, for people and for programs. */
-import { type Endpoint, rowFields } from '../contract/common.ts';
+import type { Endpoint } from '../contract/common.ts';
+import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
@@ -47,15 +48,16 @@ function columnNamed(resource: Resource, name: string): Column<object> {
   throw noColumn(resource, name);
 }
 
-/** The fields that the contract gives the rows of a resource, as the operation that lists them answers. */
-async function contractFields(resource: Resource, { service, memory, signal }: CommandContext): Promise<Set<string>> {
+/** Whether the rows of a resource may have a field: by the answer of the operation that lists them. */
+async function rowMayHave(name: string, resource: Resource, { service, memory, signal }: CommandContext) {
   const { endpoints } = await import('../contract/endpoints.ts');
   // Narrowed to something, every list asks for its rows at once.
-  const scope = Object.fromEntries((resource.scopes ?? []).map(name => [name, 'any']));
+  const scope = Object.fromEntries((resource.scopes ?? []).map(each => [each, 'any']));
   const source = resource.list(scope);
   const [request] = service.describe(noting => source.readPage({ service: noting, query: {}, signal, memory }));
   const endpoint = request && own<Endpoint>(endpoints, request.operation);
-  return new Set(endpoint ? rowFields(endpoint.response) : []);
+  const row = endpoint && rowsIn(endpoint.response);
+  return row !== undefined && mayHaveField(row, [name]);
 }
 
 /** @throws CommandError where a column was named that is neither a field of the contract nor one that a row has */
@@ -66,11 +68,11 @@ async function checkFields(
   context: CommandContext,
 ): Promise<void> {
   const isColumn = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
-  const unknown = named.filter(column => !isColumn(column) && !rows.some(row => Object.hasOwn(row, column.id)));
-  if (unknown.length === 0) return;
-  const fields = await contractFields(resource, context);
-  const wrong = unknown.find(({ id }) => !fields.has(id));
-  if (wrong) throw noColumn(resource, wrong.id);
+  for (const column of named) {
+    const { id } = column;
+    if (isColumn(column) || rows.some(row => Object.hasOwn(row, id))) continue;
+    if (!(await rowMayHave(id, resource, context))) throw noColumn(resource, id);
+  }
 }
 
 function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column<object>[] {

@@ -166,34 +166,8 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   return read;
 }
 
-/** The names of the fields that the contract gives the rows of an answer. Others may come as well. */
-export function rowFields(response: z.ZodMiniType): readonly string[] {
-  const row = rowSchemaIn(response);
-  return row ? shapesIn(row).flatMap(shape => Object.keys(shape)) : [];
-}
-
-function rowSchemaIn(schema: z.ZodMiniType): z.ZodMiniType | undefined {
-  const inner = (): readonly z.ZodMiniType[] => [
-    ...partsOf(schema),
-    ...shapesIn(schema).flatMap(shape => Object.values(shape)),
-  ];
-  return (
-    rowSchemas.get(schema) ??
-    inner()
-      .map(rowSchemaIn)
-      .find(found => found !== undefined)
-  );
-}
-
-/** The two ends of a pipe. */
-function partsOf(schema: z.ZodMiniType): readonly z.ZodMiniType[] {
-  return schema instanceof z.ZodMiniPipe ? ([schema.def.in, schema.def.out] as z.ZodMiniType[]) : [];
-}
-
-function shapesIn(schema: z.ZodMiniType): readonly Readonly<Record<string, z.ZodMiniType>>[] {
-  const isObject = schema instanceof z.ZodMiniObject;
-  return isObject ? [schema.shape as Record<string, z.ZodMiniType>] : partsOf(schema).flatMap(shapesIn);
-}
+/** The schema of a row, where this reads rows. */
+export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined => rowSchemas.get(schema);
 
 /**
  * Reads a value of the wire. Where services write a field in another type than the document, a number as text or a text as

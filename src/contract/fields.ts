@@ -1,6 +1,7 @@
 /** Which fields an answer has, by the contract. */
 import type * as z from 'zod/mini';
 import { own } from '../text/own.ts';
+import { rowSchemaOf } from './common.ts';
 
 /** What is looked at of a schema; other schemas say nothing of fields. */
 interface Shape {
@@ -29,4 +30,11 @@ export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly st
     return field !== undefined && mayHaveField(field, rest);
   }
   return !['string', 'number', 'boolean'].includes(type);
+}
+
+/** The schema of the rows that an answer holds; undefined where it holds none. */
+export function rowsIn(answer: z.ZodMiniType): z.ZodMiniType | undefined {
+  const { shape = {}, in: input, out } = shapeOf(answer);
+  const parts = [input, out, ...Object.values(shape)].filter(part => part !== undefined);
+  return rowSchemaOf(answer) ?? parts.map(rowsIn).find(row => row !== undefined);
 }
