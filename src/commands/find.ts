@@ -97,7 +97,9 @@ async function readForeign(resource: Resource, id: string, context: CommandConte
     const row = await readOne(resource, id, context);
     return row && resource.list({}).id(row) === id ? row : undefined;
   } catch (error) {
-    if (isGone(error) || isNotOffered(error)) return undefined;
+    // A word that is no id of theirs is refused by some services.
+    const isNone = error instanceof ServiceError && (error.kind === 'not_found' || error.kind === 'validation');
+    if (isNone || isNotOffered(error)) return undefined;
     throw error;
   }
 }
@@ -118,24 +120,33 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     return { resource: ofId, id: word, row };
   }
   const found: Found[] = [];
+  const unlisted: string[] = [];
   for (const resource of among) {
-    const rows = await rowsNamed(resource, word, context);
+    const rows = await rowsNamed(resource, word, context).catch((error: unknown) => {
+      if (among.length === 1 || !isNotOffered(error)) throw error;
+      unlisted.push(error.message);
+      return [];
+    });
     found.push(...rows.map(row => ({ resource, id: resource.list({}).id(row), row })));
+  }
+  // A service may give its ids another form than the document's, and not list what has them.
+  const isListed = found.length > 0;
+  for (const resource of isListed ? [] : among) {
+    const read = among.length > 1 || ofId ? readForeign : readOne;
+    const row = await read(resource, word, context);
+    if (row) found.push({ resource, id: word, row });
   }
   const [first, ...others] = found;
   if (!first) {
-    // A service may give its ids another form than the document's.
-    const only = among.length === 1 ? among[0] : undefined;
-    const row = only && (await (ofId ? readForeign : readOne)(only, word, context));
-    if (only && row) return { resource: only, id: word, row };
-    throw ofId ? new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`) : none;
+    if (ofId) throw new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
+    throw unlisted.length === 0 ? none : new CommandError([none.message, ...unlisted].join(' '), none.exitCode);
   }
   if (others.length > 0) {
     const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
     const what = among.length > 1 ? '' : ` ${first.resource.names[0]}`;
     throw new CommandError(`${word} is the name of ${found.length}${what}. Say which by its id: ${ids}.`);
   }
-  return { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row };
+  return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
 }
 
 /** The id for an id or a name. @throws CommandError as `findAmong` does */

@@ -1,11 +1,14 @@
 /** `benchtop get`: everything about one resource. */
 import { unreadableIn } from '../contract/common.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
+import { runResultsQuery } from '../queries/evaluations.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
+import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
 import { lookAt } from '../resources/watch.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -20,18 +23,40 @@ import { type CommandContext, withService } from './with-service.ts';
 const usualWidth = 100;
 
 /** How far what runs is. */
-async function progressFacts({ kind, list, watch }: Resource, row: object, context: CommandContext): Promise<Fact[]> {
+async function progressFacts(
+  { kind, list, watch }: Resource,
+  row: object,
+  hasMean: boolean,
+  context: CommandContext,
+): Promise<Fact[]> {
   if (kind === undefined || !watch?.details) return [];
   const { service, memory, signal } = context;
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a run that has ended may hold its mean, which is among its facts then.
-  const known = 'reward_mean' in row && row.reward_mean != null;
+  const known = hasMean || ('reward_mean' in row && row.reward_mean != null);
   const label = watch.recordsProgress ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   return [
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
   ];
+}
+
+/** What a run has come to by its rewards, where its record has no mean; undefined where they say none either. */
+async function outcomeByRewards(
+  row: object,
+  { service, memory, signal }: CommandContext,
+): Promise<RunOutcome | undefined> {
+  const run = row as EvalRun;
+  if (run.reward_mean != null) return undefined;
+  try {
+    const { rewards } = await runResultsQuery(run.eval_run_id, true).read({ service, memory, signal });
+    const outcome = outcomeOf(run, undefined, summariseRewards(rewards));
+    return outcome.mean === undefined ? undefined : outcome;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
 }
 
 /** A checkpoint is named by its run and step, or by its id where one of the training runs has it. */
@@ -78,7 +103,9 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
       if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);
       return exitCodes.done;
     }
-    const facts = [...resource.facts(row), ...(await progressFacts(resource, row, context))];
+    const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context) : undefined;
+    const own = outcome ? runFacts(row as EvalRun, outcome) : resource.facts(row);
+    const facts = [...own, ...(await progressFacts(resource, row, outcome !== undefined, context))];
     await io.print(factText(facts, io.columns));
     if (resource.kind === 'trajectory') {
       await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? usualWidth)}`);

@@ -9,6 +9,7 @@ import type {
   TrajectoryReward,
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
+import { CapabilityMissingError, isNotOffered, mayLackPath } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
@@ -121,7 +122,15 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }),
   };
-  return rememberingOne(asked, runId, rememberedRuns);
+  return rememberingOne(asked, runId, rememberedRuns, {
+    listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
+    read: async ({ service, signal }, seen, error) => {
+      if (seen && isNotOffered(error)) return seen;
+      // It has rewards, or an empty list of them, where it is there.
+      await service.call('getTrajectoryRewards', { params: { eval_run_id: runId } }, { signal });
+      return seen ?? { eval_run_id: runId };
+    },
+  });
 }
 
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
@@ -137,7 +146,16 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
     }),
     activity: progress => activityOfRun(progress?.status),
-    read: ({ service, signal }) => service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal }),
+    read: async asking => {
+      const { service, signal } = asking;
+      try {
+        return await service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal });
+      } catch (error) {
+        if (!mayLackPath(error)) throw error;
+        await evalRunQuery(runId).read(asking);
+        throw new CapabilityMissingError('getEvalProgress');
+      }
+    },
   };
 }
 

@@ -205,7 +205,20 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
-  return rememberingOne(asked, runId, remembered);
+  return rememberingOne(asked, runId, remembered, {
+    listed: {
+      by: 'listTrainingRuns',
+      in: parent => (parent === undefined ? everyTrainingRun : trainingRunsOf(parent)),
+    },
+    read: async ({ service, signal }, seen) => {
+      const { total_steps, ...progress } = await service.call(
+        'getTrainingProgress',
+        { params: { training_run_id: runId } },
+        { signal },
+      );
+      return { ...seen, ...progress, training_run_id: runId, remembered_at: undefined };
+    },
+  });
 }
 
 /** How far a run is. Every answer is reported, so that there is a curve even where the service has none. */

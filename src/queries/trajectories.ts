@@ -78,8 +78,11 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     id: row => row.trajectory_id,
     sorts: true,
     observesFirst: rememberedRows,
-    readPage: ({ service, query, signal }) =>
-      service.call('listTrajectories', { query: { ...query, ...filter } }, { signal }),
+    readPage: asking => {
+      if (run !== undefined) return trajectoriesOfRun(run, false).readPage(asking);
+      const { service, query, signal } = asking;
+      return service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
+    },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
   };
   return remembering(listed, {

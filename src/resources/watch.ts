@@ -13,7 +13,7 @@ import { type Known, knownFrom, runningOf, unknown } from '../queries/statuses/s
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { isGone, isNotOffered, mayLackPath } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import { isDue, lastAttempt, lastError, type Read, readOf } from './watching.ts';
 
@@ -54,16 +54,20 @@ export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
   const reads = new Map(
     [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
   );
+  let refusal: unknown;
   const answers = await Promise.all(
     [...reads.values()].map(async read => {
       try {
         return await read.look(asking);
       } catch (error) {
-        if (isNotOffered(error)) return undefined;
-        throw error;
+        if (mayLackPath(error)) refusal = error;
+        else if (!isNotOffered(error)) throw error;
+        return undefined;
       }
     }),
   );
+  // What another read has found is there.
+  if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
   const said = answers.filter(answer => answer !== undefined);
   const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
   return knownFrom({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);

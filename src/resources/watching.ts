@@ -5,6 +5,7 @@ import type { Asking } from '../queries/asking.ts';
 import type { Kind } from '../queries/kinds.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import type { Attention } from '../queries/polling.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
@@ -46,7 +47,13 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
       const data = cache.getQueryData<Data>(query.key);
       return data !== undefined && isRunning(query.observes?.(data).status);
     },
-    look: async asking => query.observes?.(await query.read(asking)),
+    look: async asking => {
+      const data = await query.read(asking);
+      const said = query.observes?.(data);
+      // How it was when it was seen last is not how it is.
+      const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
+      return said && isPast && isRunning(said.status) ? { ...said, status: undefined } : said;
+    },
   };
 }
 

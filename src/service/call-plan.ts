@@ -33,6 +33,9 @@ export interface PreparedCall {
   readonly onAnswer: CallOptions['onAnswer'];
 }
 
+/** The ids in the path of a call. */
+export const idsOf = ({ params }: Pick<PreparedCall, 'params'>): string[] => Object.values(params).map(String);
+
 /** What the calls of a service share. */
 export interface CallContext {
   readonly options: Pick<ServiceOptions, 'userAgent' | 'logger' | 'tracer'>;
@@ -292,7 +295,14 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     const { endpoint, request } = this.#call;
     const { pattern, namesResource } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
-    const refused = { path: pattern, namesResource, envelope, status: answer.status, text: answer.text };
+    const refused = {
+      path: pattern,
+      namesResource,
+      envelope,
+      status: answer.status,
+      text: answer.text,
+      ids: idsOf(this.#call),
+    };
     const noSuchPath = saysNoSuchPath(refused);
     const details = { ...facts.details, noSuchPath };
     // A path that the profile has set is what is wrong then, and not the service.

@@ -4,6 +4,7 @@
  */
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
+import { isRecord } from '../text/own.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CapabilityMissingError, type ErrorDetails } from './errors.ts';
@@ -17,13 +18,15 @@ export interface RefusedAnswer {
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
+  /** The ids in the path. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 const routeCode =
   /^((unknown|no_such|invalid)_(route|url|path|endpoint)|(route|url|path|endpoint|page)_not_found|not_implemented|method_not_allowed)$/;
 /** Bodies that the usual servers and gateways give for a path they do not route. */
 const routeText =
-  /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
+  /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|(there is )?no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
  * Whether the answer says that the endpoint does not exist, rather than the resource that was asked for: 404, 405 or 501
@@ -56,6 +59,9 @@ export function saysNoSuchPath(answer: RefusedAnswer): boolean {
   return isMissingRoute(answer) && isOwnWord(answer);
 }
 
+/** More ids than anyone looks at in a session: then it begins again. */
+const mostIds = 20_000;
+
 /** What a gateway says is not believed for longer than this, in milliseconds. */
 const doubtMs = 60_000;
 
@@ -64,6 +70,8 @@ export class Capabilities {
   readonly #missing = new Map<Operation, number>();
   /** What has worked: what it does not find is not there, however the service says so. */
   readonly #proven = new Set<string>();
+  /** Ids that answers of this session have named: what has them is there. */
+  readonly #ids = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
@@ -84,11 +92,39 @@ export class Capabilities {
   forget(): void {
     this.#missing.clear();
     this.#proven.clear();
+    this.#ids.clear();
   }
 
-  /** The endpoint has answered: it is there. */
-  hasWorked({ operation }: Pick<Endpoint, 'operation'>): void {
+  /** The endpoint has answered: it is there, and so is what its answer names. */
+  hasWorked(
+    { operation, method }: Pick<Endpoint, 'operation' | 'method'>,
+    answer: unknown,
+    ids: readonly string[],
+  ): void {
     this.#proven.add(operation);
+    if (method === 'DELETE') for (const id of ids) this.#ids.delete(id);
+    else this.#learnIds(answer, ids);
+  }
+
+  #learnIds(answer: unknown, asked: readonly string[]): void {
+    if (this.#ids.size > mostIds) this.#ids.clear();
+    for (const id of asked) this.#ids.add(id);
+    const rows = isRecord(answer) ? [answer, ...(Array.isArray(answer['items']) ? answer['items'] : [])] : answer;
+    for (const row of Array.isArray(rows) ? rows : []) {
+      for (const [name, value] of isRecord(row) ? Object.entries(row) : []) {
+        if (name.endsWith('_id') && typeof value === 'string') this.#ids.add(value);
+      }
+    }
+  }
+
+  /** Whether it is the path that is not there: the service has just named what it is about. */
+  #isOfPath({ status, path, envelope, ids = [] }: RefusedAnswer): boolean {
+    const isOfResource = /._not_found$/.test(envelope?.code ?? '');
+    return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
+  }
+
+  #areKnown(ids: readonly string[]): boolean {
+    return ids.length > 0 && ids.every(id => this.#ids.has(id));
   }
 
   /** @throws CapabilityMissingError where the endpoint is taken to be missing: nothing is sent then */
@@ -99,7 +135,7 @@ export class Capabilities {
 
   /** Learns from a refusal. Gives the error where it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
-    if (!endpoint.capability || !isMissingRoute(answer)) return undefined;
+    if (!endpoint.capability || !(isMissingRoute(answer) || this.#isOfPath(answer))) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
     const left = isOwnWord(answer) ? Number.POSITIVE_INFINITY : doubtMs;

@@ -224,6 +224,11 @@ export function isGone(error: unknown): boolean {
   return error instanceof ServiceError && error.kind === 'not_found' && (error.type ?? error.code) !== undefined;
 }
 
+/** Whether a 404 may be of the path: of a resource that is not there, the document says `resource_not_found`. */
+export function mayLackPath(error: unknown): boolean {
+  return isGone(error) && error instanceof ServiceError && !/._not_found$/.test(error.code ?? '');
+}
+
 /** The service does not offer this at all: a quiet note, not an error. */
 export function isNotOffered(error: unknown): error is CapabilityMissingError {
   return error instanceof CapabilityMissingError;

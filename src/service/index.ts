@@ -7,7 +7,7 @@ import { Agents } from './agents.ts';
 import { misunderstood, requestIdOf, tooLarge } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
 import { limitTime, withRetries } from './attempts.ts';
-import { CallPlan, type OpenAnswer, type PreparedCall, type Sender } from './call-plan.ts';
+import { CallPlan, idsOf, type OpenAnswer, type PreparedCall, type Sender } from './call-plan.ts';
 import { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -233,7 +233,7 @@ class Caller implements Sender {
         const read = readWith(endpoint.response, body);
         if (!read.success) throw misunderstood({ ...answer, text, body }, facts, read.error.issues);
         this.generation.learnFrom(endpoint.operation, body);
-        this.capabilities.hasWorked(endpoint);
+        this.capabilities.hasWorked(endpoint, read.data, idsOf(call));
         return read.data;
       });
       return await withRetries(plan);

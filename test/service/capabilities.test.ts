@@ -60,6 +60,24 @@ describe('a missing endpoint is remembered', () => {
   });
 });
 
+it('a 404 in the envelope of the document is of the path where what it names has just been listed', async () => {
+  const server = await hostileServer((response, request) =>
+    (request.url.endsWith('/runs')
+      ? json([{ eval_run_id: 'r1' }])
+      : refusal(404, 'invalid_request_error', request.url.endsWith('r2') ? 'resource_not_found' : 'not_found'))(
+      response,
+      request,
+    ),
+  );
+  const { service } = serviceAt(server.url);
+  const read = (eval_run_id: string) => errorOf(service.call('getEvalRun', { params: { eval_run_id } }));
+  expect(await read('r1')).toBeInstanceOf(NotFoundError);
+  await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
+  expect(await read('r2')).toBeInstanceOf(NotFoundError);
+  expect(await read('r3')).toBeInstanceOf(NotFoundError);
+  expect(await read('r1')).toBeInstanceOf(CapabilityMissingError);
+});
+
 describe('a missing resource is no missing endpoint', () => {
   it('where the endpoint has answered before, whatever the words', async () => {
     const unknown = json({ detail: 'Not Found' }, 404);

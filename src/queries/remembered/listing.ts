@@ -2,8 +2,11 @@
  * Lists and records that fall back on what was seen before. Where the service does not list a kind of resource, or not
  * all of it, what was seen here is shown instead, and a note says so.
  */
-import { isNotOffered } from '../../service/errors.ts';
-import { type ListSource, type NotedPage, wholePage } from '../lists/list.ts';
+import type { Operation } from '../../contract/endpoints.ts';
+import { isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
+import { readPages } from '../../service/pagination.ts';
+import type { Asking } from '../asking.ts';
+import { type ListSource, type NotedPage, pageSize, wholePage } from '../lists/list.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
@@ -52,23 +55,59 @@ export function remembering<Row extends object>(
   };
 }
 
-/** Makes a record fall back on what was remembered, and declares what it says. */
+/** Where a record is found by a service that does not show it by itself. */
+export interface Elsewhere<Row> {
+  /** What lists it, and the list within a parent; of all where the parent is not known. */
+  readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
+  /**
+   * What else is known of it: what was seen, or what another endpoint says.
+   *
+   * @param error why its record could not be read
+   * @throws ServiceError, a NotFoundError where it is not there
+   */
+  readonly read: (asking: Asking, seen: Row | undefined, error: unknown) => Promise<Row>;
+}
+
+/** Makes a record fall back on its row in a list and on what was remembered, and declares what it says. */
 export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,
   { kind, idName, observe }: Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>,
+  elsewhere?: Elsewhere<Row>,
 ): LiveQuery<Row> {
+  const inList = async (asking: Asking, { by, in: listIn }: Elsewhere<Row>['listed']): Promise<Row | undefined> => {
+    const { service, memory } = asking;
+    if (!service.capabilities.has(by)) return undefined;
+    const source = listIn(memory.find(kind, id)?.parent);
+    const readPage = (cursor: string | undefined) =>
+      source.readPage({ ...asking, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
+    for await (const { items } of readPages(readPage)) {
+      const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
+      // The next time its parent is known.
+      if (row) memory.see([{ ...observe(row), kind, id }]);
+      if (row) return row;
+    }
+    return undefined;
+  };
   return {
     ...query,
     about: { kind, id },
     observes: observe,
-    read: async ({ service, signal, memory }) => {
+    read: async asking => {
       try {
-        return await query.read({ service, signal, memory });
+        return await query.read(asking);
       } catch (error) {
-        const seen = isNotOffered(error) ? memory.find(kind, id) : undefined;
-        if (!seen) throw error;
-        return rowOf<Row>(seen, idName);
+        if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
+        const listed = elsewhere && (await inList(asking, elsewhere.listed));
+        if (listed) return listed;
+        const seen = asking.memory.find(kind, id);
+        const row = seen && rowOf<Row>(seen, idName);
+        if (!elsewhere && row) return row;
+        if (!elsewhere) throw error;
+        return elsewhere.read(asking, row, error).catch((second: unknown) => {
+          // A 404 without an envelope says nothing of the record.
+          throw second instanceof NotFoundError && !isGone(second) ? error : second;
+        });
       }
     },
   };

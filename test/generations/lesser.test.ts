@@ -1,0 +1,126 @@
+/** Commands on services that have less than benchtop would use: the document's paths only, or lists without single records. */
+import { describe, expect, it } from 'vitest';
+import { cliOn, testFolder } from '../commands/cli.ts';
+import { apiKey, hostileServer, json, refusal, type SeenRequest } from '../service/hostile-server.ts';
+
+type Routes = Readonly<Record<string, unknown>>;
+
+const created_at = new Date().toISOString();
+const rewards = {
+  trajectory_rewards: [0, 0, 0.5, 0.5, 1, 1].map((reward, index) => ({
+    reward,
+    trajectory_id: `t${index}`,
+    task_id: `task${index}`,
+  })),
+};
+const benchmarks = { items: [{ bench_id: 'b1', label: 'alpha', created_at }], has_more: false, next_cursor: null };
+const noRoute = refusal(404, 'invalid_request_error', 'not_found', { message: 'route' });
+const noResource = refusal(404, 'invalid_request_error', 'resource_not_found');
+
+/** A service with these routes: their values are answers, or make them. What `has` an id but no path is no route. */
+async function lesser(routes: Routes, ids: readonly string[]) {
+  const server = await hostileServer((response, request) => {
+    const { pathname } = new URL(request.url, 'http://lesser');
+    const name = `${request.method} ${decodeURIComponent(pathname)}`;
+    const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+    const answer = typeof route === 'function' ? (route as (request: SeenRequest) => unknown)(request) : route;
+    if (answer !== undefined) return json(answer)(response, request);
+    const id = /^\/api\/v1\/(?:eval|train|deploy|benchmarks)\/([^/]+)$/.exec(decodeURIComponent(pathname))?.[1];
+    return (id === undefined || ids.includes(id) ? noRoute : noResource)(response, request);
+  });
+  return { ...server, cli: cliOn({ baseUrl: server.url, apiKey, home: testFolder() }) };
+}
+
+describe('a service without single runs and without their progress', () => {
+  const run = { eval_run_id: 'r9', bench_id: 'b1', display_name: 'ev', created_at };
+  const world = (statuses: string[]) =>
+    lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'POST /api/v1/eval/b1/start': run,
+        'GET /api/v1/eval/b1/runs': () => [{ ...run, status: statuses.length > 1 ? statuses.shift() : statuses[0] }],
+        'GET /api/v1/eval/r9/trajectory-rewards': rewards,
+      },
+      ['b1', 'r9'],
+    );
+
+  it('has the status of a run in the list of its benchmark', async () => {
+    const { cli, requests } = await world(['running', 'completed']);
+    const args = ['alpha', '--model', 'm', '--name', 'ev', '--wait', '--timeout', '60', '--field', 'status'];
+    const { code, out, notes } = await cli('evaluate', args);
+    expect([code, out.trim()]).toEqual([0, 'completed']);
+    expect(notes).toContain('ev: completed');
+    // Where there is no route was found out once.
+    expect(requests.filter(({ url }) => url.endsWith('/progress'))).toHaveLength(1);
+  });
+
+  it('watches and reads a run by its id', async () => {
+    const { cli } = await world(['completed']);
+    expect(await cli('watch', ['r9'])).toMatchObject({ code: 0, out: expect.stringContaining('completed') });
+    const { code, out } = await cli('get', ['run', 'r9']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/mean\s+0\.500 of 6 graded/)]);
+  });
+});
+
+describe('a service with the paths of the document only', () => {
+  const world = () =>
+    lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'POST /api/v1/eval/b1/start': { eval_run_id: 'r1', bench_id: 'b1', display_name: 'ev' },
+        'GET /api/v1/eval/r1/trajectory-rewards': rewards,
+        'GET /api/v1/eval/r2/trajectory-rewards': rewards,
+        'GET /api/v1/train/x-1/progress': {
+          training_run_id: 'x-1',
+          status: 'succeeded',
+          completed_steps: 3,
+          total_steps: 3,
+        },
+        'DELETE /api/v1/eval/b1/runs/r1': { bench_id: 'b1', eval_run_id: 'r1' },
+        ...Object.fromEntries(
+          rewards.trajectory_rewards.map(each => [`GET /api/v1/trajectories/${each.trajectory_id}`, each]),
+        ),
+      },
+      ['b1', 'r1', 'r2', 'x-1'],
+    );
+
+  it('works on runs that were never seen here', async () => {
+    const { cli } = await world();
+    const compared = await cli('compare', ['r1', 'r2', '--json']);
+    expect([compared.code, JSON.parse(compared.out)]).toMatchObject([0, { n: 6, ties: 6 }]);
+    expect(await cli('get', ['run', 'r1'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/0\.500 of 6 graded/),
+    });
+    expect((await cli('export', ['run', 'r1'])).out.trim().split('\n')).toHaveLength(6);
+    expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
+    // Seen by now, it is still listed by its rewards.
+    expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
+    expect((await cli('get', ['run', 'r3'])).code).toBe(5);
+  });
+
+  it('reads and watches training runs by their progress', async () => {
+    const { cli } = await world();
+    expect(await cli('get', ['training', 'x-1'])).toMatchObject({ code: 0, out: expect.stringContaining('succeeded') });
+    expect(await cli('watch', ['training', 'x-1'])).toMatchObject({ code: 0, out: expect.stringContaining('3 of 3') });
+    expect((await cli('get', ['training', 'x-2'])).code).toBe(5);
+  });
+
+  it.each([
+    ['watch', ['r1']],
+    ['evaluate', ['alpha', '--model', 'm', '--name', 'ev', '--wait', '--timeout', '60']],
+  ])('%s says that the end of a run cannot be seen', async (command, args) => {
+    const { cli } = await world();
+    const { code, notes } = await cli(command, args);
+    expect([code, notes]).toEqual([1, expect.stringContaining('its end could not be seen')]);
+  });
+
+  it('deletes a run though secrets are not listed', async () => {
+    const { cli, requests } = await world();
+    await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
+    expect(await cli('delete', ['r1', '--yes'])).toMatchObject({ code: 0, out: 'r1\n' });
+    expect(requests.at(-1)).toMatchObject({ method: 'DELETE', url: '/api/v1/eval/b1/runs/r1' });
+    const { code, notes } = await cli('delete', ['r7', '--yes']);
+    expect([code, notes]).toEqual([5, expect.stringContaining('This service does not list secrets.')]);
+  });
+});
