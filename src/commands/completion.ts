@@ -1,5 +1,6 @@
 /** Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and what was seen. */
 import { loadConfig } from '../config/load.ts';
+import { findPaths } from '../config/paths.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -91,6 +92,16 @@ async function seenCandidates(kinds: readonly string[], { environment }: Command
   }
 }
 
+async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+  const { readSettings, settingsPath } = await import('../config/settings-file.ts');
+  const { settings } = readSettings(settingsPath(findPaths(environment)));
+  const named = Object.entries(settings.profiles ?? {}).filter(([name]) => name !== 'local');
+  return [
+    ['local', 'the local service'],
+    ...named.map(([name, { baseUrl }]): Candidate => [name, baseUrl ?? 'the local service']),
+  ];
+}
+
 async function argumentCandidates(spec: ArgumentSpec | undefined, io: CommandIo): Promise<Candidate[]> {
   if (spec?.choices) return spec.choices.map(choice => [choice, '']);
   switch (spec?.of) {
@@ -105,6 +116,8 @@ async function argumentCandidates(spec: ArgumentSpec | undefined, io: CommandIo)
       const { resources } = await import('../resources/catalogue.ts');
       return resources.map(({ names: [plural, single] }) => [spec.of === 'resource' ? plural : single, '']);
     }
+    case 'profile':
+      return profileCandidates(io);
     case 'seen':
       return seenCandidates(spec.kinds ?? [], io);
     default:
@@ -148,6 +161,7 @@ async function candidates(words: readonly string[], io: CommandIo): Promise<Cand
   const last = before.at(-1) ?? '';
   const flag = flagIn(spec ?? workbench, last);
   if (flag?.value !== undefined) {
+    if (last === '--profile') return profileCandidates(io);
     if (flag.choices) return flag.choices.map(choice => [choice, '']);
     const kinds = kindsOfFlags.get(last);
     if (kinds) return seenCandidates(kinds, io);

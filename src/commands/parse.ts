@@ -265,13 +265,19 @@ export function parse(given: readonly string[], columns = usualColumns): Parsed 
     if (asksForVersion) return { kind: 'version' };
     const [first] = operands;
     if (first === undefined && unknown.length === 0) {
+      if ('json' in before) throw new CommandError('--json is for commands: benchtop --help lists them.');
       const screen = leaf('benchtop', workbench, width).read(command => command.parse([...words], { from: 'user' }));
       return { kind: 'workbench', flags: screen.opts() };
     }
     const isGroup = first !== undefined && Object.hasOwn(groups, first);
-    if (first === undefined || !(isGroup || nameOf(first))) return root.refuse(words);
+    // A word that is no command is refused also where help is asked for.
+    if (first === undefined || !(isGroup || nameOf(first))) return root.refuse(first === undefined ? words : [first]);
     name = nameOf(isGroup ? `${first} ${unknown[0]}` : first);
-    if (name === undefined) return choice(`benchtop ${first}`, summaries(first), width).refuse(unknown);
+    if (name === undefined) {
+      const [second] = unknown;
+      const wrong = second === undefined || second.startsWith('-') ? unknown : [second];
+      return choice(`benchtop ${first}`, summaries(first), width).refuse(wrong);
+    }
     const spec: CommandSpec = commands[name];
     const rest = isGroup ? unknown.slice(1) : unknown;
     const read = leaf(`benchtop ${name}`, spec, width).read(command =>

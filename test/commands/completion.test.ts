@@ -42,6 +42,8 @@ describe('completions', () => {
     [['upload', './x'], [':files']],
     [['list', '--ca-file', ''], [':files']],
     [['list', 'runs', '--limit', ''], []],
+    [['profile', 'use', ''], ['local']],
+    [['--profile', 'lo'], ['local']],
     [['nonsense', ''], []],
   ])('of %j', async (words, expected) => {
     expect(await offered(testFolder(), ...words)).toEqual(expected);

@@ -55,6 +55,11 @@ describe('what cannot be read', () => {
     [['list', 'runs', 'models'], 'One argument too many: models.'],
     [['serve', '--status', '--stop'], '--status cannot be used with --stop.'],
     [['chat', 'm', '-x', 'hello'], "Unknown option '-x'."],
+    [['lsit', '--help'], "Unknown command 'lsit'. Did you mean list?"],
+    [['help', 'lsit'], "Unknown command 'lsit'. Did you mean list?"],
+    [['help', 'secret', 'ste'], "Unknown command 'ste'. Did you mean set?"],
+    [['chat', 'm', '--profile'], '--profile needs a value.'],
+    [['--json'], '--json is for commands'],
   ])('is refused, with what may have been meant: %j', (words, message) => {
     expect(() => parse(words)).toThrow(message);
   });

@@ -4,7 +4,7 @@ import { type CommandSpec, spec } from './spec.ts';
 
 export const setup = {
   'profile list': spec({ summary: 'list the profiles of the settings file', flags: jsonFlag }),
-  'profile use': spec({ summary: 'make a profile the default', args: [{ name: 'NAME' }], flags: {} }),
+  'profile use': spec({ summary: 'make a profile the default', args: [{ name: 'NAME', of: 'profile' }], flags: {} }),
   'profile add': spec({
     summary: 'add the profile of a service, once it has answered',
     args: [{ name: 'NAME' }],
@@ -19,7 +19,7 @@ export const setup = {
     apart: [['keyEnv', 'keyFile', 'keyCommand']],
     examples: ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use"],
   }),
-  'profile remove': spec({ summary: 'remove a profile', args: [{ name: 'NAME' }], flags: yesFlag }),
+  'profile remove': spec({ summary: 'remove a profile', args: [{ name: 'NAME', of: 'profile' }], flags: yesFlag }),
   'config path': spec({ summary: 'print where the settings file is', flags: {} }),
   'config get': spec({
     summary: 'print the settings, or one of them',

@@ -35,8 +35,8 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What completions offer: names of resources, ids and names of what was seen, files, or nothing. */
-  readonly of?: 'resource' | 'listed resource' | 'operation' | 'file' | 'seen';
+  /** What completions offer: names of resources, of profiles, ids and names of what was seen, files, or nothing. */
+  readonly of?: 'resource' | 'listed resource' | 'operation' | 'file' | 'profile' | 'seen';
   /** Of which kinds, where it is something seen. */
   readonly kinds?: readonly string[];
 }
