@@ -33,6 +33,8 @@ export class Lane {
     this.#again = undefined;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
+      // It was woken after it had looked for the last time.
+      if (this.#asked && !this.#again) this.wake();
     });
   };
 
