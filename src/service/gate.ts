@@ -143,7 +143,9 @@ export class RateLimitGate {
   /** The service behind the host has been started again: its failures were those of the one before. */
   restarted(): void {
     this.#failures = 0;
+    const { kind } = this.state();
     if (this.#state.kind === 'limited' && this.#state.reason === 'failing') this.#closedUntil = 0;
+    if (this.state().kind !== kind) this.#changed();
     this.#stir();
   }
 

@@ -236,6 +236,23 @@ it('a host whose service was started again is asked at once, unless it limits th
 });
 
 describe('what a screen sees', () => {
+  it('is that it opens as the service behind it is started again', () => {
+    const gates = new Gates(manualClock());
+    const gate = gates.of('service.example');
+    let calls = 0;
+    gates
+      .monitor(() => 'service.example')
+      .subscribe(() => {
+        calls += 1;
+      });
+    for (let round = 0; round < 3; round += 1) gate.failed();
+    expect([gate.state().kind, calls]).toEqual(['limited', 1]);
+    gate.restarted();
+    expect([gate.state().kind, calls]).toEqual(['open', 2]);
+    gate.restarted();
+    expect(calls).toBe(2);
+  });
+
   it('is why it is closed, until when, and that it has opened', async () => {
     const clock = manualClock();
     const gates = new Gates(clock);
