@@ -248,8 +248,13 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   /** Finds out whether a service that requests wait for is there at all, and says so where it does not answer. */
   async #check(target: LocatedService): Promise<void> {
     const since = this.#now();
-    const silent = await this.#service.isSilent(target);
+    const silent = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
+    if (silent === undefined) {
+      // What cannot be found out is not said, and is looked for again while a request waits.
+      if (this.#waits) this.#later(() => void this.#check(target), checkAfterMs);
+      return;
+    }
     this.#waits = silent;
     const wasSilent = this.#state.kind === 'silent';
     if (!silent && wasSilent) this.#setConnected(target);

@@ -224,6 +224,20 @@ describe('a service that hangs', () => {
     expect(connection.state).toMatchObject({ kind: 'connected', generation: 1 });
   });
 
+  it('is looked for again where that could not be found out', async () => {
+    await connected(1);
+    service.isSilent = async () => {
+      service.checks += 1;
+      if (service.checks === 1) throw new Error('Cannot find module client.js');
+      return true;
+    };
+    await connection.locate(anySignal);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(connection.state.kind).toBe('connected');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([service.checks, connection.state.kind]).toEqual([2, 'silent']);
+  });
+
   it('is found by the answer itself where that comes first', async () => {
     await connected(1);
     service.silent = true;
