@@ -16,6 +16,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Whether an SQLite file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB), and not locked or closed to this user. */
+export function isDamagedDatabase(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === 11 || code === 26;
+}
+
 /** The primary result code of an SQLite error (sqlite.org/rescode.html); undefined for another error. */
 export function sqliteCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;

@@ -25,7 +25,7 @@ export class DataFolderError extends Error {
 }
 
 function describe(folder: string, error: unknown): DataFolderError {
-  const reason = errorMessage(error);
+  const reason = errorMessage(error).replace(/\.$/, '');
   return new DataFolderError(
     `The data folder ${folder} cannot be used: ${reason}. Set BENCHTOP_DATA_DIR to another one.`,
   );
@@ -62,11 +62,16 @@ function writePrivate(folder: string, name: string, text: string): void {
 export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
   if (!existsSync(path)) writePrivate(folder, masterKeyFile, randomBytes(masterKeyLength).toString('base64'));
+  let key: Buffer;
   try {
-    return new Keyring(Buffer.from(readFileSync(path, 'utf8'), 'base64'));
+    key = Buffer.from(readFileSync(path, 'utf8'), 'base64');
   } catch (error) {
     throw describe(folder, error);
   }
+  if (key.byteLength === masterKeyLength) return new Keyring(key);
+  throw new DataFolderError(
+    `The key ${path} is damaged: it has ${key.byteLength} bytes instead of ${masterKeyLength}. Put it back from a copy: no other key opens the stored secrets. Or set BENCHTOP_DATA_DIR to another folder.`,
+  );
 }
 
 /** The key of the folder's first organization; made the first time. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { errorCode } from '../../text/errors.ts';
+import { errorCode, errorMessage, isDamagedDatabase } from '../../text/errors.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
 import type { Upstream } from '../engine/upstream.ts';
@@ -19,11 +19,12 @@ import { SignedUploads } from '../server/signed-uploads.ts';
 import { TrajectoryTokens } from '../server/trajectory-tokens.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import { ensureOrganization } from '../store/organizations.ts';
-import { openStores, sweepFiles } from '../store/stores.ts';
+import { databasePath, openStores, type Stores, sweepFiles } from '../store/stores.ts';
 import { Activity } from './activity.ts';
 import { findService, stopService } from './client.ts';
 import {
   apiKeyOf,
+  DataFolderError,
   keyringOf,
   lockFolder,
   makeDataFolder,
@@ -103,6 +104,23 @@ async function takeFolder(folder: string, byHand: boolean): Promise<() => void> 
   }
 }
 
+/**
+ * Opens the data of a folder, which `unlock` gives up where that fails.
+ *
+ * @throws DataFolderError for a key or a database that is damaged
+ */
+function openData(folder: string, unlock: () => void): Stores {
+  try {
+    return openStores(folder, keyringOf(folder));
+  } catch (error) {
+    unlock();
+    if (!isDamagedDatabase(error)) throw error;
+    throw new DataFolderError(
+      `The database ${databasePath(folder)} is damaged: ${errorMessage(error)}. Nothing in it was changed. Put it back from a copy, move it away to start without its data, or set BENCHTOP_DATA_DIR to another folder.`,
+    );
+  }
+}
+
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', error => {
@@ -148,7 +166,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   makeDataFolder(dataFolder);
   const unlock = await takeFolder(dataFolder, idleMs === undefined);
   const key = apiKey ?? apiKeyOf(dataFolder);
-  const stores = openStores(dataFolder, keyringOf(dataFolder));
+  const stores = openData(dataFolder, unlock);
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
   // A chat does not wait for an evaluation, and nothing waits for training.
   const talker = new WorkerThread({ name: 'chat' });

@@ -28,8 +28,12 @@ export interface Stores {
   readonly weights: WeightFolder;
 }
 
+export function databasePath(dataFolder: string): string {
+  return join(dataFolder, 'benchtop.db');
+}
+
 export function openStores(dataFolder: string, keyring: Keyring): Stores {
-  const database = new Database(join(dataFolder, 'benchtop.db'));
+  const database = new Database(databasePath(dataFolder));
   const datasets = new DatasetStore(database);
   const trajectories = new TrajectoryStore(database, datasets);
   return {

@@ -48,14 +48,8 @@ function openDatabase(path: string, busyMs = 0): DatabaseSync {
 
 /** Another benchtop holds the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
 export const patienceMs = 500;
-/** Primary result codes of SQLite (sqlite.org/rescode.html). */
+/** SQLITE_BUSY (sqlite.org/rescode.html). */
 const busyCode = 5;
-const brokenCodes: readonly (number | undefined)[] = [11 /* corrupt */, 26 /* not a database */];
-
-/** Damage, and not a file that another program has locked or that may not be opened. */
-export function isBroken(error: unknown): boolean {
-  return brokenCodes.includes(sqliteCode(error));
-}
 
 /** The switch does not wait for others: a program that holds a new file is making the same switch, and it stays with the file. */
 function writeAhead(database: DatabaseSync): void {

@@ -240,6 +240,19 @@ describe('serving by hand', () => {
   });
 });
 
+it.each([
+  ['benchtop.db', 'this is no database '.repeat(100), /benchtop\.db is damaged: .*not a database\. Nothing in it was/],
+  ['master-key', 'c2hvcnQ=', /master-key is damaged: it has 5 bytes instead of 32\. Put it back/],
+])('a damaged %s is named, with what to do, and the folder is free again', async (name, text, words) => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-damaged-'));
+  onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
+  writeFileSync(join(dataFolder, name), text, { mode: 0o600 });
+  const failure = serve({ dataFolder }).catch((error: unknown) => error);
+  expect(await failure).toBeInstanceOf(DataFolderError);
+  expect(await failure).toMatchObject({ message: expect.stringMatching(words) });
+  expect(isFolderLocked(dataFolder)).toBe(false);
+});
+
 describe('the lock of the data folder', () => {
   const lockIn = (folder: string) => join(folder, 'lock.db');
 
