@@ -31,14 +31,14 @@ export class Pins {
     return this.list().some(pin => pin.kind === kind && pin.id === id);
   }
 
-  /** Pins it, or unpins it. Gives whether it is pinned now. */
-  toggle(resource: ResourceRef): boolean {
+  /** Pins it, or unpins it. Gives what it is now; undefined where that could not be kept, and nothing has changed. */
+  toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
     const { kind, id } = resource;
     const wasPinned = this.has(kind, id);
-    if (wasPinned) this.#remembered().unpin(kind, id);
-    else this.#remembered().pin(resource);
+    const isKept = wasPinned ? this.#remembered().unpin(kind, id) : this.#remembered().pin(resource);
     this.#changed();
-    return !wasPinned;
+    if (!isKept) return undefined;
+    return wasPinned ? 'unpinned' : 'pinned';
   }
 
   remove(kind: string, id: string): void {

@@ -50,10 +50,14 @@ export function useSetting<Value>(name: string, usual: Value): readonly [Value, 
   return [value, keep];
 }
 
-/** `toggle` gives whether it is pinned now. */
-export function usePin(resource: ResourceRef | undefined): { readonly toggle: () => boolean } {
-  const { pins } = useWorkbench();
-  return { toggle: () => resource !== undefined && pins.toggle(resource) };
+/** Gives the function that pins a resource to Watch or takes it off; that gives what happened, in words. */
+export function usePin(resource: ResourceRef | undefined): () => string {
+  const { pins, remembered } = useWorkbench();
+  return () => {
+    const now = resource && pins.toggle(resource);
+    if (now === undefined) return `Nothing was changed in Watch. ${remembered.problem ?? ''}`.trim();
+    return now === 'pinned' ? 'Pinned to Watch' : 'No longer pinned';
+  };
 }
 
 /** The job of that id, drawn again when it changes; undefined where there is none, or no longer. */

@@ -23,9 +23,16 @@ it('pins, unpins, and says so', () => {
   const pins = new Pins(() => store);
   const changed = vi.fn();
   pins.subscribe(changed);
-  expect([pins.has('run', 'evr_1'), pins.toggle(pin), pins.has('run', 'evr_1')]).toEqual([false, true, true]);
+  expect([pins.has('run', 'evr_1'), pins.toggle(pin), pins.has('run', 'evr_1')]).toEqual([false, 'pinned', true]);
   expect(store.pinned()).toEqual([pin]);
   pins.remove('run', 'evr_1');
   pins.remove('run', 'evr_1');
   expect([store.pinned(), pins.list(), changed.mock.calls.length]).toEqual([[], [], 2]);
+});
+
+it('says where it could not be kept, and is as before', () => {
+  const store = RememberedStore.inMemory('test');
+  const pins = new Pins(() => store);
+  store.pin = () => false;
+  expect([pins.toggle(pin), pins.has('run', 'evr_1')]).toEqual([undefined, false]);
 });

@@ -178,6 +178,45 @@ describe('the file', () => {
   });
 });
 
+describe('a row that is damaged', () => {
+  it('is left out of its list, and hides no other', () => {
+    const before = RememberedStore.open(path, 'prod');
+    before.see([run('a'), run('b')], 1_000);
+    before.keepChat({ id: 'c', title: 'tea', talk: { turns: [] } });
+    before.keepChat({ id: 'd', title: 'toast', talk: { turns: [] } });
+    before.close();
+    const file = new DatabaseSync(path);
+    file.exec(`update seen set record = '{"half' where id = 'a'; update chats set talk = 'nothing' where id = 'c'`);
+    file.close();
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.list('run').map(({ id }) => id)).toEqual(['b']);
+    expect(store.find('run', 'a')).toBeUndefined();
+    expect(store.chats().map(({ id, talk }) => [id, talk])).toEqual(
+      expect.arrayContaining([
+        ['c', undefined],
+        ['d', { turns: [] }],
+      ]),
+    );
+    store.close();
+  });
+});
+
+it('says once that nothing can be written any more, and of each pin that it was not kept', () => {
+  RememberedStore.open(path, 'prod').close();
+  const store = RememberedStore.open(path, 'prod', 1);
+  const problems: string[] = [];
+  store.onProblem(problem => problems.push(problem));
+  const holder = new DatabaseSync(path);
+  holder.exec('begin immediate');
+  expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(false);
+  expect(store.unpin('run', 'a')).toBe(false);
+  expect(problems).toEqual([expect.stringContaining('History cannot be saved')]);
+  holder.exec('rollback');
+  expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(true);
+  holder.close();
+  store.close();
+});
+
 describe('what an older version kept under a name alone', () => {
   beforeEach(() => {
     const old = RememberedStore.open(path, 'prod');

@@ -1,6 +1,7 @@
 /** The resources that were seen on a service, as they were then. Writes wait until they are flushed. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Row, Tables } from './tables.ts';
+import { isRecord } from '../../text/own.ts';
+import { jsonIn, type Row, type Tables } from './tables.ts';
 
 /** What was seen of a resource. What is left out stays as it was remembered. */
 export interface SeenResource {
@@ -69,15 +70,18 @@ function isWritten(resource: RememberedResource, written: RememberedResource | u
   return isDeepStrictEqual({ ...resource, seenAt: 0 }, { ...written, seenAt: 0 });
 }
 
-function resourceOf(row: Row): RememberedResource {
+/** Undefined for a row that is damaged. */
+function resourceOf(row: Row): RememberedResource | undefined {
   const { kind, id, label, status, parent, record, seen_at } = row;
+  const known = jsonIn(record);
+  if (!isRecord(known)) return undefined;
   return {
     kind: String(kind),
     id: String(id),
     label: String(label),
     status: status == null ? undefined : String(status),
     parent: parent == null ? undefined : String(parent),
-    record: JSON.parse(String(record)) as Record<string, unknown>,
+    record: known,
     seenAt: Number(seen_at),
   };
 }
@@ -121,7 +125,7 @@ export class SeenResources {
     const ofParent = parent === undefined ? '' : 'and parent = ?';
     const values = [this.#tables.scope, kind, ...(parent === undefined ? [] : [parent])];
     const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
-    return this.#tables.all(sql, ...values).map(resourceOf);
+    return this.#tables.all(sql, ...values).flatMap(row => resourceOf(row) ?? []);
   }
 
   /** What those of a kind are called. */
@@ -135,9 +139,11 @@ export class SeenResources {
     this.flush();
     const sql =
       'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
-    return this.#tables.all(sql, this.#tables.scope, since).map(row => {
-      const { kind, id, label, status, seenAt } = resourceOf({ ...row, record: '{}', parent: null });
-      return { kind, id, label, status, seenAt };
+    return this.#tables.all(sql, this.#tables.scope, since).flatMap(row => {
+      const resource = resourceOf({ ...row, record: '{}', parent: null });
+      if (!resource) return [];
+      const { kind, id, label, status, seenAt } = resource;
+      return [{ kind, id, label, status, seenAt }];
     });
   }
 

@@ -7,7 +7,7 @@
 import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedResource, type SeenResource, SeenResources } from './seen.ts';
-import { openTables, type Tables, tablesInMemory } from './tables.ts';
+import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
 import { UploadRecords } from './upload-records.ts';
 
 export type { ProgressPoint } from './progress.ts';
@@ -82,6 +82,11 @@ export class RememberedStore {
     return this.#tables.problem;
   }
 
+  /** Calls `listener` when writing begins to fail, in words; returns the function that ends this. */
+  onProblem(listener: (problem: string) => void): () => void {
+    return this.#tables.onProblem(listener);
+  }
+
   /** Remembers what was seen. It is written a little later, with what is seen next: no answer waits for the disk. */
   see(resources: readonly SeenResource[], now = Date.now()): void {
     this.#seen.see(resources, now);
@@ -145,13 +150,15 @@ export class RememberedStore {
     this.unpin(kind, id);
   }
 
-  pin({ kind, id, label }: ResourceRef, now = Date.now()): void {
+  /** False where it could not be kept. */
+  pin({ kind, id, label }: ResourceRef, now = Date.now()): boolean {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#scope, kind, id, label, now);
+    return this.#tables.run(sql, this.#scope, kind, id, label, now);
   }
 
-  unpin(kind: string, id: string): void {
-    this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
+  /** False where that could not be kept. */
+  unpin(kind: string, id: string): boolean {
+    return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
 
   /** What is pinned, in the order in which it was. */
@@ -207,17 +214,13 @@ export class RememberedStore {
         id: String(id),
         title: String(title),
         at: Number(at),
-        talk: JSON.parse(String(talk)) as unknown,
+        talk: jsonIn(talk),
       }));
   }
 
   setting(name: string): unknown {
     const [row] = this.#tables.all('select value from settings where profile = ? and name = ?', this.#scope, name);
-    try {
-      return row && (JSON.parse(String(row['value'])) as unknown);
-    } catch {
-      return undefined;
-    }
+    return row && jsonIn(row['value']);
   }
 
   setSetting(name: string, value: unknown): void {

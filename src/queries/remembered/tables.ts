@@ -3,10 +3,19 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { errorMessage } from '../../text/errors.ts';
-import { connect, connectInMemory, isBroken, patienceMs } from './database.ts';
+import { errorMessage, isDamagedDatabase } from '../../text/errors.ts';
+import { connect, connectInMemory, patienceMs } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
+
+/** The value of a column that holds JSON; undefined where another program, or damage, has left something else. */
+export function jsonIn(column: SQLInputValue | undefined): unknown {
+  try {
+    return JSON.parse(String(column)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
 export function openTables(path: string, scope: string, busyMs = patienceMs): Tables {
@@ -15,7 +24,7 @@ export function openTables(path: string, scope: string, busyMs = patienceMs): Ta
     try {
       return new Tables(connect(path, busyMs), scope);
     } catch (error) {
-      if (!isBroken(error)) throw error;
+      if (!isDamagedDatabase(error)) throw error;
       renameSync(path, `${path}.broken-${Date.now()}`);
       return new Tables(connect(path, busyMs), scope, 'The history could not be read; its file was set aside.');
     }
@@ -32,6 +41,7 @@ export class Tables {
   /** Which service the rows are of: the value of their column `profile`. */
   readonly scope: string;
   readonly #database: DatabaseSync;
+  readonly #listeners = new Set<(problem: string) => void>();
   #problem: string | undefined;
 
   constructor(database: DatabaseSync, scope: string, problem?: string) {
@@ -45,18 +55,28 @@ export class Tables {
     return this.#problem;
   }
 
+  /** Calls `listener` when writing begins to fail, in words; returns the function that ends this. */
+  onProblem(listener: (problem: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   #write(work: () => void): boolean {
     try {
       work();
       return true;
     } catch (error) {
-      this.#problem = `History cannot be saved: ${errorMessage(error)}`;
+      const problem = `History cannot be saved: ${errorMessage(error)}`;
+      const isNew = problem !== this.#problem;
+      this.#problem = problem;
+      if (isNew) for (const listener of this.#listeners) listener(problem);
       return false;
     }
   }
 
-  run(sql: string, ...values: SQLInputValue[]): void {
-    this.#write(() => this.#database.prepare(sql).run(...values));
+  /** False where it could not be written; `problem` says why. */
+  run(sql: string, ...values: SQLInputValue[]): boolean {
+    return this.#write(() => this.#database.prepare(sql).run(...values));
   }
 
   /** Runs it once for each row of values: for all of them, or for none, which is false. */

@@ -49,7 +49,7 @@ export function useConnectionNotice(toast: (toast: Toast) => void): Toast | unde
     const last = before.current;
     before.current = state;
     if (state.kind !== 'connected') return;
-    if (state.note !== undefined) toast({ kind: 'warning', text: sanitiseLine(state.note) });
+    if (state.note !== undefined) toast({ kind: 'warning', text: state.note });
     else if (last.kind !== 'starting' && connectionWords(last, Date.now()) !== undefined) {
       toast({ kind: 'success', text: 'The local service answers again.' });
     }

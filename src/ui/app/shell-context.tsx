@@ -9,7 +9,7 @@ export type ToastKind = 'info' | 'success' | 'warning' | 'danger';
 
 export interface Toast {
   readonly kind: ToastKind;
-  /** One line, already safe for a terminal. */
+  /** One line, made safe for a terminal where it is shown. */
   readonly text: string;
   /** Follows the text and is shown first where there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;

@@ -56,6 +56,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     ),
   );
   const [toast, setToast] = useState<Toast>();
+  // The only way to the line below the panes: whatever it says is safe for a terminal.
+  const showToast = useCallback(
+    ({ kind, text, tail }: Toast) =>
+      setToast({ kind, text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) }),
+    [],
+  );
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const [memory] = useState(() => new Memory());
 
@@ -71,34 +77,37 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
-    setToast({ kind: 'info', text: welcome });
-  }, [connection.isLocal, remembered]);
+    showToast({ kind: 'info', text: welcome });
+  }, [connection.isLocal, remembered, showToast]);
   useEffect(() => {
     const [warning = remembered.problem] = connection.warnings;
-    if (warning !== undefined) setToast({ kind: 'warning', text: sanitiseLine(warning) });
-  }, [connection.warnings, remembered]);
+    if (warning !== undefined) showToast({ kind: 'warning', text: warning });
+  }, [connection.warnings, remembered, showToast]);
+  useEffect(
+    () => remembered.onProblem(problem => showToast({ kind: 'warning', text: problem })),
+    [remembered, showToast],
+  );
 
   const failures = useFailures();
   useEffect(
     () =>
       failures.subscribe(({ words, report }) =>
-        setToast({
+        showToast({
           kind: 'danger',
-          text: sanitiseLine(`Failed: ${words}.`),
-          tail: ` ${report === undefined ? 'No report could be written' : `Report: ${sanitiseLine(report)}`}`,
+          text: `Failed: ${words}.`,
+          tail: ` ${report === undefined ? 'No report could be written' : `Report: ${report}`}`,
         }),
       ),
-    [failures],
+    [failures, showToast],
   );
 
   const { onRefused } = useRouter();
   useEffect(
-    () => onRefused(({ title }) => setToast({ kind: 'warning', text: `Read-only: “${title}” is turned off` })),
-    [onRefused],
+    () => onRefused(({ title }) => showToast({ kind: 'warning', text: `Read-only: “${title}” is turned off` })),
+    [onRefused, showToast],
   );
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
-  const showToast = useCallback((shown: Toast) => setToast(shown), []);
   useNotices(notices, terminal, showToast);
   const connectionNotice = useConnectionNotice(showToast);
   const place = currentPlace(state);
@@ -114,11 +123,11 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       navigate,
       open: target => navigate({ kind: 'open', place: target }),
       setFocus: pane => dispatch({ kind: 'focus', pane }),
-      toast: shown => setToast({ ...shown, text: sanitiseLine(shown.text) }),
+      toast: showToast,
       showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
       terminal,
     }),
-    [navigate, terminal],
+    [navigate, terminal, showToast],
   );
 
   const bindings: Binding[] = [
@@ -145,7 +154,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       command: globalCommands.pause,
       run: () => {
         workbench.setPaused(!workbench.paused);
-        setToast({
+        showToast({
           kind: 'info',
           text: workbench.paused ? 'Polling is paused; r refreshes, P resumes' : 'Polling resumed',
         });

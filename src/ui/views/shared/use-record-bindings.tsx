@@ -61,7 +61,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   } = options;
   const shell = useShell();
   const { toast, terminal, showOverlay } = shell;
-  const pinned = usePin(pin);
+  const togglePin = usePin(pin);
   const copy = useCopy();
   const asDocument = (): Document =>
     document?.() ?? { name: `${record?.id ?? 'record'}.json`, text: `${safeJson(record?.json, 2)}\n` };
@@ -140,7 +140,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     {
       command: recordCommands.pin,
       enabled: enabled && pin !== undefined,
-      run: () => toast({ kind: 'info', text: pinned.toggle() ? 'Pinned to Watch' : 'No longer pinned' }),
+      run: () => toast({ kind: 'info', text: togglePin() }),
     },
     {
       command: recordCommands.pager,
