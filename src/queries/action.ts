@@ -45,6 +45,8 @@ export interface Unsent<Input> {
 
 export interface SendAllOptions<Input> {
   readonly signal: AbortSignal;
+  /** Gives the idempotency key of an input; the same for the same content. */
+  readonly keyOf?: ((input: Input) => string) | undefined;
   /** Called after each that has succeeded, with the number of those so far. */
   readonly onSuccess?: ((input: Input, done: number) => void) | undefined;
 }
@@ -56,14 +58,14 @@ export async function sendAll<Input>(
   service: Service,
   send: Action<Input>,
   inputs: readonly Input[],
-  { signal, onSuccess }: SendAllOptions<Input>,
+  { signal, keyOf, onSuccess }: SendAllOptions<Input>,
 ): Promise<readonly Unsent<Input>[]> {
   const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
   const waiting = [...inputs];
   let stopped = false;
   const succeeds = async (input: Input): Promise<boolean> => {
     try {
-      await send(service, input, { signal });
+      await send(service, input, { signal, idempotencyKey: keyOf?.(input) });
       return true;
     } catch (error) {
       if (send.removes && isGone(error)) return true;

@@ -70,6 +70,21 @@ function useMounted(): { readonly current: boolean } {
   return mounted;
 }
 
+/**
+ * Gives the idempotency keys of an action that carries them: the same for the same content, so that trying again after a lost
+ * answer cannot start it twice, also where something else was tried in between.
+ */
+function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | undefined {
+  const keys = useRef(new Map<string, string>());
+  if (!keyed) return undefined;
+  return input => {
+    const content = JSON.stringify(input);
+    const key = keys.current.get(content) ?? crypto.randomUUID();
+    keys.current.set(content, key);
+    return key;
+  };
+}
+
 export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
    * Sends the action, then refreshes what it touches. Gives undefined where it failed, where an earlier start is still
@@ -83,18 +98,10 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<Result>();
   const mounted = useMounted();
-  // The same for the same content, so that trying again after a lost answer cannot start it twice, also where something
-  // else was tried in between.
-  const keys = useRef(new Map<string, string>());
-  const keyOf = (input: Input): string => {
-    const content = JSON.stringify(input);
-    const key = keys.current.get(content) ?? crypto.randomUUID();
-    keys.current.set(content, key);
-    return key;
-  };
+  const keyOf = useKeys(action);
   const send = async (input: Input): Promise<Result | undefined> => {
     const result = await start(async (service, signal) => {
-      const sent = await action(service, input, { signal, idempotencyKey: action.keyed ? keyOf(input) : undefined });
+      const sent = await action(service, input, { signal, idempotencyKey: keyOf?.(input) });
       if (action.starts) workbench.started(action.starts(sent, input));
       return sent;
     }, action.touches);
@@ -119,6 +126,7 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
   const [all] = useState(inputs);
   const [left, setLeft] = useState(all);
   const [progress, setProgress] = useState(0);
+  const keyOf = useKeys(action);
   const onSuccess = (input: Input, done: number): void => {
     setProgress(done);
     if (action.removes) workbench.deleted(action.removes(input), action.touches);
@@ -126,7 +134,7 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
   const send = async (): Promise<boolean> => {
     setProgress(0);
     const unsent = await start(
-      (service, signal) => sendAll(service, action, left, { signal, onSuccess }),
+      (service, signal) => sendAll(service, action, left, { signal, keyOf, onSuccess }),
       action.touches,
     );
     if (!unsent) return false;

@@ -43,6 +43,14 @@ describe('an action for several inputs', () => {
     expect(left).toMatchObject([{ input: writes[1], error: { message: 'It is running.', requestId: 'req_1' } }]);
   });
 
+  it('sends each with the idempotency key of its content', async () => {
+    const keys: (string | undefined)[] = [];
+    const noting = (label: string): Write => ({ label, send: async ({ idempotencyKey }) => keys.push(idempotencyKey) });
+    await sendAll(service, write, [noting('one'), noting('two')], { signal, keyOf: ({ label }) => `key of ${label}` });
+    await sendAll(service, write, [noting('three')], { signal });
+    expect(keys).toEqual(['key of one', 'key of two', undefined]);
+  });
+
   it('takes what is gone for deleted, and for nothing else', async () => {
     const writes = [failing('one', gone)];
     expect(await sendAll(service, remove, writes, { signal })).toEqual([]);

@@ -4,45 +4,10 @@ import { agoOf } from '../../../present/times.ts';
 import { type Chat, endsHalf, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import type { ChatSettings } from '../../../queries/talk.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
-import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { KeyScope } from '../../keys/router.tsx';
-import { Form, formHeight } from '../../widgets/form/form.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { Window, windowMargin } from '../../widgets/window.tsx';
-import { FormWindow } from '../shared/form-window.tsx';
+import { FormWindow, PlainFormWindow } from '../shared/form-window.tsx';
 import { ChoiceWindow } from '../shared/windows.tsx';
-
-interface FormInWindowProps {
-  readonly title: string;
-  readonly fields: readonly FieldSpec[];
-  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
-  readonly onClose: () => void;
-}
-
-function FormInWindow({ title, fields, onSubmit, onClose }: FormInWindowProps) {
-  const { layout } = useShell();
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 68);
-  const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
-  return (
-    <KeyScope modal>
-      <Window title={title} width={width} height={height}>
-        <Form
-          fields={fields}
-          width={width - windowMargin.columns}
-          height={height - windowMargin.lines}
-          busy={false}
-          onCancel={onClose}
-          onSubmit={values => {
-            onSubmit(values);
-            onClose();
-          }}
-        />
-      </Window>
-    </KeyScope>
-  );
-}
 
 export interface SettingsWindowProps {
   readonly settings: ChatSettings;
@@ -59,7 +24,7 @@ export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowP
   // The fields are made once: the lists may come in while one is choosing.
   const [fields] = useState(() => modelFields(settings, slugs));
   return (
-    <FormInWindow
+    <PlainFormWindow
       title="Which model answers?"
       fields={fields}
       onClose={onClose}
@@ -142,7 +107,7 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
     ),
   ];
   return (
-    <FormInWindow
+    <PlainFormWindow
       title="Parameters"
       fields={fields}
       onClose={onClose}

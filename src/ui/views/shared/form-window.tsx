@@ -1,4 +1,4 @@
-/** The window of a form: fill it in, look at the request, send it, see why it failed. */
+/** Windows of forms: fill it in, look at the request, send it, see why it failed; or have what was entered taken at once. */
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
@@ -28,6 +28,35 @@ export interface FormWindowProps<Input, Result> {
   /** Called after the window has closed by itself; not where the user has left it before. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
+}
+
+export interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>, 'title' | 'fields' | 'onClose'> {
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
+}
+
+/** A form that sends nothing: what was entered is taken at once. */
+export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormWindowProps) {
+  const { layout } = useShell();
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 68);
+  const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
+  return (
+    <KeyScope modal>
+      <Window title={title} width={width} height={height}>
+        <Form
+          fields={fields}
+          width={width - windowMargin.columns}
+          height={height - windowMargin.lines}
+          busy={false}
+          onCancel={onClose}
+          onSubmit={values => {
+            onSubmit(values);
+            onClose();
+          }}
+        />
+      </Window>
+    </KeyScope>
+  );
 }
 
 /** Lines of an error at most; the fields come first. */

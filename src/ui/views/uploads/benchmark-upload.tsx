@@ -1,12 +1,11 @@
 /** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
 import { useMemo, useState } from 'react';
 import type { Column } from '../../../present/column.ts';
-import { action } from '../../../queries/action.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { useJob } from '../../../queries/use-workbench.ts';
-import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';
 import { bytes, counted, percent } from '../../../text/numbers.ts';
@@ -25,7 +24,7 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
 import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
 import { agentField } from '../shared/fields.ts';
-import { FormWindow } from '../shared/form-window.tsx';
+import { PlainFormWindow } from '../shared/form-window.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { UploadPreview } from './preview.tsx';
 
@@ -188,23 +187,12 @@ const noFiles: readonly FileState[] = [];
 
 function AgentWindow({ job, onClose }: { readonly job: BenchmarkUpload; readonly onClose: () => void }) {
   const [fields] = useState(() => [agentField(job.state.agent)]);
-  const [name] = useState(() =>
-    action(
-      async (_: Service, agent: string | undefined) => {
-        job.setAgent(agent);
-        return job;
-      },
-      { touches: [] },
-    ),
-  );
   return (
-    <FormWindow
+    <PlainFormWindow
       title="Whose benchmark is it?"
       fields={fields}
-      action={name}
-      inputOf={values => values['agent']?.trim() || undefined}
+      onSubmit={values => job.setAgent(values['agent']?.trim() || undefined)}
       onClose={onClose}
-      onDone={() => {}}
     />
   );
 }

@@ -74,6 +74,16 @@ describe('the upload of a benchmark', () => {
     expect(screen.text()).toContain('1 of 1 file ');
   });
 
+  it('takes the agent that it belongs to without a connection', async () => {
+    const { screen, job } = await openUpload(folderOf(1), () => new Promise(() => {}));
+    await screen.press('A');
+    await screen.waitFor('Whose benchmark is it?');
+    await screen.type('agt_mine');
+    await screen.press('enter');
+    await screen.waitFor(text => text.includes('agent agt_mine') && !text.includes('Whose benchmark'));
+    expect(job.state.agent).toBe('agt_mine');
+  });
+
   it('opens what was uploaded also where nothing was left to be sent', async () => {
     const folder = folderOf(2);
     folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
