@@ -26,7 +26,7 @@ const ignore = (): void => {};
 
 /** A line on standard error, safe for a terminal. */
 function note(text: string): void {
-  // Where nobody reads it, or the disk is full, the exit code is all that is left to say.
+  // Where the reader has gone, or the disk is full, the exit code is all that is left to say.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
   const safe = sanitise(text, { multiline: true });
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);

@@ -2,7 +2,7 @@
 
 const replacement = '[redacted]';
 
-/** Stands in the place of a value that is secret as a whole. */
+/** Replaces a value that is secret as a whole. */
 export const hidden = '••••';
 
 /** Shorter values would take ordinary words out of every message. */

@@ -1,4 +1,4 @@
-/** What goes over the wire, for people who look for a fault: requests and answers with their bodies, without secrets. */
+/** What goes over the wire, for debugging: requests and answers with their bodies, without secrets. */
 import { StringDecoder } from 'node:string_decoder';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';

@@ -11,7 +11,15 @@ import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
-import { ForgottenUpload, IngestedDifferently, ingest, isIngested, isUnknown, mayHaveHappened } from './ingest.ts';
+import {
+  buildImages,
+  ForgottenUpload,
+  IngestedDifferently,
+  ingest,
+  isIngested,
+  isUnknown,
+  mayHaveHappened,
+} from './ingest.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
@@ -328,25 +336,10 @@ export class BenchmarkUpload extends Job<UploadState> {
     return pathsNamedIn([error.message, error.context], new Set(earlier));
   }
 
-  /** One 404 may be a gateway's: two requests show whether a benchmark that was ingested is gone. */
-  async #checkKnown(service: Service, benchId: string): Promise<void> {
-    try {
-      await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal: this.signal });
-    } catch (error) {
-      if (isUnknown(error)) throw new ForgottenUpload();
-    }
-  }
-
   /** Starts the builds. A second try after a failure does only this. */
   async #build(service: Service): Promise<void> {
-    const benchId = this.#sent.benchId ?? '';
     this.set({ phase: 'building' });
-    try {
-      await service.call('buildBenchmarkImages', { params: { bench_id: benchId } }, { signal: this.signal });
-    } catch (error) {
-      if (isUnknown(error)) await this.#checkKnown(service, benchId);
-      throw error;
-    }
+    await buildImages(service, this.#sent.benchId ?? '', this.signal);
     this.#sent.forget();
     this.set({ phase: 'done' });
   }

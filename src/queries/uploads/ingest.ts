@@ -75,3 +75,28 @@ export const isIngested = (error: unknown): boolean =>
 export function mayHaveHappened(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.outcomeUnknown || (error.status ?? 0) >= 500;
 }
+
+/**
+ * Starts the builds of its images.
+ *
+ * @throws ForgottenUpload where the service no longer has the benchmark, ServiceError
+ */
+export async function buildImages(service: Service, benchId: string, signal: AbortSignal): Promise<void> {
+  const params = { bench_id: benchId };
+  try {
+    await service.call('buildBenchmarkImages', { params }, { signal });
+  } catch (error) {
+    // One 404 may be a gateway's: two requests show whether a benchmark that was ingested is gone.
+    if (isUnknown(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();
+    throw error;
+  }
+}
+
+async function isGoneFor(service: Service, params: { bench_id: string }, signal: AbortSignal): Promise<boolean> {
+  try {
+    await service.call('getBenchmarkReadiness', { params }, { signal });
+    return false;
+  } catch (error) {
+    return isUnknown(error);
+  }
+}
