@@ -22,8 +22,9 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
     const [first] = benchmarks;
     const benchmark = benchmarks.length === 1 ? first : undefined;
     const name = (each: Benchmark): string => each.label ?? each.bench_id;
-    const missing = (): string | undefined =>
-      benchmark && known(readinessQuery(benchmark.bench_id))?.missing_secret_names?.[0];
+    /** As it was last read; undefined where it was not. */
+    const readiness = () => benchmark && known(readinessQuery(benchmark.bench_id));
+    const missing = (): string | undefined => readiness()?.missing_secret_names?.[0];
     const open = (resource: Pick<Resource, 'names'>) => (): void => {
       if (benchmark) shell.open(listPlace(resource, { benchmark: benchmark.bench_id }, name(benchmark)));
     };
@@ -59,10 +60,10 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
       },
       {
         command: benchmarkCommands.secret,
-        enabled: benchmark !== undefined,
+        enabled: benchmark !== undefined && (readiness() === undefined || missing() !== undefined),
         run: () => {
           const secret = missing();
-          if (secret === undefined) shell.toast({ kind: 'info', text: 'This benchmark misses no secret' });
+          if (secret === undefined) shell.toast({ kind: 'info', text: 'No secret is missing' });
           else {
             shell.showOverlay({
               id: 'secret',

@@ -170,6 +170,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     readRest: list.hasMore ? list.readRest : undefined,
     stop: list.reading === undefined ? undefined : list.stop,
     onOpen: open ? openRow : undefined,
+    canOpen: each => open?.(each) !== undefined,
   });
   useEffect(() => remember(table.state), [remember, table.state]);
   useEffect(() => setSorted(table.state.sort), [table.state.sort]);

@@ -97,6 +97,10 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     () => (data ? transcriptOf(data, { showHidden: shown.hidden }) : empty),
     [data, shown.hidden],
   );
+  const canFold = useMemo(() => {
+    const has = (kind: FoldKind): boolean => transcript.blocks.some(({ fold }) => fold === kind);
+    return { reasoning: has('reasoning'), tools: has('tools') };
+  }, [transcript]);
   const layout = useMemo(() => layOut(transcript, width - 1), [transcript, width]);
   const { lines, foldAt } = useMemo(() => layout(shown.open), [layout, shown.open]);
   const places = useMemo(
@@ -131,8 +135,8 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     if (target !== undefined) scroll.dispatch({ kind: 'show', place: target, before: 0 });
   };
   const bindings: Binding[] = [
-    { command: readerCommands.nextStep, run: goToStep(1) },
-    { command: readerCommands.previousStep, run: goToStep(-1) },
+    { command: readerCommands.nextStep, enabled: transcript.steps.length > 1, run: goToStep(1) },
+    { command: readerCommands.previousStep, enabled: transcript.steps.length > 1, run: goToStep(-1) },
     {
       command: readerCommands.nextError,
       enabled: transcript.errors.length > 0,
@@ -141,8 +145,12 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         if (place !== undefined) scroll.dispatch({ kind: 'show', place, before: beforeError });
       },
     },
-    { command: readerCommands.reasoning, run: () => show({ kind: 'toggle', fold: 'reasoning' }) },
-    { command: readerCommands.tools, run: () => show({ kind: 'toggle', fold: 'tools' }) },
+    {
+      command: readerCommands.reasoning,
+      enabled: canFold.reasoning,
+      run: () => show({ kind: 'toggle', fold: 'reasoning' }),
+    },
+    { command: readerCommands.tools, enabled: canFold.tools, run: () => show({ kind: 'toggle', fold: 'tools' }) },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
     ...useRecordBindings({
       record: data && { id, json: data },

@@ -23,6 +23,8 @@ export interface TableOptions<Row> {
   /** What was remembered of an earlier time. */
   readonly initial?: TableState | undefined;
   readonly onOpen?: ((row: Row) => void) | undefined;
+  /** Whether this row can be opened; without it, all can. */
+  readonly canOpen?: (row: Row) => boolean;
 }
 
 export interface Table<Row> {
@@ -71,7 +73,7 @@ type InnerAction =
   | { readonly kind: 'press'; readonly press: KeyPress };
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, initial, onOpen, readRest, stop, sorted = false } = options;
+  const { rows, columns, id, height, initial, onOpen, canOpen, readRest, stop, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -156,7 +158,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: table.filter !== '' },
   ];
   if (stop) bindings.unshift({ command: listCommands.stop, run: stop });
-  if (onOpen && current !== undefined) {
+  if (onOpen && current !== undefined && (canOpen?.(current) ?? true)) {
     bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
   }
 
