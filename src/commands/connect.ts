@@ -13,6 +13,7 @@ import {
   fixedConnection,
   SupervisedConnection,
   type SupervisedService,
+  unlessAborted,
 } from '../service/supervisor.ts';
 import { version } from './version.ts';
 
@@ -142,6 +143,25 @@ export function connectTo(
       await service?.close();
     },
   };
+}
+
+/** How long the test of a service may take. */
+const testMs = 15_000;
+
+/**
+ * Asks the service of a configuration for something small: whether it answers, and takes the key.
+ *
+ * @throws Error where it does not answer as it should; the reason of the signal once that aborts
+ */
+export async function testService(config: Config, signal: AbortSignal): Promise<void> {
+  const connection = connectTo(config, 'command');
+  try {
+    const service = await connection.service();
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(testMs)]);
+    await unlessAborted(service.call('listBenchmarks', { query: { limit: 1 } }, { signal: limited }), signal);
+  } finally {
+    await connection.close();
+  }
 }
 
 const generationSetting = 'generation';

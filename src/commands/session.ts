@@ -5,15 +5,11 @@ import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { kinds } from '../resources/catalogue.ts';
-import { unlessAborted } from '../service/supervisor.ts';
 import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
-import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
-
-/** How long the test of a new service may take. */
-const testMs = 15_000;
+import { connectTo, openRemembered, originsOf, type ServiceConnection, testService } from './connect.ts';
 
 /** What is shown, and the connection that it is read by. */
 export interface Shown {
@@ -177,7 +173,7 @@ export class Session {
 
   readonly #setUp = async (profile: NewProfile, signal: AbortSignal): Promise<void> => {
     try {
-      await this.#test(
+      await testService(
         this.#configOf(profile.name, settings => withProfile(settings, profile)),
         signal,
       );
@@ -190,22 +186,6 @@ export class Session {
     });
     this.#changed();
   };
-
-  /** @throws Error where the service does not answer as it should */
-  async #test(config: Config, signal: AbortSignal): Promise<void> {
-    const connection = connectTo(config, 'command');
-    try {
-      const service = await connection.service();
-      const asked = service.call(
-        'listBenchmarks',
-        { query: { limit: 1 } },
-        { signal: AbortSignal.any([signal, AbortSignal.timeout(testMs)]) },
-      );
-      await unlessAborted(asked, signal);
-    } finally {
-      await connection.close();
-    }
-  }
 
   /** Ends what a screen stood on that is not shown any more. */
   readonly release = async ({ workbench, connection }: Shown): Promise<void> => {

@@ -1,5 +1,5 @@
 /** `benchtop profile …` and `benchtop config …`: the settings file, without an editor. */
-import { type Config, loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import {
   settings as knownSettings,
@@ -12,7 +12,7 @@ import { errorMessage } from '../text/errors.ts';
 import { isRecord, own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
 import { confirm } from './act.ts';
-import { connectTo, openRemembered } from './connect.ts';
+import { testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { recordText, tableText } from './output.ts';
@@ -20,9 +20,6 @@ import { didYouMean } from './parse.ts';
 import type { Given } from './table/commands.ts';
 
 const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));
-
-/** How long the test of a new profile may take. */
-const testMs = 15_000;
 
 interface ProfileRow {
   readonly name: string;
@@ -82,19 +79,6 @@ export async function useProfile({ args: [name = ''] }: Given<'profile use'>, io
   return exitCodes.done;
 }
 
-/** Asks the service of a profile for something small. @throws ServiceError */
-async function testProfile(config: Config, io: CommandIo): Promise<void> {
-  const memory = openRemembered(config);
-  const connection = connectTo(config, 'command', () => memory);
-  try {
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(testMs)]);
-    await (await connection.service()).call('listBenchmarks', { query: { limit: 1 } }, { signal });
-  } finally {
-    memory.close();
-    await connection.close();
-  }
-}
-
 /** @throws CommandError for a command that ends within quotes */
 function commandWords(line: string): string[] {
   try {
@@ -124,7 +108,7 @@ export async function addProfile({ args: [name = ''], flags }: Given<'profile ad
     return { ...settings, profiles: Object.fromEntries(profiles), ...(flags.use ? { defaultProfile: name } : {}) };
   };
   const config = loadConfig({ profile: name }, io.environment, add);
-  if (!flags.unchecked) await testProfile(config, io);
+  if (!flags.unchecked) await testService(config, io.signal);
   await changeSettings(path, settings => void Object.assign(settings, add(settings)));
   io.note(`${name} is in ${path}.`);
   return exitCodes.done;
