@@ -49,13 +49,19 @@ async function changeAll(
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     const among = Object.keys(deeds).map(resourceOrThrow);
-    const found: Found[] = [];
-    for (const word of words) found.push(await findAmong(among, word, context));
+    // One that is named twice is one.
+    const byId = new Map<string, Found>();
+    for (const word of words) {
+      const each = await findAmong(among, word, context);
+      byId.set(`${each.resource.names[0]} ${each.id}`, each);
+    }
+    const found = [...byId.values()];
+    const removes = Object.values(deeds).every(deed => deed.removes);
     const send: Action<Found> = action(
       async (service, { resource, row }, options) => {
         await own(deeds, resource.names[0])?.(service, row as never, options);
       },
-      { touches: [] },
+      { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
@@ -64,7 +70,7 @@ async function changeAll(
     for (const each of found) {
       const { resource, id } = each;
       if (failed.has(each)) continue;
-      if (past !== 'cancelled' && resource.kind) context.memory.forget(resource.kind, id);
+      if (removes && resource.kind) context.memory.forget(resource.kind, id);
       await io.print(
         flags.json ? `${safeJson({ id, kind: resource.names[1], done: past })}\n` : `${sanitiseLine(id)}\n`,
       );

@@ -120,7 +120,7 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
         ? 'It may have been deleted, or belong to another organization.'
         : 'Check the base URL of this profile.';
     case ConflictError:
-      return 'Refresh to see its current state.';
+      return 'Check its current state.';
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -134,11 +135,27 @@ describe('delete and cancel', () => {
     expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
   });
 
+  it('take one that is named twice for one, and one that is gone by now for done', async () => {
+    const [run = '', other = ''] = await Promise.all(
+      ['a', 'b'].map(async name =>
+        (await cli('evaluate', ['t-words', '-m', model, '--name', name, '--wait'])).out.trim(),
+      ),
+    );
+    expect(await cli('delete', [run, 'a', run, '--yes'])).toEqual({ code: exitCodes.done, out: `${run}\n`, notes: '' });
+    // Deleted by another at the moment that it is to be.
+    const { url } = await hostileServer(
+      json({ eval_run_id: other, bench_id: benchId, status: 'completed' }),
+      refusal(404, 'not_found_error', 'eval_run_not_found'),
+    );
+    const raced = await cliOn({ baseUrl: url, apiKey: 'key' })('delete', [other, '--yes']);
+    expect(raced).toEqual({ code: exitCodes.done, out: `${other}\n`, notes: '' });
+  });
+
   it('say which failed, and do the others', async () => {
     const run = (await cli('evaluate', ['t-words', '-m', model, '--name', 'over', '--wait'])).out.trim();
     const outcome = await cli('cancel', [run, '--yes']);
     expect(outcome.code).not.toBe(exitCodes.done);
-    expect(outcome).toMatchObject({ out: '' });
+    expect(outcome).toMatchObject({ out: '', notes: expect.not.stringContaining('Refresh') });
     expect((await cli('cancel', ['nothing', '--yes'])).notes).toMatch(/There is no run or training run nothing/);
   });
 });
