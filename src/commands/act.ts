@@ -1,5 +1,6 @@
 /** What the commands that change something have in common: they show the request, ask first, wait, and print what came of it. */
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
@@ -35,13 +36,25 @@ export async function printRequests<Input>(
   return exitCodes.done;
 }
 
-/** A line that the user types. @throws CommandError where there is no terminal to ask on */
-async function askLine(io: CommandIo, question: string): Promise<string> {
-  const terminal = createInterface({ input: io.input, output: process.stderr });
+/**
+ * A line that the user types at a terminal.
+ *
+ * @param hidden whether the terminal shows nothing of it
+ * @throws AbortError once the user interrupts, or ends the input
+ */
+export async function askLine(io: CommandIo, question: string, { hidden = false } = {}): Promise<string> {
+  const { stderr } = process;
+  const output = hidden ? new Writable({ write: (_text, _encoding, done) => done() }) : stderr;
+  // Read key by key, the terminal itself shows nothing of what is typed.
+  const terminal = createInterface({ input: io.input, output, terminal: hidden || stderr.isTTY });
+  const stop = new AbortController();
+  for (const end of ['SIGINT', 'close']) terminal.once(end, () => stop.abort());
   try {
-    return await terminal.question(question, { signal: io.signal });
+    if (hidden) stderr.write(question);
+    return await terminal.question(hidden ? '' : question, { signal: AbortSignal.any([io.signal, stop.signal]) });
   } finally {
     terminal.close();
+    if (hidden) stderr.write('\n');
   }
 }
 

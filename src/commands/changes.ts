@@ -10,7 +10,7 @@ import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, checkDone, confirm, printDone, printRequests } from './act.ts';
+import { type ActFlags, askLine, checkDone, confirm, printDone, printRequests } from './act.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
@@ -138,13 +138,17 @@ export async function reward({ args, flags }: Given<'reward'>, io: CommandIo): P
   });
 }
 
+/** The value of a secret: typed without being shown, or all that is piped in but for the end of its last line. */
+async function readSecret(name: string, io: CommandIo): Promise<string> {
+  if (io.input.isTTY) return askLine(io, `Value of ${sanitiseLine(name)} (not shown): `, { hidden: true });
+  return (await readInput(io)).replace(/\r?\n$/, '');
+}
+
 export async function setSecret({ args: [name = ''], flags }: Given<'secret set'>, io: CommandIo): Promise<number> {
   await checkDone(flags, [secret], io);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
-    if (io.input.isTTY && !flags.dryRun) io.note(`Type the value of ${name}, then enter and ctrl-d.`);
-    // The end of its last line is not part of it.
-    const value = flags.dryRun ? '' : (await readInput(io)).replace(/\r?\n$/, '');
+    const value = flags.dryRun ? '' : await readSecret(name, io);
     const input = { name, value, description: flags.description };
     if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
     if (value === '')

@@ -150,6 +150,21 @@ describe('the command line', () => {
     expect((await session.ended).exitCode).toBe(0);
   });
 
+  it('asks for a secret and shows nothing of it; ctrl-c sends nothing', async () => {
+    const set = (name: string) => openSession(home.env, { args: ['secret', 'set', name] });
+    const session = set('TYPED');
+    await session.waitFor('Value of TYPED (not shown):');
+    session.type('s3cretvalue\r');
+    expect((await session.ended).exitCode).toBe(0);
+    expect(session.sent()).not.toContain('s3c');
+    expect((await run(['get', 'secret', 'TYPED', '--field', 'byte_length'], home.env)).output).toBe('11\n');
+    const left = set('LEFT');
+    await left.waitFor('Value of LEFT (not shown):');
+    left.press('ctrl-c');
+    expect((await left.ended).exitCode).toBe(130);
+    expect((await run(['get', 'secret', 'LEFT'], home.env)).code).toBe(5);
+  });
+
   it('stops watching at ctrl-c, and says so by its exit code', async () => {
     const { training_run_id: id } = await home.call('POST', 'train', {
       bench_id: home.benchId,

@@ -111,6 +111,7 @@ export const verbs = {
   }),
   'secret set': spec({
     summary: 'create a secret; its value is read from standard input',
+    about: 'On a terminal it asks for the value, one line, which is not shown. More lines come from a file or a pipe.',
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,
