@@ -1,7 +1,7 @@
 /** `benchtop api`: any operation of the contract by its name or its path, and any other path of the service. */
 
 import type * as z from 'zod/mini';
-import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
+import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseJson } from '../service/http.ts';
@@ -13,7 +13,7 @@ import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, parsedBody } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, filtered, recordText } from './output.ts';
+import { checkRecordFlags, filtered, noteUnreadable, recordText } from './output.ts';
 import { didYouMean } from './parse.ts';
 import { type Given, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
@@ -215,6 +215,7 @@ async function printAnswer(
   if (value === undefined) throw new CommandError('The answer is not JSON.', exitCodes.failed);
   if (jq === undefined) await io.print(recordText(value, field));
   else await io.print(await filtered(value, jq, io));
+  noteUnreadable(value, io);
 }
 
 export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise<number> {
@@ -255,7 +256,7 @@ export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise
 
 /** The items of every page of a list. */
 async function everyItem(call: (cursor?: string) => Promise<unknown>): Promise<unknown[]> {
-  const items: unknown[] = [];
-  for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) items.push(...page.items);
-  return items;
+  const pages: unknown[][] = [];
+  for await (const page of readPages(cursor => call(cursor) as Promise<Page<unknown>>)) pages.push(page.items);
+  return joinedRows(pages);
 }

@@ -1,5 +1,4 @@
 /** `benchtop get`: everything about one resource. */
-import { unreadableIn } from '../contract/common.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -10,11 +9,11 @@ import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
 import { lookAt } from '../resources/watch.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { checkpointListed, type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, factText, printRecord } from './output.ts';
+import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -73,13 +72,6 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
-/** How many rows of the lists inside a record came and could not be read: the record is without them. */
-function unreadableWithin(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = Array.isArray(value) ? unreadableIn(value) : 0;
-  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), own);
-}
-
 export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const ofId = second === undefined ? resourceOfId(first) : undefined;
@@ -99,8 +91,7 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
       await printRecord(row, id, flags, io);
-      const unreadable = unreadableWithin(row);
-      if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);
+      noteUnreadable(row, io);
       return exitCodes.done;
     }
     const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context) : undefined;

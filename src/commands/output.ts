@@ -1,11 +1,12 @@
 /** Results as text: tables for people, JSON and its like for programs. */
 import type * as z from 'zod/mini';
+import { unreadableIn } from '../contract/common.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
-import { asCame } from '../text/numbers.ts';
+import { asCame, counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
@@ -159,4 +160,17 @@ export function recordText(record: unknown, field?: string): string {
     value = own(fields, name);
   }
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
+}
+
+/** How many rows of the lists inside a record came and could not be read: the record is without them. */
+function unreadableWithin(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? unreadableIn(value) : 0;
+  return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), own);
+}
+
+/** Says how many rows a printed record is without. */
+export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): void {
+  const unreadable = unreadableWithin(record);
+  if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);
 }

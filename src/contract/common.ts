@@ -142,6 +142,7 @@ export interface Page<Item> {
 }
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
+const unreadable = new WeakMap<readonly unknown[], number>();
 
 /** Reads the paginated envelope, another one, or the bare array that some deployments send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
@@ -159,7 +160,9 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       });
       const next_cursor = body.next_cursor ?? null;
       const has_more = body.has_more ?? next_cursor !== null;
-      return { items, has_more, next_cursor, dropped: rows.length - items.length };
+      const dropped = rows.length - items.length;
+      unreadable.set(items, dropped);
+      return { items, has_more, next_cursor, dropped };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
   rowSchemas.set(read, item);
@@ -204,17 +207,22 @@ function withValue(container: object, [name, ...rest]: readonly PropertyKey[], v
   return Object.fromEntries([...Object.entries(container).filter(([key]) => key !== name), [name, inner]]);
 }
 
-const unreadable = new WeakMap<readonly unknown[], number>();
-
 /** Reads an array row by row; rows that cannot be read are left out, and counted by `unreadableIn`. */
 export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<z.output<Schema>[], unknown> {
   return z.pipe(
     page(item),
-    z.transform(({ items, dropped }: Page<z.output<Schema>>) => {
-      unreadable.set(items, dropped);
-      return items;
-    }),
+    z.transform(({ items }: Page<z.output<Schema>>) => items),
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
+}
+
+/** Lists that came over the wire as one. */
+export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
+  const joined = lists.flatMap(list => list);
+  unreadable.set(
+    joined,
+    lists.reduce((sum, list) => sum + unreadableIn(list), 0),
+  );
+  return joined;
 }
 
 /** How many rows of an array that came over the wire could not be read. */

@@ -48,6 +48,7 @@ const answers: Readonly<Record<string, unknown>> = {
     next_cursor: '',
   },
   '/trajectories/41': { trajectory_id: 41, reward: 0, steps: [{ messages: null }, { messages: [{ content: null }] }] },
+  '/agents': { items: [{ agent_id: 'a' }, 'nonsense'], has_more: false },
   '/deploy': { data: [{ deployment_id: 51, model_slug: 'talker', status: 'SLEEPING', is_active: null, role: null }] },
   '/deploy/51': { deployment_id: 51, model_slug: 'talker', status: 'SLEEPING', failure: null },
   '/datasets': [{ dataset_id: 61, dataset_name: null }],
@@ -101,9 +102,12 @@ describe('a service that says things a little differently', () => {
 
   it('counts every reward that there is, and says what it could not read', async () => {
     const run = await cli();
-    const { out } = await run('api', ['getTrajectoryRewards', 'eval_run_id=22']);
+    const { out, notes } = await run('api', ['getTrajectoryRewards', 'eval_run_id=22']);
+    expect(notes).toBe('1 row in it could not be read.');
     const { trajectory_rewards } = JSON.parse(out) as { trajectory_rewards: { reward: unknown }[] };
     expect(trajectory_rewards.map(({ reward }) => reward)).toEqual([0, 1, null]);
+    const agents = await run('api', ['listAgents', '--paginate']);
+    expect([JSON.parse(agents.out), agents.notes]).toEqual([[{ agent_id: 'a' }], '1 row in it could not be read.']);
     const compared = await run('compare', ['22', '22', '--json']);
     expect(compared.notes).toContain('could not be read');
   });
