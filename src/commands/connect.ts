@@ -4,6 +4,7 @@ import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
 import { RememberedStore } from '../queries/remembered/store.ts';
+import { RequestError } from '../service/errors.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { GenerationMemory } from '../service/generation.ts';
 import type { Service } from '../service/index.ts';
@@ -58,6 +59,10 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
         upstream: upstream && { url: upstream.url.value, key: await upstreamKey() },
         moment,
         signal,
+      }).catch((error: unknown) => {
+        // A screen tries again; for a command the folder is a wrong setting.
+        if (moment !== 'command' || !(error instanceof Error) || error.name !== 'DataFolderError') throw error;
+        throw new RequestError(`${error.message} Nothing was sent.`, { code: 'data_folder' });
       });
       return { baseUrl, apiKey, id: instanceId, note };
     },

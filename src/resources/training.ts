@@ -128,7 +128,7 @@ export const trainingCommands = {
 } as const satisfies CommandTable;
 
 export const training = defineResource<TrainingRun>({
-  names: ['training', 'training-run', 'trainings', 'train', 'trn'],
+  names: ['training', 'training-run', 'training-runs', 'trainings', 'train', 'trn'],
   order: 40,
   idPattern: /^(trn|tr|train)[_-]/,
   kind: 'training',

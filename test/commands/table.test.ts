@@ -66,6 +66,9 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--base-url', 'nope'], usage, /is not a URL/),
     bad(['runs', '--base-url', 'http://service.example'], usage, /in the clear/),
     bad(['runs', '--profile', 'nope'], usage, /no profile "nope"/),
+    bad(['runs', '--profile', 'local'], usage, /The data folder \/dev\/null\/x cannot be used/, {
+      environment: { BENCHTOP_BASE_URL: '', BENCHTOP_API_KEY: '', BENCHTOP_DATA_DIR: '/dev/null/x' },
+    }),
     bad(['runs', '--benchmark', ''], usage, /empty/),
   ],
   get: [
@@ -75,6 +78,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['run', 'frist'], notFound, /no .*run frist/),
     bad(['evr_none'], notFound, /evr_none/),
     bad(['rnu', 'first'], usage, /There is no resource rnu\. Did you mean/),
+    ok(['training-runs', 'trained', '--field', 'display_name'], /^trained\n$/),
     bad(['first', '--field', 'nope'], usage, /There is no field nope/),
     bad(['run', ''], usage, /it was empty/),
   ],
