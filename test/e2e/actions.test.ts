@@ -213,11 +213,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
 
     it('deletes one that has ended', async () => {
       await open([...go('training'), { see: 'endless' }, { type: '/endless' }, 'enter', { see: '▸ endless' }, 'd']);
-      await goWay(session, [
-        { see: 'its curves, rollouts and checkpoints are deleted' },
-        'y',
-        { see: 'Deleted endless' },
-      ]);
+      await goWay(session, [{ see: 'its curves, rollouts and checkpoints' }, 'y', { see: 'Deleted endless' }]);
       const all = (await home.call('GET', `train/${home.benchId}/runs`)) as { display_name: string }[];
       expect(all.map(({ display_name }) => display_name)).not.toContain('endless');
     });
@@ -271,13 +267,11 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     it('lets one answer no more, and then again', async () => {
       await open([...talker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
       expect(await active()).toBe(false);
-      await goWay(session, [
-        { see: 'test' },
-        'e',
-        { see: 'answer for its slug?' },
-        'y',
-        { see: 'answers for its slug' },
-      ]);
+      await goWay(session, [{ see: 'test' }, 'e']);
+      await session.waitFor(/demoted for it\?|answer for its slug\?/);
+      // Another one answers where the tests before have run: the service decides.
+      if (session.text().includes('demoted for it?')) session.press('enter');
+      await goWay(session, [{ see: 'answer for its slug?' }, 'y', { see: 'answers for its slug' }]);
       expect(await active()).toBe(true);
     });
 
