@@ -47,7 +47,7 @@ function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Opti
   const option = new Option(term, `${says}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
   if (value !== undefined) {
     option.argParser<unknown>((text, before) => {
-      // A flag in the place of a value: the value was forgotten.
+      // A flag in place of a value: the value was forgotten.
       if (known.has(text)) throw new CommandError(`${longFlag(key)} needs a value before ${text}.`);
       const read = readValue(longFlag(key), spec, text);
       return spec.many ? [...((before as unknown[] | undefined) ?? []), read] : read;

@@ -18,7 +18,7 @@ interface Remarks {
   readonly ignored_options?: readonly string[] | null | undefined;
 }
 
-/** What a run says of its tasks, and which options it did not heed. */
+/** What a run says of its tasks, and which options it ignored. */
 export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
   return [
     ...(warnings ?? []).map(value => ({ label: 'warning', value })),

@@ -86,11 +86,11 @@ export interface CallOptions extends Partial<Timeouts> {
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * Where the service says that one deployment is asked, in the place of the endpoint's own path: a path, or a whole address.
+   * Where the service says that one deployment is asked, in place of the endpoint's own path: a path, or a whole address.
    * No credential goes to an address of another origin than the profile's.
    */
   readonly at?: string | undefined;
-  /** A body that is sent as it is, in the place of one that is made from the input. */
+  /** A body that is sent as it is, in place of one that is made from the input. */
   readonly payload?: Uint8Array | undefined;
   /** Called with the head of each answer that comes, without secrets. */
   readonly onAnswer?: ((head: AnswerHead) => void) | undefined;

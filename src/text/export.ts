@@ -18,7 +18,7 @@ export interface ExportColumn<Row> {
 
 /**
  * The rows in `format`, with a line end behind the last one. JSON (indented by two) and JSON Lines hold the rows whole
- * and heed no columns; CSV and Markdown have a header of the column names and a cell per column.
+ * and ignore the columns; CSV and Markdown have a header of the column names and a cell per column.
  * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects.
  */
 export function exportRows<Row>(

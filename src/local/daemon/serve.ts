@@ -58,7 +58,7 @@ export interface ServeOptions {
 export interface RunningService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Ends it: requests under way are answered, running work is left to be gone on with. */
+  /** Ends it: requests under way are answered, running work continues at the next start. */
   readonly stop: (successor?: boolean) => Promise<void>;
   /** Resolves once it has ended, for whatever reason. */
   readonly ended: Promise<void>;

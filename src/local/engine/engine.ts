@@ -44,7 +44,7 @@ export class Engine {
   /** Looks for work that is not being done yet, and for what was asked of work under way. */
   wake = (): void => {
     if (this.#stop.signal.aborted) return;
-    this.#training.heed();
+    this.#training.applyCancellations();
     for (const lane of this.#lanes) lane.wake();
   };
 

@@ -48,7 +48,7 @@ export class TrainingRunner {
   }
 
   /** Does what was asked of runs meanwhile: stops those that are to be cancelled. */
-  heed(): void {
+  applyCancellations(): void {
     const { training } = this.#parts;
     for (const { training_run_id, status } of training.unfinished()) {
       if (status !== 'cancel_signaled' && status !== 'cancelling') continue;
@@ -63,7 +63,7 @@ export class TrainingRunner {
 
   /** Trains the run whose turn it is. Gives whether there may be more. */
   readonly advance = async (): Promise<boolean> => {
-    this.heed();
+    this.applyCancellations();
     const { training, worker, benchmarks } = this.#parts;
     const [run] = training.unfinished();
     if (!run || this.#stop.aborted) return false;

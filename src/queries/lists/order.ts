@@ -9,7 +9,7 @@ export interface FieldOrder {
   readonly descending: boolean;
 }
 
-/** The service refuses to sort by the field, or pays no heed to it. */
+/** The service refuses to sort by the field, or ignores it. */
 export class OrderRefusedError extends Error {
   constructor(field: string) {
     super(`The service does not sort by ${field}.`);

@@ -197,7 +197,7 @@ export class ListPages<Row> {
     return lastWas;
   }
 
-  /** Puts a page in the place of its older self, whose rows behind the new last one move on to the next page. */
+  /** Puts a page in place of its older self, whose rows behind the new last one move on to the next page. */
   #replace(index: number, page: ListPage<Row>, old: ListPage<Row>, lastWas: ListPage<Row> | undefined): void {
     const taken = new Set(page.ids);
     this.#doubtBefore(index, page, old, taken);

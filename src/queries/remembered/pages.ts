@@ -54,7 +54,7 @@ export class RememberedPages {
     this.#tables = tables;
   }
 
-  /** Keeps the first page of a list in the place of the one before. It is written with the next `flush`. */
+  /** Keeps the first page of a list in place of the one before. It is written with the next `flush`. */
   keep(list: string, page: RememberedPage, readAt: number): void {
     this.#waiting.set(list, { page, readAt });
   }

@@ -106,7 +106,7 @@ export class RememberedStore {
     this.#pages.flush();
   }
 
-  /** Keeps the first page of a list as it was read, in the place of the one before. It is written a little later. */
+  /** Keeps the first page of a list as it was read, in place of the one before. It is written a little later. */
   keepPage(list: string, page: RememberedPage, readAt: number): void {
     this.#pages.keep(list, page, readAt);
     this.#writeSoon();
@@ -194,7 +194,7 @@ export class RememberedStore {
     this.#tables.keepNewest('commands', 'command', 'used_at', keptCommands);
   }
 
-  /** Keeps a conversation in the place of what was kept of it before; one that is the same keeps its time. */
+  /** Keeps a conversation in place of what was kept of it before; one that is the same keeps its time. */
   keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;

@@ -72,7 +72,7 @@ export class UploadRecords {
     return new Map(rows.map(({ path, mark }) => [String(path), mark === null ? undefined : String(mark)]));
   }
 
-  /** Begins a record in the place of the one before. */
+  /** Begins a record in place of the one before. */
   begin(folder: string, benchId: string, now = Date.now()): void {
     this.forget(folder);
     for (const table of ['upload_files', 'uploads']) {

@@ -96,7 +96,7 @@ export abstract class Job<State extends JobState> {
 /** Ended jobs that are kept, so that their views can be looked at again. */
 const keptEnded = 20;
 
-/** Adds a job in the place of the one with its id. The oldest of those that have ended go. */
+/** Adds a job in place of the one with its id. The oldest of those that have ended go. */
 export function addJob(jobs: Map<string, Job<JobState>>, job: Job<JobState>): void {
   jobs.delete(job.id);
   jobs.set(job.id, job);

@@ -61,7 +61,7 @@ describe('inOrder', () => {
   it.each([
     ['refused', {}, refusal({ status: 422 })],
     ['refused by name', { cursor: 'c' }, refusal({ status: 422, param: 'sort' })],
-    ['paid no heed to', {}, () => rows(1, 2)],
+    ['ignored', {}, () => rows(1, 2)],
   ])('says that the order is %s', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
     await expect(ordered.readPage({ ...asking, query })).rejects.toThrow(OrderRefusedError);

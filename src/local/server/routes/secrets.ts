@@ -9,7 +9,7 @@ const longestName = 128;
 const longestDescription = 1_000;
 const largestValue = 64 * 1024;
 
-function faultsOf({ name, value, description = '' }: CreateSecret): Issue[] {
+function problemsOf({ name, value, description = '' }: CreateSecret): Issue[] {
   const issues: Issue[] = [];
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > longestName) {
     const message = `letters, digits and _ only, no digit first, at most ${longestName} characters`;
@@ -26,7 +26,7 @@ export function secretRoutes({ secrets }: ServiceContext): Handlers {
   return {
     createSecret: call => {
       const body = call.body as CreateSecret;
-      const errors = faultsOf(body);
+      const errors = problemsOf(body);
       if (errors.length > 0) throw invalid(errors);
       const { name, value, description = '' } = body;
       return { secret: secrets.put(call.organizationId, { name, value, description }) };

@@ -36,7 +36,7 @@ export interface ResourceListProps<Row> {
   readonly source: ListSource<Row>;
   /** How fresh the other parts are that the view shows besides the list. */
   readonly parts?: readonly Freshness[];
-  /** Rows that are known without asking, in the place of those of the answer. */
+  /** Rows that are known without asking, in place of those of the answer. */
   readonly rows?: readonly Row[];
   /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
   readonly rowsAt?: number | undefined;

@@ -91,7 +91,7 @@ describe('the distribution', () => {
   });
 });
 
-it('a run says which options it did not heed, and what its tasks lack', () => {
+it('a run says which options it ignored, and what its tasks lack', () => {
   const read = evalRun.parse({ ...run, warnings: 'one task has no grader', ignored_options: ['algorithm', 'seed'] });
   expect(runFacts(read)).toEqual(
     expect.arrayContaining([
