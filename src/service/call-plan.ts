@@ -12,11 +12,11 @@ import type { Clock } from './clock.ts';
 import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
-import { parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
 import { mayHaveWorked, type Outcome } from './retry.ts';
-import { shownHeaders, tracedExchange } from './trace.ts';
+import { shownHeaders, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
@@ -250,12 +250,11 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
   async #attempt(request: WireRequest, facts: CallFacts): Promise<AttemptResult<Value>> {
     let head: { readonly status: number; readonly requestId: string | undefined } | undefined;
     try {
-      const answer = await tracedExchange(request, {
-        tracer: this.#context.options.tracer,
-        endpoint: this.#call.endpoint,
-        body: this.#call.request.shownBody,
-        redact: facts.redact,
-      });
+      const { endpoint, request: prepared } = this.#call;
+      const { tracer } = this.#context.options;
+      const traced = { tracer, endpoint, body: prepared.shownBody, redact: facts.redact };
+      traceRequest(request, traced);
+      const answer = traceAnswer(await exchange(request), traced);
       const { status, headers } = answer;
       head = { status, requestId: requestIdOf(headers, facts.redact) };
       this.#call.onAnswer?.({ status, headers: shownHeaders(headers, facts.redact) });

@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
-import { exchange, parseJson, type WireAnswer, type WireRequest } from './http.ts';
+import { parseJson, type WireAnswer, type WireRequest } from './http.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -47,18 +47,23 @@ export function shownHeaders(headers: Headers, redact: Redact): Headers {
   );
 }
 
-/** `exchange`, watched by a tracer where there is one. @throws WireFailure */
-export async function tracedExchange(request: WireRequest, traced: Traced): Promise<WireAnswer> {
+/** Shows a request to the tracer, where there is one. */
+export function traceRequest(request: WireRequest, traced: Traced): void {
   const { tracer, endpoint, redact } = traced;
-  if (!tracer) return exchange(request);
-  const { operation } = endpoint;
+  if (!tracer) return;
   const { url, method } = request;
   const path = redact(`${url.pathname}${url.search}`);
-  tracer({ kind: 'request', operation, method, path, headers: shownHeaders(request.headers, redact) });
+  const headers = shownHeaders(request.headers, redact);
+  tracer({ kind: 'request', operation: endpoint.operation, method, path, headers });
   traceRequestBody(request, traced, tracer);
-  const answer = await exchange(request);
+}
+
+/** The answer, whose body the tracer sees as it is read; as it came where there is no tracer. */
+export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
+  const { tracer, endpoint, redact } = traced;
+  if (!tracer) return answer;
   const headers = shownHeaders(answer.headers, redact);
-  tracer({ kind: 'answer', operation, status: answer.status, headers });
+  tracer({ kind: 'answer', operation: endpoint.operation, status: answer.status, headers });
   const body = new AnswerBody(tracer, traced, /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? ''));
   return { ...answer, chunks: () => watched(answer.chunks(), body) };
 }

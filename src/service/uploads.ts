@@ -11,11 +11,11 @@ import { type AttemptResult, type Destination, limitTime, withRetries } from './
 import type { Sender } from './call-plan.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
-import { readErrorBody, type WireAnswer, WireFailure } from './http.ts';
+import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
-import { tracedExchange } from './trace.ts';
+import { traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, unlocated } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
@@ -93,7 +93,10 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
       });
       try {
         const traced = { tracer, endpoint: { operation }, body: () => undefined, redact: facts.redact };
-        return await judge(await tracedExchange({ ...wire, body }, traced), target.path, facts, url, clock.now());
+        const request = { ...wire, body };
+        traceRequest(request, traced);
+        const answer = traceAnswer(await exchange(request), traced);
+        return await judge(answer, target.path, facts, url, clock.now());
       } catch (error) {
         if (!(error instanceof WireFailure)) throw error;
         if (!shorter) return failed(errorOfFailure(error, facts, timeouts), outcomeOfFailure(error));
