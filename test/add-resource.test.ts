@@ -11,7 +11,16 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const copied = ['src', 'test', 'tools', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const copied = [
+  'src',
+  'test',
+  'tools',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'biome.json',
+  '.gitignore',
+];
 
 /** The code of a chapter of CONTRIBUTING.md, by the file that it goes into. */
 function codeOf(chapter: string): Map<string, string> {
@@ -63,6 +72,16 @@ describe('a resource', () => {
     ]);
     const lines = paths.filter(isIndex).map(path => code.get(path)?.trimEnd().split('\n').length);
     expect(lines).toEqual([1, 1, 1]);
+  });
+
+  it('is formatted as it is written here, once npm run format has sorted the indexes', async () => {
+    const biome = 'node_modules/@biomejs/biome/bin/biome';
+    const paths = [...code.keys()];
+    await run(biome, 'check', '--write', ...paths);
+    await run(biome, 'check', ...paths);
+    for (const path of paths.filter(each => !isIndex(each))) {
+      expect(readFileSync(join(folder, path), 'utf8')).toBe(code.get(path));
+    }
   });
 
   it('has its types, and imports nothing from above', async () => {
