@@ -50,6 +50,7 @@ export function WatchView() {
   );
   return (
     <ResourceList<WatchedResource>
+      name="watch"
       source={source}
       rows={rows}
       rowsAt={oldestRead(workbench, rows)}

@@ -46,6 +46,7 @@ export function CompareView({ place: { first, second } }: ViewProps<'compare'>) 
   const lines = loaded ? [...comparisonLines(rows, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
   return (
     <ResourceList<ComparedTask>
+      name="compared"
       source={source}
       columns={columns}
       sort={worstFirst}

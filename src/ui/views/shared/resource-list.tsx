@@ -33,6 +33,8 @@ import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshnes
 import { useRecordBindings } from './use-record-bindings.tsx';
 
 export interface ResourceListProps<Row> {
+  /** Stable name of what is listed, under which the choice of columns is kept. */
+  readonly name: string;
   readonly source: ListSource<Row>;
   /** How fresh the other parts are that the view shows besides the list. */
   readonly parts?: readonly Freshness[];
@@ -113,8 +115,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const inspector = usePane('inspector');
   const theme = useTheme();
   const [remembered, remember] = useMemory<TableState>('table');
-  const columnsKey = `columns.${columns.map(column => column.id).join(',')}`;
-  const [chosen, keepChosen] = useSetting<ColumnChoice>(columnsKey, {});
+  // By the id of each column: one that is new is shown as it is by default, and one that is gone changes nothing.
+  const [chosen, keepChosen] = useSetting<ColumnChoice>(`columns.${props.name}`, {});
   const [initial] = useState<TableState>(() => ({
     ...(remembered ?? { ...initialTableState, sort, choice: chosen }),
     following: false,

@@ -22,6 +22,7 @@ import { useRecordBindings } from './use-record-bindings.tsx';
 export function listProps<Row extends object>(resource: ResourceOf<Row>) {
   const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
   return {
+    name: names[0],
     columns,
     facts,
     emptyWords,

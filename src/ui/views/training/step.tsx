@@ -36,6 +36,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   return (
     <ResourceList
+      name="rewards"
       source={source}
       columns={columns}
       sort={worstFirst}

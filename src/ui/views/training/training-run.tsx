@@ -94,6 +94,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
 
   return (
     <ResourceList<Checkpoint>
+      name="checkpoints"
       source={source}
       parts={[run.freshness, progress.freshness]}
       columns={checkpointColumns}

@@ -1,0 +1,66 @@
+/** The columns that a user has chosen, over a release that has others. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Column } from '../../../../src/present/column.ts';
+import { wholePage } from '../../../../src/queries/lists/list.ts';
+import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
+import { Workbench } from '../../../../src/queries/workbench.tsx';
+import { kinds } from '../../../../src/resources/catalogue.ts';
+import { Program } from '../../../../src/ui/app/program.tsx';
+import { listCommands } from '../../../../src/ui/keys/general.ts';
+import { ResourceList } from '../../../../src/ui/views/shared/resource-list.tsx';
+import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { openScreen } from '../../../screen.ts';
+import { fakeService } from '../../../service/fake-service.ts';
+import { noTerminal, registryOf } from '../../stage.tsx';
+
+interface Tea {
+  readonly id: string;
+}
+
+const source = {
+  key: ['teas'],
+  id: (row: Tea) => row.id,
+  readPage: async () => wholePage<Tea>([{ id: 'assam' }]),
+};
+const column = (title: string): Column<Tea> => ({ id: title.toLowerCase(), title, width: 10, value: () => 'x' });
+
+it('are as they were, and a column that is new is shown', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-columns-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const open = (columns: readonly Column<Tea>[]) => {
+    const store = RememberedStore.open(join(folder, 'remembered.db'), 'test');
+    const workbench = new Workbench({
+      kinds,
+      service: async () => fakeService(),
+      profile: 'test',
+      remembered: () => store,
+    });
+    const View = () => (
+      <ResourceList name="teas" source={source} columns={columns} emptyWords="No tea" facts={() => []} />
+    );
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registryOf(View)} terminal={noTerminal} />,
+      { columns: 120, rows: 20 },
+    );
+    const close = async (): Promise<void> => {
+      screen.close();
+      workbench.close();
+      await workbench.closed;
+    };
+    return { screen, close };
+  };
+  const first = open([column('NAME'), column('GROWN'), column('PRICE')]);
+  await first.screen.waitFor(text => text.includes('assam') || text.includes('GROWN'));
+  await first.screen.press(listCommands.columns.keys[0] ?? '');
+  await first.screen.waitFor('Columns');
+  await first.screen.press('down', 'space', 'esc');
+  await first.screen.waitFor(text => !text.includes('GROWN'));
+  await first.close();
+  const second = open([column('NAME'), column('GROWN'), column('AGE'), column('PRICE')]);
+  await second.screen.waitFor('PRICE');
+  expect(second.screen.text()).toMatch(/NAME +AGE +PRICE/);
+  await second.close();
+});
