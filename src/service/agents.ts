@@ -118,8 +118,9 @@ export function systemCertificates(): string[] {
 /** What the profile's file holds; nothing where there is no file. */
 async function readCertificates(caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
+  let text: string;
   try {
-    return [await readFile(caFile, 'utf8')];
+    text = await readFile(caFile, 'utf8');
   } catch (error) {
     const code = errorCode(error) ?? 'unreadable';
     throw new RequestError(
@@ -127,4 +128,10 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
       { code: 'ca_file_unreadable', param: 'caFile' },
     );
   }
+  // Node takes no notice of anything else, such as a key.
+  if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return [text];
+  throw new RequestError(
+    `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check caFile in the profile.`,
+    { code: 'ca_file_unreadable', param: 'caFile' },
+  );
 }

@@ -25,6 +25,10 @@ it('--status and --stop say where they looked, and how to reach a service on ano
   expect(there).toMatchObject({ code: exitCodes.done, notes: '' });
   expect(there.out).toMatch(/^running at http:\/\/127\.0\.0\.1:\d+, process \d+, on /);
 
+  const again = await cli('serve', ['--data', other]);
+  expect(again).toMatchObject({ code: exitCodes.failed, out: '' });
+  expect(again.notes).toContain(`benchtop serve --stop --data ${quoted}`);
+
   const stop = await cli('serve', ['--stop']);
   expect(stop).toMatchObject({ code: exitCodes.done, out: `not running on ${own}\n` });
   expect(stop.notes).toContain(`benchtop serve --stop --data ${quoted} stops it.`);

@@ -63,6 +63,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--api-key-file', '/nope'], forbidden, /nope/),
     bad(['runs', '--api-key-env', 'NOPE'], forbidden, /NOPE/),
     bad(['runs', '--ca-file', '/nope', '--base-url', 'https://127.0.0.1:9'], usage, /\/nope could not be read/),
+    bad(
+      ['runs', '--ca-file', '%trajectories%', '--base-url', 'https://127.0.0.1:9'],
+      usage,
+      /no certificate in PEM form/,
+    ),
     bad(['runs', '--base-url', 'nope'], usage, /is not a URL/),
     bad(['runs', '--base-url', 'http://service.example'], usage, /in the clear/),
     bad(['runs', '--profile', 'nope'], usage, /no profile "nope"/),
@@ -230,10 +235,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['lab', '--url', 'https://lab.example', '--key-env', 'LAB_KEY', '--unchecked'], done, /lab is in /),
     bad(['lab', '--url', 'https://lab.example', '--unchecked'], usage, /There is a profile lab already/),
   ],
-  'profile list': [
-    ok([], /^PROFILE\tADDRESS\tKEY\tDEFAULT\nlab\t/),
-    asJson([], some({ name: 'local', default: true })),
-  ],
+  'profile list': [ok([], /^PROFILE\tADDRESS\tKEY\tDEFAULT\n/), asJson([], some({ name: 'local', default: true }))],
   'profile use': [
     bad(['lob'], notFound, /Did you mean lab\?/),
     bad(['lab'], done, /lab is the default profile now/),

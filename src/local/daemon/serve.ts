@@ -7,6 +7,7 @@ import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { errorCode, errorMessage, isDamagedDatabase } from '../../text/errors.ts';
+import { shellWord } from '../../text/shell-words.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
 import type { Upstream } from '../engine/upstream.ts';
@@ -93,7 +94,7 @@ async function takeFolder(folder: string, byHand: boolean): Promise<() => void> 
     if (running && byHand && running.background) await stopService(folder, { successor: true });
     else if (running) {
       throw new AlreadyRunning(
-        `Another benchtop serves ${folder} already: process ${running.pid}, at ${running.baseUrl}. Stop it with \`benchtop serve --stop\`.`,
+        `Another benchtop serves ${folder} already: process ${running.pid}, at ${running.baseUrl}. Stop it with \`benchtop serve --stop --data ${shellWord(folder)}\`.`,
       );
     } else if (performance.now() > deadline) {
       const pid = readAddress(folder)?.pid;
