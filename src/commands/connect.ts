@@ -14,8 +14,8 @@ import {
   fixedConnection,
   SupervisedConnection,
   type SupervisedService,
-  unlessAborted,
 } from '../service/supervisor.ts';
+import { unlessAborted } from '../text/abort.ts';
 import { version } from './version.ts';
 
 /** Whatever this program asks, every host is asked through one gate. */

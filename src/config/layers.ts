@@ -1,8 +1,8 @@
 /** The places a profile's settings may come from, brought into one form. */
 import { own } from '../text/own.ts';
+import type { Environment } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';
 import { ConfigError, type Origin } from './origin.ts';
-import type { Environment } from './paths.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
+import type { Environment } from '../text/terminal.ts';
 import type { ProfileFlags } from './layers.ts';
-import { type Environment, findPaths, type Paths } from './paths.ts';
+import { findPaths, type Paths } from './paths.ts';
 import { type PreferenceFlags, type Preferences, resolvePreferences } from './preferences.ts';
 import { type Profile, resolveProfile } from './profile.ts';
 import { redactor } from './redaction.ts';

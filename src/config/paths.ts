@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../text/terminal.ts';
 
 /** The folders of benchtop, absolute. None of them need exist. */
 export interface Paths {

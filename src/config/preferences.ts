@@ -1,8 +1,9 @@
 /** How the program behaves for this user, whatever service it shows. */
+
+import type { Environment } from '../text/terminal.ts';
 import { wantsColour } from '../text/terminal.ts';
 import { readSwitch } from './layers.ts';
 import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
-import type { Environment } from './paths.ts';
 import { noticeKinds, type Settings, themes } from './schema.ts';
 
 /** `terminal` takes the terminal's own 16 colours, `plain` none. */

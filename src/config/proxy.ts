@@ -1,8 +1,8 @@
 /** Which proxy an address is reached through, by the variables that curl and most programs read. */
 import { BlockList, isIP } from 'node:net';
 import { own } from '../text/own.ts';
+import type { Environment } from '../text/terminal.ts';
 import { isLoopback } from './address.ts';
-import type { Environment } from './paths.ts';
 
 /** The proxy that a variable names. */
 export type NamedProxy = {

@@ -2,7 +2,7 @@
 import { failsAll, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import { unlessAborted } from '../service/supervisor.ts';
+import { unlessAborted } from '../text/abort.ts';
 import { asError } from '../text/errors.ts';
 import type { Observation } from './statuses/store.ts';
 

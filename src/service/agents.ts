@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
-import type { Environment } from '../config/paths.ts';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
 import { errorCode } from '../text/errors.ts';
+import type { Environment } from '../text/terminal.ts';
 import { RequestError } from './errors.ts';
 
 /** A way to an address. */

@@ -1,6 +1,7 @@
 /** Where a call goes, and which credential it carries there. */
 
 import type { Auth } from '../contract/common.ts';
+import { unlessAborted } from '../text/abort.ts';
 import { errorMessage } from '../text/errors.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import { stopped } from './http.ts';
@@ -190,9 +191,10 @@ export class Credentials {
     const as = auth === 'inferenceToken' ? bearer : apiKey;
     if (target) return as(checked('the API key', target.apiKey));
     const held = auth === 'inferenceToken' ? this.#inferenceToken : this.#apiKey;
-    const reading = await abortable(held.read(), signal);
+    // A command may take its time; the call need not.
+    const reading = await unlessAborted(held.read(), signal, () => stopped(signal));
     const renew = async (until: AbortSignal): Promise<boolean> => {
-      const { value } = await abortable(held.read(reading), until);
+      const { value } = await unlessAborted(held.read(reading), until, () => stopped(until));
       if (value !== '') this.#sent.add(value);
       return value !== reading.value;
     };
@@ -206,19 +208,6 @@ function apiKey(value: string): Credential {
 
 function bearer(value: string): Credential {
   return { headers: value === '' ? {} : { authorization: `Bearer ${value}` }, value };
-}
-
-/** A command may take its time; the call need not. */
-async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(stopped(signal));
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** @throws RequestError */

@@ -2,6 +2,7 @@
  * One supervised connection to a service that may end, or move to another port, while it is in use. All callers share it: the
  * first that misses the service starts it again, the others wait for the same attempt.
  */
+import { unlessAborted } from '../text/abort.ts';
 import type { Supervisor, Target } from './options.ts';
 
 /** How the connection is, for a screen to show. Times are epoch milliseconds. */
@@ -266,23 +267,5 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(work, ms);
     this.#timer.unref();
-  }
-}
-
-/**
- * Waits for what others wait for as well, or cannot be stopped.
- *
- * @throws the reason of the signal, once it aborts
- */
-export async function unlessAborted<Value>(shared: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  // Raced also where it is over: a failure of what is shared must not be left without a handler, which ends the program.
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([aborted, shared]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -3,7 +3,8 @@
 /** Columns of text that no terminal limits, and of a terminal that does not say how many it has. */
 export const usualColumns = 80;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables of the environment. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Types of terminals that cannot move their cursor (terminfo knows no `cup` for them). */
 const withoutCursor = /^(dumb|unknown|network|dialup|lpr|printer|emacs)(-|$)/;

@@ -1,7 +1,8 @@
 /** Lists of services that do not list: what was seen here is shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list.ts';
-import { rememberedAt, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
+import { remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
+import { rememberedAt } from '../../src/queries/remembered/seen.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';

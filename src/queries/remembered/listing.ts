@@ -26,8 +26,6 @@ export interface Remembering<Row> {
   readonly words: string;
 }
 
-export { rememberedAt };
-
 /** What was seen only in part, e.g. in an answer about progress, has no more than its id. */
 function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
   return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;

@@ -47,7 +47,7 @@ const mostFiles = 100_000;
 const largestManifest = 64 * 1024 * 1024;
 
 /** By this a file that was sent is known again: another size or time of change makes it another file. */
-export const markOf = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
+export const fileMark = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
 
 /**
  * Reads a folder: its manifest, which is checked, and the list of its files.

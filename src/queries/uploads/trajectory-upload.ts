@@ -48,7 +48,7 @@ const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
 /** By this a file is known to be the one that was read. */
-async function markOf(file: FileHandle): Promise<{ size: number; mark: string }> {
+async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
   const { size, mtimeMs } = await file.stat();
   return { size, mark: `${size} ${mtimeMs}` };
 }
@@ -118,7 +118,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   protected override async work(service: Service): Promise<void> {
     const file = await open(this.path);
     try {
-      const { size, mark } = await markOf(file);
+      const { size, mark } = await openFileMark(file);
       this.#mark = mark;
       this.set({ size });
       for await (const batch of batchesOf(readItems(bytesOf(file)))) {
@@ -179,7 +179,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async saveFailures(name: string): Promise<string> {
     const source = await open(this.path);
     try {
-      if ((await markOf(source)).mark !== this.#mark) throw new Error(`${this.path} has changed since it was uploaded`);
+      if ((await openFileMark(source)).mark !== this.#mark)
+        throw new Error(`${this.path} has changed since it was uploaded`);
       const read = bytesOf(source);
       const ranges = this.#failed;
       const lines = async function* (): AsyncGenerator<Uint8Array | string> {

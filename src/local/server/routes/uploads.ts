@@ -16,13 +16,13 @@ const markLength = 10;
 export function uploadRoutes(service: ServiceContext): Handlers {
   const { benchmarks, uploads, keyring, signedUploads } = service;
 
-  const markOf = (organizationId: string, bare: string): string =>
+  const signatureOf = (organizationId: string, bare: string): string =>
     keyring.sign('benchmark', [organizationId, bare]).replace(/[-_]/g, 'x').slice(0, markLength);
 
   /** Nothing is stored of a benchmark before ingest: its id says itself whom it was minted for. */
   const mint = (organizationId: string): string => {
     const bare = newId('benchmark');
-    return bare + markOf(organizationId, bare);
+    return bare + signatureOf(organizationId, bare);
   };
 
   /** @throws ApiError where the id was not minted for the organization, takes no more files, or was swept with its files */
@@ -37,7 +37,8 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       );
     }
     const bare = benchId.slice(0, -markLength);
-    if (benchId !== bare + markOf(organizationId, bare) || !uploads.has(benchId)) throw notFound('benchmark', benchId);
+    if (benchId !== bare + signatureOf(organizationId, bare) || !uploads.has(benchId))
+      throw notFound('benchmark', benchId);
   };
 
   return {

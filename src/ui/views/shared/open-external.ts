@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
 import { safeFileName, writeNewFile } from '../../../text/new-file.ts';
+import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
 
@@ -15,8 +16,6 @@ export interface Document {
   readonly name: string;
   readonly text: string;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Shows a document in the user's pager, which has the terminal meanwhile; the program continues its work.
