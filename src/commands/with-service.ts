@@ -1,8 +1,14 @@
 /** The service of the configuration, for the time of one command. */
 
 import { type Config, loadConfig } from '../config/load.ts';
+import { describeOrigin } from '../config/origin.ts';
+import type { Profile, RemoteService } from '../config/profile.ts';
+import type { Endpoint } from '../contract/common.ts';
+import { endpoints } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
+import { isUnreachable, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
+import { own } from '../text/own.ts';
 import { connectTo, openRemembered } from './connect.ts';
 import { debugOf } from './debug.ts';
 import type { CommandIo } from './io.ts';
@@ -14,6 +20,33 @@ export interface CommandContext {
   /** What was seen of this service; the same store as the screen's. */
   readonly memory: RememberedStore;
   readonly signal: AbortSignal;
+}
+
+/** What an error says besides: where the address that did not answer, or the key that was refused, was set. */
+function settingWords(error: ServiceError, service: RemoteService): string {
+  const isChat = error.operation === 'createChatCompletion';
+  const { caFile } = service;
+  if (error.code === 'ca_file_unreadable' && caFile) return `${describeOrigin(caFile.origin)} names the file.`;
+  if (isUnreachable(error)) {
+    const { value, origin } = isChat ? service.inferenceUrl : service.baseUrl;
+    return `The address ${value} comes from ${describeOrigin(origin)}.`;
+  }
+  const name = isChat ? 'inference token' : 'API key';
+  const credential = isChat ? service.inferenceToken : service.apiKey;
+  if (credential) return `The ${name} comes from ${describeOrigin(credential.origin)}.`;
+  const variable = isChat ? 'BENCHTOP_INFERENCE_TOKEN' : 'BENCHTOP_API_KEY';
+  return `No ${name} is set for this address: set ${variable}, or name one in the profile.`;
+}
+
+/** The error of a service whose settings may be wrong, with where they come from. */
+function namingSettings(error: unknown, { service }: Profile): unknown {
+  if (!(error instanceof ServiceError) || service.kind === 'local') return error;
+  const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
+  // The token of a trajectory is no setting.
+  const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
+  if (isOfKey && operation?.auth === 'trajectoryToken') return error;
+  if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
+  return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
 /**
@@ -33,6 +66,8 @@ export async function withService<Result>(
   const connection = connectTo(config, 'command', () => memory, debugOf(flags, io));
   try {
     return await work({ config, service: await connection.service(), memory, signal: io.signal });
+  } catch (error) {
+    throw namingSettings(error, config.profile);
   } finally {
     memory.close();
     await connection.close();

@@ -234,6 +234,13 @@ export function isNotOffered(error: unknown): error is CapabilityMissingError {
   return error instanceof CapabilityMissingError;
 }
 
+const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
+
+/** Whether a code of Node's is that of a host that could not prove who it is: trying again does not help. */
+export function isUntrusted(code: string | undefined): boolean {
+  return code !== undefined && certificateCode.test(code);
+}
+
 /** There was no answer from the address. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');

@@ -6,6 +6,7 @@ import { own } from '../text/own.ts';
 import {
   CancelledError,
   type ErrorDetails,
+  isUntrusted,
   NetworkError,
   RateLimitError,
   RequestError,
@@ -17,8 +18,6 @@ import type { RateLimitGate } from './gate.ts';
 import { stopped, type WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
 import type { Outcome } from './retry.ts';
-
-const tlsCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
 
 const unreached: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
@@ -39,7 +38,7 @@ export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Ou
 
 /** Whether trying again cannot help: the certificate and the header stay as they are. */
 function isFinal(code: string | undefined): boolean {
-  return code !== undefined && (tlsCode.test(code) || isRefusedHere(code));
+  return code !== undefined && (isUntrusted(code) || isRefusedHere(code));
 }
 
 /** Node refused to send a header. */
@@ -89,7 +88,7 @@ export function errorOfFailure(
   if (isRefusedHere(code)) {
     return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
   }
-  if (tlsCode.test(code)) {
+  if (isUntrusted(code)) {
     return new NetworkError(
       `${host} could not prove who it is (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it speaks no TLS, the base URL is wrong.${proxy ? ` ${capital(proxy.name)} may have put its own certificate in place: name its file then.` : ''}`,
       details,
