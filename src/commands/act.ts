@@ -130,6 +130,8 @@ export async function finish(
     timeout: flags.timeout,
     onChange: async seen => io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`),
   });
-  if (code !== exitCodes.interrupted) await printDone({ ...started, ...(await again()) }, ref, flags, io);
+  // Interrupted, it can be read no more; its id is still what a script needs.
+  const record = code === exitCodes.interrupted ? started : { ...started, ...(await again()) };
+  await printDone(record, ref, flags, io);
   return code;
 }

@@ -14,6 +14,9 @@ export const exitCodes = {
   /** It had not ended when the time given with --timeout was over. */
   timeout: 124,
   interrupted: 130,
+  /** By SIGHUP and SIGTERM, as a shell counts them. */
+  hungUp: 129,
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -25,6 +28,17 @@ export class CommandError extends Error {
 
   constructor(message: string, exitCode: ExitCode = exitCodes.usage) {
     super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Why a command was stopped from outside; every wait ends with it. */
+export class Interruption extends Error {
+  override readonly name = 'AbortError';
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode) {
+    super('The command was interrupted.');
     this.exitCode = exitCode;
   }
 }

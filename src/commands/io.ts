@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly, toAscii, usualColumns } from '../text/terminal.ts';
-import { exitCodes } from './exit.ts';
+import { type ExitCode, exitCodes, Interruption } from './exit.ts';
 
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
@@ -18,8 +18,10 @@ export interface CommandIo {
   readonly fail: (error: unknown) => Promise<void>;
   /** Columns of the terminal that the output goes to; undefined where it goes to a file or a pipe. */
   readonly columns: number | undefined;
-  /** Aborts on ctrl-c. A second one ends the program at once. */
+  /** Aborts on ctrl-c, with an {@link Interruption}. A second one ends the program at once. */
   readonly signal: AbortSignal;
+  /** From now on SIGTERM and SIGHUP abort the signal too: what was started is named before the program ends. */
+  readonly stopOnSignals?: () => void;
 }
 
 const ignore = (): void => {};
@@ -83,7 +85,9 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
 /** The process's own input and output. Each stream is opened when it is first used, which takes Node some milliseconds. */
 export function processIo(): CommandIo {
   const interrupt = new AbortController();
-  process.once('SIGINT', () => interrupt.abort());
+  const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
+    process.once(name, () => interrupt.abort(new Interruption(code)));
+  stopOn('SIGINT', exitCodes.interrupted);
   const shown = isAsciiOnly(process.env) ? toAscii : (text: string) => text;
   return {
     environment: process.env,
@@ -107,5 +111,9 @@ export function processIo(): CommandIo {
       return stdout.isTTY ? stdout.columns || usualColumns : undefined;
     },
     signal: interrupt.signal,
+    stopOnSignals: () => {
+      stopOn('SIGTERM', exitCodes.terminated);
+      stopOn('SIGHUP', exitCodes.hungUp);
+    },
   };
 }

@@ -1,5 +1,5 @@
 /** Reads a command line and does what it says; each command is loaded when it is asked for. */
-import { exitCodes } from './exit.ts';
+import { exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { asksForJson, type Parsed, parse } from './parse.ts';
 import type { CommandName, Given, WorkbenchFlags } from './table/commands.ts';
@@ -63,11 +63,16 @@ export async function runCommandLine(words: readonly string[], given: CommandIo 
   try {
     // Asked by the scripts of `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
-    return await run(parse(words, io.columns), io);
+    return interruptedBy(io, await run(parse(words, io.columns), io));
   } catch (error) {
     await io.fail(error);
-    return (await import('./failure.ts')).exitCodeOf(error);
+    return interruptedBy(io, (await import('./failure.ts')).exitCodeOf(error));
   }
+}
+
+/** The exit code, which says by what signal the command was interrupted. */
+function interruptedBy({ signal }: CommandIo, code: number): number {
+  return code === exitCodes.interrupted && signal.reason instanceof Interruption ? signal.reason.exitCode : code;
 }
 
 async function run(parsed: Parsed, io: CommandIo): Promise<number> {

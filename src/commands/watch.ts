@@ -127,6 +127,7 @@ export async function untilEnded(
   io: CommandIo,
   { timeout, onChange }: WaitOptions,
 ): Promise<ExitCode> {
+  io.stopOnSignals?.();
   const limit = timeout === undefined ? [] : [AbortSignal.timeout(timeout * 1_000)];
   const signal = AbortSignal.any([io.signal, ...limit]);
   try {
@@ -141,7 +142,10 @@ export async function untilEnded(
     const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals: poll, signal });
     return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
   } catch (error) {
-    if (io.signal.aborted) return exitCodes.interrupted;
+    if (io.signal.aborted) {
+      io.note(`${ref.label} keeps running.`);
+      return exitCodes.interrupted;
+    }
     if (!signal.aborted) throw error;
     io.note(`${ref.label} is still running after ${timeout} seconds, and keeps running.`);
     return exitCodes.timeout;

@@ -23,6 +23,8 @@ export interface CliOptions {
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Hears each note. */
+  readonly onNote?: (text: string) => void;
   /** Hears each piece of output. */
   readonly onPrint?: (text: string) => void;
 }
@@ -44,11 +46,14 @@ interface Place {
 /** Commands on the service at an address. */
 export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
   return async (command: string, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
-    const { input = '', asked = false, columns, environment = {}, signal, onPrint } = options;
+    const { input = '', asked = false, columns, environment = {}, signal, onPrint, onNote } = options;
     const typed = typeof input === 'string' ? Readable.from([input]) : input;
     let out = '';
     const notes: string[] = [];
-    const note = (text: string): void => void notes.push(text);
+    const note = (text: string): void => {
+      notes.push(text);
+      onNote?.(text);
+    };
     const io: CommandIo = {
       environment: {
         HOME: home,

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/commands/exit.ts';
+import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { follow } from '../../src/commands/watch.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { usualIntervals } from '../../src/queries/polling.ts';
@@ -193,10 +193,25 @@ describe('watch', () => {
   it('ends with 130 where the user has had enough', async () => {
     const id = await train(2_000);
     const stop = new AbortController();
-    const { code } = await cli('watch', [id], { signal: stop.signal, onPrint: () => stop.abort() });
-    expect(code).toBe(exitCodes.interrupted);
+    const { code, notes } = await cli('watch', [id], { signal: stop.signal, onPrint: () => stop.abort() });
+    expect([code, notes]).toEqual([exitCodes.interrupted, expect.stringMatching(/keeps running\.$/)]);
     await cli('api', ['cancelTraining', `training_run_id=${id}`]);
     await cli('watch', [id]);
+  });
+
+  it.each([
+    [new Interruption(exitCodes.terminated), exitCodes.terminated],
+    [new Interruption(exitCodes.hungUp), exitCodes.hungUp],
+    [undefined, exitCodes.interrupted],
+  ])('and what --wait has started is named where it is interrupted by %s', async (reason, expected) => {
+    const stop = new AbortController();
+    const words = ['t-words', '-m', 'benchtop/tutor-base', '-o', 'num_steps=2000', '--name', 'endless', '--wait'];
+    const onNote = (text: string): void => void (text.startsWith('endless is trn_') && stop.abort(reason));
+    const { code, out, notes } = await cli('train', words, { signal: stop.signal, onNote });
+    expect([code, out]).toEqual([expected, expect.stringMatching(/^trn_\w+\n$/)]);
+    expect(notes).toContain('endless keeps running.');
+    expect((await cli('cancel', [out.trim(), '--yes'])).code).toBe(exitCodes.done);
+    await cli('watch', [out.trim()]);
   });
 
   it('finds what runs by itself, and says where nothing does', async () => {
@@ -504,6 +519,46 @@ describe('failures', () => {
     const outcome = await unreachable('list', ['benchmarks', '--json']);
     expect(outcome).toMatchObject({ code: exitCodes.unreachable, out: '' });
     expect(JSON.parse(outcome.notes).error).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
+  });
+
+  it('name the setting that the address or the key comes from', async () => {
+    const home = testFolder();
+    const key = join(home, 'key');
+    writeFileSync(key, 'wrong-key-wrong-key\n', { mode: 0o600 });
+    const profiles = {
+      lab: { baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' },
+      gone: { baseUrl: 'http://127.0.0.1:9' },
+    };
+    mkdirSync(join(home, '.config', 'benchtop'), { recursive: true });
+    writeFileSync(join(home, '.config', 'benchtop', 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+    const { baseUrl } = service;
+    const dead = 'http://127.0.0.1:9';
+    for (const [given, words, expected] of [
+      [{ baseUrl, apiKey: 'wrong-key-wrong-key' }, [], /The API key comes from BENCHTOP_API_KEY\./],
+      [{ baseUrl, apiKey: '' }, ['--api-key-file', key], /The API key comes from --api-key-file\./],
+      [{ baseUrl, apiKey: '' }, [], /No API key is set for this address: set BENCHTOP_API_KEY, or/],
+      [
+        { baseUrl: '', apiKey: '' },
+        ['--profile', 'lab'],
+        /The API key comes from profiles\.lab\.apiKey in .*config\.json\./,
+      ],
+      [{ baseUrl: '', apiKey: '' }, ['--profile', 'gone'], /comes from profiles\.gone\.baseUrl in .*config\.json\./],
+      [
+        { baseUrl: dead, apiKey: 'k-0123456789' },
+        [],
+        /The address http:\/\/127\.0\.0\.1:9 comes from BENCHTOP_BASE_URL\./,
+      ],
+      [{ baseUrl: '', apiKey: '' }, ['--base-url', dead], /comes from --base-url\./],
+      [
+        { baseUrl: 'https://127.0.0.1:9', apiKey: 'k-0123456789' },
+        ['--ca-file', '/no/ca.pem'],
+        /--ca-file names the file\./,
+      ],
+    ] as const) {
+      const { notes, out } = await cliOn({ ...given, home })('list models', words);
+      expect([out, notes]).toEqual(['', expect.stringMatching(expected)]);
+      expect(notes).not.toContain('wrong-key-wrong-key');
+    }
   });
 
   it('and a cursor that comes again end a list', async () => {

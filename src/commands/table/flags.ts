@@ -113,6 +113,9 @@ export const dryRunFlag = {
   dryRun: { short: 'n', says: 'print the request instead of sending it' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+/** A request is no record: it is shown as it would be sent, or as JSON. */
+export const dryRunApart = ['dryRun', 'field', 'jq'] as const;
+
 export const waitFlags = {
   wait: { short: 'w', says: 'wait until it has ended; progress goes to standard error' },
   timeout: {

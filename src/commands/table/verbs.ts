@@ -1,5 +1,5 @@
 /** The commands that change something. */
-import { dryRunFlag, recordApart, recordFlags, serviceFlags, waitFlags, yesFlag } from './flags.ts';
+import { dryRunApart, dryRunFlag, recordApart, recordFlags, serviceFlags, waitFlags, yesFlag } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', says: 'name of the run (default: made of benchmark and model)' } as const;
@@ -22,7 +22,7 @@ export const verbs = {
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait']],
+    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
     examples: [
       'benchtop evaluate t-words --model benchtop/tutor-base --wait',
       'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
@@ -42,7 +42,7 @@ export const verbs = {
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait']],
+    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
     examples: ['benchtop train t-words --model benchtop/tutor-base --name first -o num_steps=20 --wait'],
   }),
   deploy: spec({
@@ -57,7 +57,7 @@ export const verbs = {
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait']],
+    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
     examples: ['benchtop deploy first@latest --slug tutor --wait'],
   }),
   build: spec({
@@ -65,7 +65,7 @@ export const verbs = {
     about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...dryRunFlag, ...recordFlags },
-    apart: [recordApart, ['dryRun', 'wait']],
+    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
   }),
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
@@ -93,7 +93,7 @@ export const verbs = {
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['undo', 'demote']],
+    apart: [recordApart, ['undo', 'demote'], dryRunApart],
   }),
   reward: spec({
     summary: 'log a reward to a trajectory',
@@ -119,7 +119,7 @@ export const verbs = {
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart],
+    apart: [recordApart, dryRunApart],
     examples: ['benchtop secret set HF_TOKEN < token.txt'],
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

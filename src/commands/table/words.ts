@@ -12,7 +12,9 @@ export const exitCodeWords: readonly (readonly [code: number, words: string])[] 
   [4, 'no credential, or one that is refused'],
   [5, 'not found'],
   [124, 'not ended within --timeout'],
+  [129, 'ended by SIGHUP while it waited'],
   [130, 'interrupted'],
+  [143, 'ended by SIGTERM while it waited'],
 ];
 
 export const afterword = `
