@@ -3,7 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Place } from '../src/resources/place.ts';
+import type { Tracer } from '../src/service/trace.ts';
+import { eventually } from './eventually.ts';
+import type { Screen } from './screen.ts';
+import { askFor, openView, sayYes, screenActions } from './ui/program/actions.tsx';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
@@ -14,11 +19,12 @@ function wayOf(title: string): string[] {
   return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path = '']) => path);
 }
 
-/** The files of `src` that a file imports, types included. */
+/** The files of `src` that a file imports when it runs. */
 function importsOf(path: string): string[] {
   const { module } = parseSync(path, readFileSync(join(source, path), 'utf8'));
   const lazy = readFileSync(join(source, path), 'utf8').matchAll(/import\('([^']+)'\)/g);
-  return [...module.staticImports.map(each => each.moduleRequest.value), ...[...lazy].map(([, name = '']) => name)]
+  const loaded = module.staticImports.filter(({ entries }) => !entries.every(({ isType }) => isType));
+  return [...loaded.map(each => each.moduleRequest.value), ...[...lazy].map(([, name = '']) => name)]
     .filter(name => name.startsWith('.'))
     .map(name => normalize(join(dirname(path), name)));
 }
@@ -26,9 +32,12 @@ function importsOf(path: string): string[] {
 /** Files that get what is passed on without an import, and from what. */
 const behindOthers: ReadonlyMap<string, string> = new Map([
   ['ui/keys/router.tsx', 'Ink, which reads the input'],
+  ['ui/views/benchmarks/use-benchmark-actions.tsx', 'the scope that has its binding'],
+  ['service/index.ts', 'the service that an action is given'],
+  ['queries/remembered/listing.ts', 'the promise of the call that a list declares'],
+  ['ui/app/painter/painter.ts', 'the stream that is given it'],
   ['ui/app/painter/cached-rows.ts', 'Ink, which draws what a view gives'],
   ['queries/use-live.ts', 'react-query, which runs the query'],
-  ['queries/deployments.ts', 'the promise of its call'],
   ['queries/lists/reader.ts', 'the list that it is given'],
 ]);
 
@@ -55,5 +64,60 @@ describe.each([
 
   it('is short', () => {
     expect(way.length).toBeLessThanOrEqual(most);
+  });
+});
+
+describe('what stack traces show', () => {
+  const limit = Error.stackTraceLimit;
+  beforeAll(() => {
+    Error.stackTraceLimit = 100;
+  });
+  afterAll(() => {
+    Error.stackTraceLimit = limit;
+  });
+
+  /** The files of the program that wait for an operation, the one that waits for all the others last. */
+  async function filesBehind(
+    operation: string,
+    kind: 'request' | 'answer',
+    place: Place,
+    use = async (_: Screen): Promise<void> => {},
+  ): Promise<string[]> {
+    const stacks: string[] = [];
+    const tracer: Tracer = event => {
+      if (event.kind === kind && event.operation === operation) stacks.push(new Error().stack ?? '');
+    };
+    const { screen } = await openView(place, { tracer });
+    await use(screen);
+    const stack = await eventually(() => {
+      expect(stacks).not.toEqual([]);
+      return stacks[0] ?? '';
+    });
+    const files = [...stack.matchAll(/\/src\/([^:?\s]+\.tsx?)/g)].map(([, path = '']) => path);
+    // Without a tracer it is not on the way.
+    return [...new Set(files)].filter(path => path !== 'service/trace.ts');
+  }
+
+  const named = (title: string, files: readonly string[]): string[] =>
+    wayOf(title).filter(path => files.includes(path));
+
+  it('of a request is in its way, in that order', async () => {
+    const [evaluate] = screenActions;
+    if (!evaluate) throw new Error('There is no action.');
+    const files = await filesBehind('startEval', 'request', evaluate.place, async screen => {
+      await askFor(screen, evaluate);
+      await sayYes(screen);
+    });
+    expect(files).toContain('ui/views/shared/form-window.tsx');
+    expect(named('From a key to its request', files)).toEqual(files.toReversed());
+  });
+
+  it.each<[title: string, operation: string, place: Place]>([
+    ['From an answer to a changed cell', 'listDeployments', { view: 'list', resource: 'deployments' }],
+    ['From a 401 to its words', 'getTrajectory', { view: 'record', resource: 'trajectories', id: 'traj_2' }],
+  ])('of an answer is in its way, in that order: %s', async (title, operation, place) => {
+    const files = await filesBehind(operation, 'answer', place);
+    expect(files.at(-1)).toBe('queries/use-live.ts');
+    expect(named(title, files)).toEqual(files);
   });
 });
