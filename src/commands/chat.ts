@@ -4,14 +4,12 @@ import { createInterface } from 'node:readline';
 import type { ChatMessage } from '../contract/inference.ts';
 import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatRequest } from '../service/chat.ts';
-import type { Service } from '../service/index.ts';
-import type { CallOptions } from '../service/options.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { recordText } from './output.ts';
 import type { Given } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
 export interface Answer {
   readonly content: string;
@@ -19,16 +17,22 @@ export interface Answer {
   readonly reason: string | undefined;
 }
 
-/** Asks, and gives each piece of the answer as it comes. @throws ServiceError */
+type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
+
+/**
+ * Asks a model, or a deployment by its id, and gives each piece of the answer as it comes.
+ *
+ * @throws ServiceError
+ */
 export async function ask(
-  service: Service,
+  { service, memory, signal }: ChatContext,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
-  options?: CallOptions,
 ): Promise<Answer> {
   let content = '';
   let reason: string | undefined;
-  for await (const event of service.chat.stream(request, options)) {
+  const { model, at } = await chatRoute(service, memory, request.model, signal);
+  for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
     if (event.kind === 'finish') reason = event.reason;
     if (event.kind !== 'delta' || event.content === undefined) continue;
     content += event.content;
@@ -46,19 +50,17 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
     /** Asks with what has been said so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
-      const { model: name, at } = await chatRoute(service, memory, model, until);
-      const request = { model: name, messages: [...said, question], ...parameters };
+      const request = { model, messages: [...said, question], ...parameters };
       if (flags.json) {
-        const completion = await service.chat.complete(request, { signal: until, at });
+        const { model: name, at } = await chatRoute(service, memory, model, until);
+        const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
         await io.print(recordText(completion));
         said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
         return;
       }
       const clean = cleanStream();
-      const { content: answered, reason } = await ask(service, request, piece => io.print(clean(piece)), {
-        signal: until,
-        at,
-      });
+      const context = { service, memory, signal: until };
+      const { content: answered, reason } = await ask(context, request, piece => io.print(clean(piece)));
       await io.print('\n');
       if (reason === 'length') io.note('The answer was cut off at its token limit.');
       said.push(question, { role: 'assistant', content: answered });

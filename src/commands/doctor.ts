@@ -140,6 +140,7 @@ const optional: Partial<Record<Operation, Read>> = {
 
 async function* serviceFindings(
   connection: ServiceConnection,
+  memory: RememberedStore,
   model: string | undefined,
   io: CommandIo,
 ): AsyncGenerator<Finding> {
@@ -185,7 +186,7 @@ async function* serviceFindings(
   if (model === undefined) return;
   try {
     const request = { model, messages: [{ role: 'user', content: 'Say a word.' }], max_tokens: 1 };
-    await ask(service, request, () => {}, { signal: patience() });
+    await ask({ service, memory, signal: patience() }, request, () => {});
     yield { about: 'inference', state: 'ok', words: `${model} answers` };
   } catch (error) {
     yield errorOf('inference', error);
@@ -225,7 +226,7 @@ async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncG
   const connection = connectTo(config, 'command', () => memory);
   try {
     yield memoryFinding(memory);
-    yield* serviceFindings(connection, flags.model, io);
+    yield* serviceFindings(connection, memory, flags.model, io);
   } finally {
     memory.close();
     await connection.close();

@@ -256,7 +256,12 @@ class Lines {
       messages.push({ role: 'user', content: text });
       // Said whole: a voice reads it from its beginning.
       const request = { model: chosen, messages };
-      const { content } = await ask(await this.#service(), request, () => {}, { signal: this.#signal });
+      const context = {
+        service: await this.#service(),
+        memory: this.#session.workbench.remembered,
+        signal: this.#signal,
+      };
+      const { content } = await ask(context, request, () => {});
       this.say(`${sanitiseLine(chosen)}: ${content}`);
       messages.push({ role: 'assistant', content });
     }

@@ -47,6 +47,18 @@ describe('a question of the line mode', () => {
   });
 });
 
+it('a deployment is asked under its slug by the line mode and by doctor, as by chat', async () => {
+  const { url, requests } = await serviceDouble();
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  await cli('--lines', [], { input: 'chat dep_1\nhello\n\nquit\n' });
+  await cli('doctor', ['--model', 'dep_1']);
+  await cli('chat', ['dep_1', 'hello']);
+  const asked = requests.filter(({ method, url: path }) => method === 'POST' && path.includes('chat/completions'));
+  const [byLines, ...others] = asked.map(({ url: path, body }) => [path, JSON.parse(body).model]);
+  expect(byLines?.[1]).not.toBe('dep_1');
+  expect(others).toEqual([byLines, byLines]);
+});
+
 it.each([
   ['follow', /follow needs the number of a row in the list, e\.g\. follow 1\./],
   ['follow abc', /follow needs the number/],
