@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
-import { TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
+import { handledItems, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { describeError, ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
@@ -109,18 +109,18 @@ async function uploadBenchmark(
 async function uploadTrajectories(
   path: string,
   dataset: string,
-  { json, failures }: { readonly json: boolean; readonly failures: string | undefined },
-  { service }: CommandContext,
+  { json, failures, kept }: { readonly json: boolean; readonly failures: string | undefined; readonly kept: boolean },
+  { service, memory }: CommandContext,
   io: CommandIo,
 ) {
-  const job = new TrajectoryUpload(path, path, dataset);
+  const job = new TrajectoryUpload(path, path, dataset, { records: kept ? memory.trajectoryUploads : undefined });
   await finish(
     job,
     job.run(async () => service),
     io,
     () => {
       const { handled, size } = job.state;
-      return `${counted(job.outcomes.length, 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
+      return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
     },
   );
   const { phase, counts, error } = job.state;
@@ -200,7 +200,8 @@ export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Prom
       );
     });
     try {
-      return await uploadTrajectories(await seekable(path, folder, io), dataset, { json, failures }, context, io);
+      const file = await seekable(path, folder, io);
+      return await uploadTrajectories(file, dataset, { json, failures, kept: file === path }, context, io);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

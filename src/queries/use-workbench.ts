@@ -5,8 +5,10 @@ import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { count as shortCount } from '../text/numbers.ts';
 import type { ResourceRef } from './remembered/store.ts';
+import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
 import type { UnfinishedUpload } from './remembered/upload-records.ts';
 import type { Job, JobState } from './uploads/job.ts';
+import { fileMark } from './uploads/local-files.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -73,28 +75,59 @@ export function useJob<Kind extends Job<JobState>>(
   return job;
 }
 
-const noUploads: readonly UnfinishedUpload[] = [];
-
 /**
- * Uploads of benchmarks that stopped before their end, here or in an earlier start of the program, the one begun last first.
- * None before the first frame has been drawn, and none where they cannot be continued because nothing may be written.
+ * What `find` gives of the records of uploads, read again as they change. Nothing before the first frame has been drawn, and
+ * nothing where it cannot be continued because nothing may be written.
  */
-export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
-  const { jobs, remembered, readOnly } = useWorkbench();
-  const [found, setFound] = useState(noUploads);
+function useStopped<Upload>(
+  records: { readonly subscribe: (listener: () => void) => () => void },
+  find: () => readonly Upload[],
+): readonly Upload[] {
+  const { jobs, readOnly } = useWorkbench();
+  const [found, setFound] = useState<readonly Upload[]>([]);
   useEffect(() => {
     if (readOnly) return;
     const read = (): void => {
-      const stopped = remembered.uploads.unfinished().filter(({ folder }) => !jobs.get(folder)?.busy);
+      const stopped = find();
       setFound(before => (isDeepStrictEqual(before, stopped) ? before : stopped));
     };
     read();
-    const stops = [remembered.uploads.subscribe(read), ...[...jobs.values()].map(job => job.subscribe(read))];
+    const stops = [records.subscribe(read), ...[...jobs.values()].map(job => job.subscribe(read))];
     return () => {
       for (const stop of stops) stop();
     };
-  }, [jobs, remembered, readOnly]);
+  }, [jobs, records, readOnly, find]);
   return found;
+}
+
+/** Uploads of benchmarks that stopped before their end, here or in an earlier start of the program, the one begun last first. */
+export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
+  const { jobs, remembered } = useWorkbench();
+  const { uploads } = remembered;
+  return useStopped(
+    uploads,
+    useCallback(() => uploads.unfinished().filter(({ folder }) => !jobs.get(folder)?.busy), [jobs, uploads]),
+  );
+}
+
+/** The id of the job that uploads it: there is one at most. */
+export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
+  JSON.stringify(['trajectories', path, dataset, agent ?? '']);
+
+/** Uploads of trajectories that stopped before their end and whose file is as it was, the one begun last first. */
+export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
+  const { jobs, remembered } = useWorkbench();
+  const { trajectoryUploads } = remembered;
+  return useStopped(
+    trajectoryUploads,
+    useCallback(
+      () =>
+        trajectoryUploads
+          .unfinished()
+          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fileMark(record.path) === record.mark),
+      [jobs, trajectoryUploads],
+    ),
+  );
 }
 
 /** Says what would be lost, in words, while the caller is on screen; undefined for nothing. */

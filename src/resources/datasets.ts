@@ -49,6 +49,14 @@ export const datasetCommands = {
     hint: 'upload',
     writes: true,
   },
+  resume: {
+    id: 'dataset.resume',
+    title: 'resume the upload that was not finished',
+    keys: ['R'],
+    group: 'Dataset',
+    hint: 'resume upload',
+    writes: true,
+  },
 } as const satisfies CommandTable;
 
 export const datasets = defineResource<Dataset>({

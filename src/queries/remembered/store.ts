@@ -8,6 +8,7 @@ import { type RememberedCount, type RememberedPage, RememberedPages } from './pa
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedResource, type SeenResource, SeenResources } from './seen.ts';
 import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
+import { TrajectoryRecords } from './trajectory-records.ts';
 import { UploadRecords } from './upload-records.ts';
 
 export type { ProgressPoint } from './progress.ts';
@@ -40,8 +41,9 @@ export class RememberedStore {
   readonly #scope: string;
   readonly #seen: SeenResources;
   readonly #progress: ProgressPoints;
-  /** Uploads that can be continued. */
+  /** Uploads of benchmarks that can be continued. */
   readonly uploads: UploadRecords;
+  readonly trajectoryUploads: TrajectoryRecords;
   readonly #pages: RememberedPages;
   #timer: NodeJS.Timeout | undefined;
 
@@ -51,6 +53,7 @@ export class RememberedStore {
     this.#seen = new SeenResources(tables);
     this.#progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
+    this.trajectoryUploads = new TrajectoryRecords(tables);
     this.#pages = new RememberedPages(tables);
   }
 
@@ -73,7 +76,7 @@ export class RememberedStore {
    */
   adopt(name: string, what: 'everything' | 'what the user made'): void {
     const made = ['chats', 'commands', 'settings'];
-    const seen = ['seen', 'pins', 'progress', 'uploads', 'upload_files'];
+    const seen = ['seen', 'pins', 'progress', 'uploads', 'upload_files', 'trajectory_uploads'];
     for (const table of what === 'everything' ? [...made, ...seen] : made) this.#tables.adopt(table, name);
   }
 

@@ -24,6 +24,18 @@ export function wholePath(path: string): string {
   return resolve(path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
 }
 
+/** By this a file is known to be the one that was read before; undefined where it cannot be found. */
+export function fileMark(path: string): string | undefined {
+  try {
+    return markOfFile(statSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+export const markOfFile = ({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string =>
+  `${size} ${mtimeMs}`;
+
 /** Folders first, by name; hidden ones are left out. */
 export function listFolder(path: string, wanted: (name: string) => boolean): Listing {
   const folder = wholePath(path);

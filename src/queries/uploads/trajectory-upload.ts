@@ -3,8 +3,9 @@
  * failed can be saved to a file of their own.
  */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { agentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { failsAll, ServiceError } from '../../service/errors.ts';
@@ -12,7 +13,9 @@ import type { Service } from '../../service/index.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
+import type { TrajectoryRecords, UploadCounts } from '../remembered/trajectory-records.ts';
 import { Job, type JobState } from './job.ts';
+import { markOfFile } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
 export interface Outcome {
@@ -27,11 +30,8 @@ export interface Outcome {
   readonly message: string | undefined;
 }
 
-export interface UploadCounts {
-  readonly stored: number;
-  readonly skipped: number;
-  readonly failed: number;
-}
+/** How many have their outcome. */
+export const handledItems = ({ stored, skipped, failed }: UploadCounts): number => stored + skipped + failed;
 
 const noCounts: UploadCounts = { stored: 0, skipped: 0, failed: 0 };
 
@@ -44,13 +44,25 @@ export interface TrajectoryUploadState extends JobState {
   readonly error: Error | undefined;
 }
 
+export interface TrajectoryUploadOptions {
+  /** Whose trajectories they are, where that is not the agent of the profile: an id, or `name:` and a name. */
+  readonly agent?: string | undefined;
+  /** Where it is noted how far it came; it cannot be continued without. */
+  readonly records?: TrajectoryRecords | undefined;
+}
+
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** By this a file is known to be the one that was read. */
+/** By this a file is known to be the one that was read, and its size. */
 async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
-  const { size, mtimeMs } = await file.stat();
-  return { size, mark: `${size} ${mtimeMs}` };
+  const facts = await file.stat();
+  return { size: facts.size, mark: markOfFile(facts) };
+}
+
+/** Those that have no outcome yet. */
+async function* itemsAfter(items: AsyncIterable<Item>, place: number): AsyncGenerator<Item> {
+  for await (const item of items) if (item.end > place) yield item;
 }
 
 /** Batches that are neither too many items nor too many bytes. */
@@ -79,9 +91,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /** Where in the file the failed ones are. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
+  readonly #records: TrajectoryRecords | undefined;
+  /** Part of the idempotency keys: the same file uploaded once more is another upload, of which all is skipped. */
+  #key = '';
 
-  /** @param agent whose trajectories they are, where that is not the agent of the profile: an id, or `name:` and a name */
-  constructor(id: string, path: string, dataset: string, agent?: string) {
+  constructor(id: string, path: string, dataset: string, { agent, records }: TrajectoryUploadOptions = {}) {
     super(id, `The upload of trajectories into ${dataset}`, {
       phase: 'waiting',
       size: 0,
@@ -91,7 +105,22 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     });
     this.path = path;
     this.#agent = agent;
+    this.#records = records;
     this.dataset = dataset;
+  }
+
+  get #ref() {
+    return { path: resolve(this.path), dataset: this.dataset, agent: this.#agent };
+  }
+
+  /** Whether it is recorded how far it came, for another run. */
+  get isBegun(): boolean {
+    return this.#records?.get(this.#ref) !== undefined;
+  }
+
+  /** Forgets how far it came: the next run sends all of it. */
+  startOver(): void {
+    if (!this.busy) this.#records?.forget(this.#ref);
   }
 
   /** Those that have one, in the order of the file. The same array until one is added. */
@@ -120,13 +149,20 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     try {
       const { size, mark } = await openFileMark(file);
       this.#mark = mark;
-      this.set({ size });
-      for await (const batch of batchesOf(readItems(bytesOf(file)))) {
+      const record = this.#records?.get(this.#ref);
+      const last = record?.mark === mark ? record : undefined;
+      this.#key = last?.key ?? randomUUID();
+      if (!last) this.#records?.begin(this.#ref, { mark, key: this.#key, size });
+      // Where some failed all of it is sent again, with the same keys: each has its reason, and what is stored is skipped.
+      const { handled, counts } = last?.counts.failed === 0 ? last : { handled: 0, counts: noCounts };
+      this.set({ size, handled, counts });
+      for await (const batch of batchesOf(itemsAfter(readItems(bytesOf(file)), handled))) {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
         const answered = new Map((await this.#send(service, readable)).map(each => [each.line, each]));
         this.#add(batch, item => answered.get(item.line) ?? failedOutcome(item.line, item.error ?? 'not sent'));
       }
+      this.#records?.forget(this.#ref);
       this.set({ phase: 'done', handled: size });
     } finally {
       await file.close();
@@ -142,7 +178,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (result.failed) this.#failed.push({ start: item.start, end: item.end });
     }
     this.#shown = undefined;
-    this.set({ handled: batch.at(-1)?.end ?? this.state.handled, counts });
+    const handled = batch.at(-1)?.end ?? this.state.handled;
+    this.set({ handled, counts });
+    this.#records?.note(this.#ref, handled, counts);
   }
 
   /** @throws ServiceError where the other batches would fail in the same way */
@@ -150,8 +188,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (batch.length === 0) return [];
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
     const agent = this.#agent === undefined ? {} : agentFields(this.#agent);
-    const content = JSON.stringify([this.dataset, trajectories, ...Object.entries(agent)]);
-    // The same batch again is the same batch, also at the next start.
+    const content = JSON.stringify([this.#key, this.dataset, trajectories, ...Object.entries(agent)]);
+    // The same batch again is the same batch, also where the next start continues this upload.
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
       const answer = await service.call(

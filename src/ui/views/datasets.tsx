@@ -3,13 +3,17 @@ import { basename } from 'node:path';
 import { useState } from 'react';
 import { agentFields } from '../../contract/generation.ts';
 import { action } from '../../queries/action.ts';
+import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
 import { addJob } from '../../queries/uploads/job.ts';
-import { wholePath } from '../../queries/uploads/local-files.ts';
-import { TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
+import { fileMark, wholePath } from '../../queries/uploads/local-files.ts';
+import { handledItems, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
+import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-workbench.ts';
 import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
+import { bytes, counted } from '../../text/numbers.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
+import { useAdvise } from './shared/advice.ts';
 import { agentField } from './shared/fields.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
@@ -17,18 +21,40 @@ import { ResourceListView } from './shared/resource-views.tsx';
 
 export function DatasetsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
+  const advise = useAdvise();
+  const unfinished = useUnfinishedTrajectories();
+  const [last] = unfinished;
+  const upload = (from?: TrajectoryRecord) => () =>
+    shell.showOverlay({
+      id: 'upload',
+      render: close => <UploadTrajectoriesWindow from={from} onClose={close} />,
+    });
   return (
     <ResourceListView
       resource={datasets}
       place={place}
       bindings={[
-        {
-          command: datasetCommands.upload,
-          run: () => shell.showOverlay({ id: 'upload', render: close => <UploadTrajectoriesWindow onClose={close} /> }),
-        },
+        { command: datasetCommands.upload, run: upload() },
+        { command: datasetCommands.resume, enabled: last !== undefined, run: upload(last) },
       ]}
+      notes={unfinishedWords(unfinished, advise)}
     />
   );
+}
+
+/** How much of an upload has its outcome. */
+const sentWords = ({ counts, handled, size }: TrajectoryRecord): string =>
+  `${counted(handledItems(counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
+
+/** Says which upload was not finished, and by which key it is resumed. */
+function unfinishedWords(
+  [last, ...others]: readonly TrajectoryRecord[],
+  advise: ReturnType<typeof useAdvise>,
+): readonly string[] {
+  if (!last) return [];
+  const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
+  const words = `The upload of ${last.path} into ${last.dataset} (${sentWords(last)})${more} was not finished`;
+  return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
 /** In place of those of the file, which are read as they are sent. */
@@ -42,14 +68,25 @@ interface ChosenFile {
   readonly agent: string | undefined;
 }
 
-export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => void }) {
+export interface UploadTrajectoriesWindowProps {
+  /** An upload that is to be resumed; the file is chosen on the screen where it is missing. */
+  readonly from?: TrajectoryRecord | undefined;
+  readonly onClose: () => void;
+}
+
+export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowProps) {
   const shell = useShell();
   const workbench = useWorkbench();
-  const [path, setPath] = useState<string>();
+  const { trajectoryUploads } = workbench.remembered;
+  const [path, setPath] = useState(from?.path);
+  const [begun, setBegun] = useState(from);
   const [upload] = useState(() =>
     action(
       async (_: Service, { path: file, dataset, agent }: ChosenFile) => {
-        const job = new TrajectoryUpload(crypto.randomUUID(), file, dataset, agent);
+        const id = trajectoryJobId({ path: file, dataset, agent });
+        const known = workbench.jobs.get(id);
+        if (known instanceof TrajectoryUpload && known.busy) return known;
+        const job = new TrajectoryUpload(id, file, dataset, { agent, records: trajectoryUploads });
         addJob(workbench.jobs, job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
@@ -64,7 +101,12 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
         title="A file of trajectories (JSON Lines)"
         choose="file"
         wanted={isTrajectoryFile}
-        onChoose={chosen => setPath(wholePath(chosen))}
+        onChoose={chosen => {
+          const whole = wholePath(chosen);
+          const mark = fileMark(whole);
+          setBegun(trajectoryUploads.unfinished().find(record => record.path === whole && record.mark === mark));
+          setPath(whole);
+        }}
         onClose={onClose}
       />
     );
@@ -77,11 +119,13 @@ export function UploadTrajectoriesWindow({ onClose }: { readonly onClose: () => 
           kind: 'text',
           name: 'dataset',
           label: 'Into the dataset',
-          initial: basename(path).replace(/\.\w+$/, ''),
-          help: 'It is made where there is none of this name.',
+          initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
+          help: begun
+            ? `Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
+            : 'Created if it does not exist.',
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
-        agentField(),
+        agentField(begun?.agent),
       ]}
       action={upload}
       inputOf={values => ({

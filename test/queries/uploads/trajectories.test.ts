@@ -3,11 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UploadCounts } from '../../../src/queries/remembered/trajectory-records.ts';
 import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
-import { TrajectoryUpload, type UploadCounts } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { AuthenticationError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
+import { withAnswers } from '../../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
+import { remembered } from './world.ts';
 
 let local: TestService;
 let service: Service;
@@ -204,4 +208,65 @@ describe('an outcome of a service that names them differently', () => {
     const path = await upload.saveFailures(join(folder, 'again.jsonl'));
     expect(readFileSync(path, 'utf8')).toBe(`${line('a')}\n${line('c')}\n`);
   });
+});
+
+describe('an upload that is interrupted', () => {
+  const lines = Array.from({ length: 250 }, (_, index) => line(`interrupted ${index}`)).join('\n');
+
+  /** The service, which stores the batch and loses its answer where the number of the batch says so. */
+  function losing(batch: number) {
+    const sent: { count: number; key: string | undefined }[] = [];
+    const lossy = withAnswers(service, {
+      uploadTrajectories: async (input, options) => {
+        sent.push({ count: input.body.trajectories.length, key: options?.idempotencyKey });
+        const answer = await service.call('uploadTrajectories', input, options);
+        if (sent.length === batch) throw new AuthenticationError('The key was revoked.', { status: 401 });
+        return answer;
+      },
+    });
+    return { sent, connect: async () => lossy };
+  }
+
+  it('is continued by the next start where it was, and nothing is stored twice', async () => {
+    const memory = remembered();
+    const path = join(folder, 'interrupted.jsonl');
+    writeFileSync(path, lines);
+    const first = losing(2);
+    const cut = new TrajectoryUpload('job', path, 'cut', { records: memory().trajectoryUploads });
+    await cut.run(first.connect);
+    expect(cut.state).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
+    expect(memory().trajectoryUploads.unfinished()).toMatchObject([{ path, dataset: 'cut', counts: { stored: 100 } }]);
+    const second = losing(0);
+    const next = new TrajectoryUpload('job', path, 'cut', { records: memory().trajectoryUploads });
+    await next.run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([100, 50]);
+    // The batch whose answer was lost is the same request.
+    expect(second.sent[0]?.key).toBe(first.sent[1]?.key);
+    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0 } });
+    expect(memory().trajectoryUploads.unfinished()).toEqual([]);
+  });
+
+  it('is sent from its beginning where the file has changed since, or where some of it failed', async () => {
+    const { trajectoryUploads: records } = remembered()();
+    const path = join(folder, 'changed.jsonl');
+    writeFileSync(path, lines);
+    await new TrajectoryUpload('job', path, 'changed', { records }).run(losing(2).connect);
+    writeFileSync(path, `broken\n${lines}`);
+    const changed = losing(2);
+    const upload = new TrajectoryUpload('job', path, 'changed', { records });
+    await upload.run(changed.connect);
+    expect(changed.sent.map(({ count }) => count)).toEqual([99, 100]);
+    const again = losing(0);
+    await upload.run(again.connect);
+    expect(again.sent.map(({ count }) => count)).toEqual([99, 100, 51]);
+    expect(upload.outcomes.filter(({ failed }) => failed).map(({ line: place }) => place)).toEqual([1]);
+  });
+});
+
+it('a file that is uploaded a second time is skipped as a whole', async () => {
+  const text = `${line('twice')}\n${line('and twice')}`;
+  const first = await uploaded(text, 'twice');
+  const second = await uploaded(text, 'twice');
+  expect(first.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0 });
+  expect(second.state.counts).toEqual({ stored: 0, skipped: 2, failed: 0 });
 });

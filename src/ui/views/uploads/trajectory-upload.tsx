@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { datasetKeys } from '../../../queries/datasets.ts';
 import { trajectoryKeys } from '../../../queries/trajectories.ts';
-import { type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
+import { handledItems, type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
 import { useJob } from '../../../queries/use-workbench.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
@@ -39,8 +39,8 @@ const phaseWords = {
   waiting: 'connecting',
   uploading: 'sending',
   done: 'all of it was sent',
-  failed: 'it failed: upload the file again, what is stored already is skipped',
-  cancelled: 'stopped: upload the file again, what is stored already is skipped',
+  failed: 'it failed: what was sent is kept, and uploading the file again continues it',
+  cancelled: 'stopped: what was sent is kept, and uploading the file again continues it',
 } as const;
 
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
@@ -50,7 +50,7 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
   return [
     theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
     phaseWords[state.phase],
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(job.outcomes.length, 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
+    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
       '  ',
     ),
@@ -67,7 +67,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' This upload is no longer shown here. Upload the file again: what is stored already is skipped.', ''];
+    : [' This upload is no longer shown here. What was sent is kept: uploading the file again continues it.', ''];
   const rows = job?.outcomes ?? noOutcomes;
   const siblings = useSiblings();
   const openRow = ({ trajectoryId }: Outcome): void => {
@@ -100,6 +100,14 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     const failed = job.failures > 0;
     return [
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
+      {
+        command: uploadCommands.discard,
+        enabled: !job.busy && job.state.phase !== 'done' && job.isBegun,
+        run: () => {
+          job.startOver();
+          shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The file is as it was' });
+        },
+      },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },
     ];
   }, [job, job?.state, shell]);

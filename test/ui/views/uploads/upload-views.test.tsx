@@ -26,6 +26,7 @@ import {
   uploadOf,
 } from '../../../queries/uploads/world.ts';
 import { openScreen } from '../../../screen.ts';
+import { withAnswers } from '../../../service/fake-service.ts';
 import { noTerminal } from '../../stage.tsx';
 
 let local: TestService;
@@ -305,5 +306,55 @@ describe('an upload that was not finished', () => {
     const screen = openBenchmarks(memory(), { readOnly: true });
     await screen.waitFor('ready to launch');
     expect(screen.text()).not.toContain(words);
+  });
+});
+
+describe('an upload of trajectories that was not finished', () => {
+  it('is mentioned by the next start, and its window says how much was sent', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'words.jsonl');
+    const lines = Array.from({ length: 120 }, (_, index) =>
+      JSON.stringify({ messages: [{ role: 'user', content: `unfinished ${index}` }] }),
+    );
+    writeFileSync(path, lines.join('\n'));
+    const memory = remembered();
+    let sent = 0;
+    const failing = withAnswers(service, {
+      uploadTrajectories: async (input, options) => {
+        sent += 1;
+        if (sent === 2) throw new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' });
+        return service.call('uploadTrajectories', input, options);
+      },
+    });
+    const cut = new TrajectoryUpload('job', path, 'cut-words', { records: memory().trajectoryUploads });
+    await cut.run(async () => failing);
+    expect(cut.state).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
+
+    const store = memory();
+    const workbench = new Workbench({
+      kinds,
+      service: async () => service,
+      profile: 'test',
+      remembered: () => store,
+    });
+    const start = { view: 'list', resource: 'datasets' } as const;
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
+      { columns: 160, rows: 30 },
+    );
+    onTestFinished(() => {
+      screen.close();
+      workbench.close();
+    });
+    await screen.waitFor('R resumes it');
+    expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 trajectories');
+    await screen.press('R');
+    await screen.waitFor('Sent before into cut-words: 100 trajectories');
+    await screen.press('enter');
+    await screen.waitFor('120 stored  0 skipped  0 failed');
+    await screen.press('esc');
+    await screen.waitFor('DATASET');
+    expect(screen.text()).not.toContain('R resumes it');
   });
 });
