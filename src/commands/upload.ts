@@ -129,13 +129,15 @@ async function uploadTrajectories(
     for (const { line, status, failed, message } of job.outcomes) {
       if (failed) io.note(`line ${line}: ${message ?? status}`);
     }
+    if (job.outcomes.some(({ status }) => status === 'counted'))
+      io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');
     await io.print(`${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`);
   }
   if (failures !== undefined && job.failures > 0) {
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const code = noteEnd(phase, error, io);
-  return code === exitCodes.done && job.failures > 0 ? exitCodes.failed : code;
+  return code === exitCodes.done && counts.failed > 0 ? exitCodes.failed : code;
 }
 
 /**

@@ -21,9 +21,9 @@ import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 export interface Outcome {
   /** Line of the file, or place in the array; from 1. */
   readonly line: number;
-  /** As the service gave it; `failed` where it gave none. */
+  /** As the service gave it; `failed` where it gave none, `counted` where it counts without saying which is which. */
   readonly status: string;
-  /** Whatever is neither `uploaded` nor `skipped`, and whatever has a failure of its own. */
+  /** Whatever is neither `uploaded`, `skipped` nor `counted`, and whatever has a failure of its own. */
   readonly failed: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
@@ -159,8 +159,10 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       for await (const batch of batchesOf(itemsAfter(readItems(bytesOf(file)), handled))) {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
-        const answered = new Map((await this.#send(service, readable)).map(each => [each.line, each]));
-        this.#add(batch, item => answered.get(item.line) ?? failedOutcome(item.line, item.error ?? 'not sent'));
+        const { outcomes, counts } = await this.#send(service, readable);
+        const answered = new Map(outcomes.map(each => [each.line, each]));
+        const add = (item: Item) => answered.get(item.line) ?? failedOutcome(item.line, item.error ?? 'not sent');
+        this.#add(batch, add, counts);
       }
       this.#records?.forget(this.#ref);
       this.set({ phase: 'done', handled: size });
@@ -169,12 +171,19 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome): void {
-    const counts = { ...this.state.counts };
+  /** @param counted what came of those that are only counted */
+  #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome, counted: UploadCounts): void {
+    const { stored, skipped, failed } = this.state.counts;
+    const counts = {
+      stored: stored + counted.stored,
+      skipped: skipped + counted.skipped,
+      failed: failed + counted.failed,
+    };
     for (const item of batch) {
       const result = outcomeOf(item);
       this.#outcomes.push(result);
-      counts[result.failed ? 'failed' : result.status === 'skipped' ? 'skipped' : 'stored'] += 1;
+      if (result.failed) counts.failed += 1;
+      else if (result.status !== 'counted') counts[result.status === 'skipped' ? 'skipped' : 'stored'] += 1;
       if (result.failed) this.#failed.push({ start: item.start, end: item.end });
     }
     this.#shown = undefined;
@@ -184,8 +193,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** @throws ServiceError where the other batches would fail in the same way */
-  async #send(service: Service, batch: readonly Item[]): Promise<Outcome[]> {
-    if (batch.length === 0) return [];
+  async #send(service: Service, batch: readonly Item[]): Promise<BatchOutcome> {
+    if (batch.length === 0) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
     const agent = this.#agent === undefined ? {} : agentFields(this.#agent);
     const content = JSON.stringify([this.#key, this.dataset, trajectories, ...Object.entries(agent)]);
@@ -202,10 +211,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       if (this.signal.aborted || failsAll(error)) throw error;
       const failures = error instanceof ServiceError ? error.context?.['failures'] : undefined;
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
-      return batch.map(({ line }, index) => {
+      const outcomes = batch.map(({ line }, index) => {
         const own = known.find(each => each['item_index'] === index)?.['message'];
         return failedOutcome(line, typeof own === 'string' ? own : errorMessage(error));
       });
+      return { outcomes, counts: noCounts };
     }
   }
 
@@ -238,33 +248,52 @@ function failedOutcome(line: number, message: string, status = 'failed'): Outcom
   return { line, status, failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
 
+/** What came of a batch. */
+interface BatchOutcome {
+  readonly outcomes: readonly Outcome[];
+  /** Of those that are only counted. */
+  readonly counts: UploadCounts;
+}
+
 /** What an answer says of each item of its batch. What it does not mention has not been stored, as far as is known. */
-function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): Outcome[] {
+function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): BatchOutcome {
   const { trajectories, failures } = answer;
   const listed = new Map((trajectories ?? []).map((item, index) => [item.request_index ?? index, item]));
   const failed = new Map((failures ?? []).map((failure, index) => [failure.item_index ?? index, failure]));
-  const all = trajectories || failures?.length ? undefined : statusOfAll(batch.length, answer);
-  return batch.map(({ line }, index) => {
+  const failedIn = [...failed.keys()].filter(index => index < batch.length).length;
+  const counts = trajectories ? noCounts : countsOf(batch.length - failedIn, answer);
+  const others = statusOfOthers(counts);
+  const outcomes = batch.map(({ line }, index) => {
     const item = listed.get(index);
     const said = item?.failure ?? failed.get(index);
     // An object of nulls is none.
-    const failure = said?.code == null && said?.message == null ? undefined : said;
-    const status = item?.status ?? (failure ? 'failed' : all);
+    const failure = said?.code == null && said?.message == null && item ? undefined : said;
+    const status = item?.status ?? (failure ? 'failed' : others);
     if (status === undefined)
       return failedOutcome(line, 'The service did not report what happened to this one.', 'unknown');
+    const isGood = status === 'uploaded' || status === 'skipped' || (!item && status === 'counted');
     return {
       line,
       status,
-      failed: failure !== undefined || (status !== 'uploaded' && status !== 'skipped'),
+      failed: failure !== undefined || !isGood,
       trajectoryId: item?.trajectory_id ?? undefined,
       traceId: item?.trace_id ?? undefined,
       message: failure?.message ?? failure?.code ?? undefined,
     };
   });
+  return { outcomes, counts: others === 'counted' ? counts : noCounts };
 }
 
-/** The status of every item, where the service only counts them and all have the same. */
-function statusOfAll(size: number, { uploaded, skipped }: UploadTrajectoriesResult): string | undefined {
-  if (uploaded === size) return 'uploaded';
-  return skipped === size ? 'skipped' : undefined;
+/** What came of the items that have no failure of their own, where the service only counts them. */
+function countsOf(size: number, { uploaded, skipped }: UploadTrajectoriesResult): UploadCounts {
+  const stored = Math.min(uploaded ?? 0, size);
+  const left = Math.min(skipped ?? 0, size - stored);
+  return { stored, skipped: left, failed: size - stored - left };
+}
+
+/** The status of each of those: `counted` where they have several, undefined where nothing is said of them. */
+function statusOfOthers({ stored, skipped, failed }: UploadCounts): string | undefined {
+  if (stored === 0 && skipped === 0) return undefined;
+  if (skipped === 0 && failed === 0) return 'uploaded';
+  return stored === 0 && failed === 0 ? 'skipped' : 'counted';
 }

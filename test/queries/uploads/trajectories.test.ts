@@ -194,11 +194,38 @@ describe('an outcome of a service that names them differently', () => {
       { stored: 3, skipped: 0, failed: 0 },
       [undefined, undefined, undefined],
     ],
+    [
+      'a failure without words is one',
+      { uploaded: 2, skipped: 0, failures: [{ item_index: 2 }] },
+      { stored: 2, skipped: 0, failed: 1 },
+      [undefined, undefined, undefined],
+    ],
   ])('%s', async (_, answer, counts, messages) => {
     const upload = await outcomesOf(answer);
     expect(upload.state.counts).toEqual(counts);
     expect(upload.outcomes.map(({ message }) => message)).toEqual(messages);
     expect(upload.failures).toBe(counts.failed);
+  });
+
+  it.each<[object, UploadCounts, string[], number]>([
+    [
+      { uploaded: 2, skipped: 1, failures: [] },
+      { stored: 2, skipped: 1, failed: 0 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
+    [
+      { uploaded: 1, skipped: 0, failures: [{ item_index: 2 }] },
+      { stored: 1, skipped: 0, failed: 2 },
+      ['counted', 'counted', 'failed'],
+      1,
+    ],
+  ])('is counted where it does not say which: %j', async (answer, counts, statuses, failures) => {
+    const upload = await outcomesOf(answer);
+    expect(upload.state.counts).toEqual(counts);
+    expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
+    // What may be stored is not sent a second time.
+    expect(upload.failures).toBe(failures);
   });
 
   it('is in the file of those to be sent again', async () => {

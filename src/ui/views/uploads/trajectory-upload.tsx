@@ -54,6 +54,13 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
       '  ',
     ),
+    ...(job.outcomes.some(({ status }) => status === 'counted')
+      ? [
+          theme.styles.muted(
+            truncate('The service counts them and does not say which are stored, skipped or failed.', width),
+          ),
+        ]
+      : []),
     ...(state.error ? errorLines(state.error, width, theme, 6) : []),
     '',
   ].map(line => ` ${line}`);
