@@ -31,7 +31,7 @@ export async function ask(
 ): Promise<Answer> {
   let content = '';
   let reason: string | undefined;
-  const { model, at } = await chatRoute(service, memory, request.model, signal);
+  const { model, at } = await chatRoute(service, memory, request.model, signal, true);
   for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
     if (event.kind === 'finish') reason = event.reason;
     if (event.kind !== 'delta' || event.content === undefined) continue;
@@ -52,7 +52,7 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
       const question = { role: 'user', content };
       const request = { model, messages: [...said, question], ...parameters };
       if (flags.json) {
-        const { model: name, at } = await chatRoute(service, memory, model, until);
+        const { model: name, at } = await chatRoute(service, memory, model, until, true);
         const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
         await io.print(recordText(completion));
         said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });

@@ -10,15 +10,27 @@ export interface ChatRoute {
   readonly at?: string | undefined;
 }
 
-/** @param name a slug, or the id of a deployment */
+/** Names that were found not to be ids of deployments, by service. */
+const models = new WeakMap<object, Set<string>>();
+
+/**
+ * @param name a slug, or the id of a deployment, which may look like one
+ * @param asks also about a name that was not seen here
+ */
 export async function chatRoute(
   service: Service,
-  memory: Pick<RememberedStore, 'find'>,
+  memory: Pick<RememberedStore, 'find' | 'list'>,
   name: string,
   signal: AbortSignal,
+  asks = false,
 ): Promise<ChatRoute> {
   const seen = memory.find('deployment', name);
-  if (!seen && !/^dep[_-]/.test(name)) return { model: name };
+  // Models that can be trained are named by their vendor as well.
+  const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
+  if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
+  const known = models.get(service) ?? new Set<string>();
+  models.set(service, known);
+  if (!seen && known.has(name)) return { model: name };
   let deployment: Partial<Deployment> | undefined = seen?.record;
   try {
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
@@ -26,7 +38,10 @@ export async function chatRoute(
     // The answer to the question says what is wrong with the service, if anything is.
     if (signal.aborted) throw error;
   }
-  if (!deployment) return { model: name };
+  if (!deployment) {
+    known.add(name);
+    return { model: name };
+  }
   const model = deployment.model_slug ?? name;
   if (deployment.is_active && deployment.model_slug) return { model };
   const address = deployment.playground_endpoint_url;

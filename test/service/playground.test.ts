@@ -78,13 +78,24 @@ describe('the way to a model', () => {
       { model: 'talker', at: '/v1/playground/dep_1/chat/completions' },
     ],
     ['one without an address', 'dep_1', test, undefined, { model: 'dep_1' }],
+    [
+      'one whose id looks like a name',
+      'd-2',
+      { ...test, deployment_id: 'd-2', playground_endpoint_url: 'https://p.example/2' },
+      undefined,
+      { model: 'talker', at: 'https://p.example/2' },
+    ],
+    ['a slug that was not seen', 'talker', undefined, undefined, { model: 'talker' }],
     ['one that is not found', 'dep_1', undefined, undefined, { model: 'dep_1' }],
   ])('%s', async (_, name, record, generation, route) => {
     const notFound = refusal(404, 'invalid_request_error', 'resource_not_found');
     const server = await hostileServer(record ? json(record) : notFound);
     const { service } = serviceAt(server.url, { generation });
     const memory = RememberedStore.inMemory('test');
-    expect(await chatRoute(service, memory, name, new AbortController().signal)).toEqual(route);
-    expect(server.requests).toHaveLength(name === 'dep_1' ? 1 : 0);
+    expect(await chatRoute(service, memory, name, new AbortController().signal, true)).toEqual(route);
+    expect(server.requests).toHaveLength(name === 'acme/small' ? 0 : 1);
+    await chatRoute(service, memory, name, new AbortController().signal, true);
+    // A name that is no id is known by then.
+    expect(server.requests).toHaveLength(name === 'acme/small' ? 0 : record ? 2 : 1);
   });
 });
