@@ -1,7 +1,7 @@
 /** `benchtop compare`: two evaluation runs task by task, and by the exit code whether the second is good enough. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { type ComparedRuns, comparison, summariseComparison } from '../queries/compare.ts';
+import { type ComparedRuns, comparison, type RewardMean, summariseComparison } from '../queries/compare.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
@@ -39,6 +39,8 @@ function textOf(
   );
 }
 
+const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });
+
 export async function run(
   { args: [baseWord = '', newWord = ''], flags }: Given<'compare'>,
   io: CommandIo,
@@ -57,16 +59,15 @@ export async function run(
     }
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
-    if (page.dropped > 0)
-      io.note(`${counted(page.dropped, 'reward')} could not be read and is in none of these means.`);
+    if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: in none of these means.`);
     const summary = summariseComparison(page.items, confidence);
     const { first, second, paired, wins, losses, ties } = summary;
     const low = paired?.interval?.[0];
     // Without an interval nothing is known, which is not good enough.
     const passed = failBelow === undefined ? undefined : low !== undefined && low >= failBelow;
     const record = {
-      base: { eval_run_id: base.id, mean: first.mean ?? null, tasks: first.tasks },
-      new: { eval_run_id: fresh.id, mean: second.mean ?? null, tasks: second.tasks },
+      base: { eval_run_id: base.id, mean: first.mean ?? null, tasks: first.tasks, ...rewardFields(page.first) },
+      new: { eval_run_id: fresh.id, mean: second.mean ?? null, tasks: second.tasks, ...rewardFields(page.second) },
       difference: paired?.mean ?? null,
       interval: paired?.interval ? { low, high: paired.interval[1], confidence } : null,
       n: paired?.count ?? 0,

@@ -1,10 +1,11 @@
 /** Two evaluation runs, task by task. */
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { counted } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { mean, type PairedDifference, pairedDifference } from '../text/statistics.ts';
+import type { Asking } from './asking.ts';
 import { evaluationKeys } from './evaluations.ts';
-import { type ListSource, wholePage } from './lists/list.ts';
+import { type ListSource, type NotedPage, wholePage } from './lists/list.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -49,7 +50,26 @@ export function compareTasks(
   });
 }
 
-export function comparison(firstRun: string, secondRun: string): ListSource<ComparedTask> {
+/** The mean of all rewards of a run that are numbers, and of how many. */
+export interface RewardMean {
+  readonly mean: number | undefined;
+  readonly rewards: number;
+}
+
+function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
+  const values = rewards.flatMap(({ reward: value }) => value ?? []);
+  return { mean: mean(values), rewards: values.length };
+}
+
+/** The tasks of two runs, and what they leave out. */
+type Comparison = NotedPage<ComparedTask> & { readonly first: RewardMean; readonly second: RewardMean };
+
+export function comparison(
+  firstRun: string,
+  secondRun: string,
+): Omit<ListSource<ComparedTask>, 'readPage'> & {
+  readonly readPage: (asking: Asking & { readonly query: object }) => Promise<Comparison>;
+} {
   return {
     key: [...evaluationKeys.all, 'compared', firstRun, secondRun],
     id: row => row.task_id,
@@ -61,14 +81,18 @@ export function comparison(firstRun: string, secondRun: string): ListSource<Comp
       );
       const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
       const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;
+      const [base, fresh] = [meanOf(first), meanOf(second)];
       const note =
         nameless > 0
-          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared, and in none of these means`
+          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared. The means of all rewards are ${meanText(base)} and ${meanText(fresh)}`
           : undefined;
-      return { ...wholePage(compareTasks(first, second), note), dropped: unreadableIn(first) + unreadableIn(second) };
+      const dropped = unreadableIn(first) + unreadableIn(second);
+      return { ...wholePage(compareTasks(first, second), note), dropped, first: base, second: fresh };
     },
   };
 }
+
+const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${rewards}`;
 
 /** What a comparison comes to. */
 export interface ComparedRuns {

@@ -61,5 +61,5 @@ it('says which rewards a comparison leaves out', async () => {
     query: {},
   });
   expect(items).toHaveLength(1);
-  expect(note).toBe('2 rewards name no task: not compared, and in none of these means');
+  expect(note).toBe('2 rewards name no task: not compared. The means of all rewards are 0.500 of 3 and 0.500 of 3');
 });
