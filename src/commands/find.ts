@@ -180,9 +180,15 @@ export async function checkpointListed(id: string, context: CommandContext): Pro
   for await (const { rows } of pagesOf(resourceOrThrow('training'), {}, context)) {
     for (const run of rows as TrainingRun[]) {
       const scope = { training: run.training_run_id };
-      for await (const page of pagesOf(resourceOrThrow('checkpoints'), scope, context)) {
-        const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
-        if (row) return { id, row, run, step: row.step_index };
+      try {
+        for await (const page of pagesOf(resourceOrThrow('checkpoints'), scope, context)) {
+          const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
+          if (row) return { id, row, run, step: row.step_index };
+        }
+      } catch (error) {
+        // One run may be gone by now; what is not listed at all is listed for no other.
+        if (isNotOffered(error)) return undefined;
+        if (!isGone(error)) throw error;
       }
     }
   }
@@ -207,6 +213,10 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
       isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
     const listed = isNone && at < 0 ? await checkpointListed(word, context) : undefined;
     if (listed) return listed;
+    const { capabilities } = context.service;
+    const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
+    // Where checkpoints are not listed, the service says whether it has this one.
+    if (isNone && at < 0 && !isListed) return { id: word };
     throw error;
   });
   if (!('resource' in found)) return found;

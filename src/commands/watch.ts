@@ -10,6 +10,7 @@ import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/cat
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
+import { errorMessage } from '../text/errors.ts';
 import { reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
@@ -120,6 +121,24 @@ interface WaitOptions {
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
+/** Says which images of a benchmark have failed, and why. */
+async function noteFailedImages(
+  { id, label }: ResourceRef,
+  { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
+  io: CommandIo,
+): Promise<void> {
+  try {
+    const { images } = await service.call('listBenchmarkImages', { params: { bench_id: id } }, { signal });
+    for (const { task_id, build_status, failure_message } of images) {
+      if (statusMeaning(build_status ?? '') !== 'failure') continue;
+      io.note(sanitiseLine(`${label}: the image of ${task_id} failed${failure_message ? `: ${failure_message}` : ''}`));
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    io.note(`${label}: its images could not be read. ${errorMessage(error)}`);
+  }
+}
+
 /** Follows one resource until it has ended: gives 0 where that was well, 1 where not, 124 where it did not in time. */
 export async function untilEnded(
   ref: ResourceRef,
@@ -140,7 +159,9 @@ export async function untilEnded(
     };
     const { poll } = config.preferences;
     const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals: poll, signal });
-    return statusMeaning(status) === 'success' ? exitCodes.done : exitCodes.failed;
+    if (statusMeaning(status) === 'success') return exitCodes.done;
+    if (ref.kind === 'benchmark') await noteFailedImages(ref, { service, signal }, io);
+    return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
       io.note(`${ref.label} keeps running.`);

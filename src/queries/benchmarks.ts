@@ -9,7 +9,7 @@ import {
   type TaskCount,
 } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Capabilities } from '../service/capabilities.ts';
 import { NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -101,12 +101,22 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
+/** It has failed once an image has and no other is on its way: it does not become ready by itself then. */
+function statusOf({ ready, unready_task_image_counts }: Readiness): string {
+  if (ready) return 'ready';
+  const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
+    images === 0 ? [] : [statusMeaning(status)],
+  );
+  const isBuilding = meanings.includes('running') || meanings.includes('waiting');
+  return meanings.includes('failure') && !isBuilding ? 'failed' : 'not ready';
+}
+
 export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   return {
     key: benchmarkKeys.readiness(benchId),
     activity: readiness => (readiness?.ready ? 'open' : 'building'),
     about: { kind: 'benchmark', id: benchId },
-    observes: ({ ready }) => ({ kind: 'benchmark', id: benchId, status: ready ? 'ready' : 'not ready' }),
+    observes: readiness => ({ kind: 'benchmark', id: benchId, status: statusOf(readiness) }),
     read: ({ service, signal }) => service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal }),
   };
 }

@@ -85,8 +85,11 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
-    readPage: ({ service, query, signal }) =>
-      service.call('listDeployments', { query: { ...query, status } }, { signal }),
+    readPage: async ({ service, query, signal }) => {
+      const page = await service.call('listDeployments', { query: { ...query, status } }, { signal });
+      // A service may ignore what it does not know.
+      return { ...page, items: page.items.filter(row => row.status?.toLowerCase() === status.toLowerCase()) };
+    },
   };
 }
 

@@ -123,4 +123,62 @@ describe('a service with the paths of the document only', () => {
     const { code, notes } = await cli('delete', ['r7', '--yes']);
     expect([code, notes]).toEqual([5, expect.stringContaining('This service does not list secrets.')]);
   });
+
+  it('sends a checkpoint by its id where checkpoints are not listed', async () => {
+    const { cli, requests } = await world();
+    expect((await cli('evaluate', ['alpha', '--checkpoint', 'c2', '--name', 'ev'])).code).toBe(0);
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({ display_name: 'ev', checkpoint_id: 'c2' });
+  });
+});
+
+describe('a service that', () => {
+  it('has failed to build an image ends the wait for its benchmark', async () => {
+    const images = [
+      { task_id: 'a', build_status: 'ready' },
+      { task_id: 'b', build_status: 'failed', failure_message: 'pip exploded' },
+    ];
+    const counts = [{ failed: 1, building: 1 }, { failed: 1 }];
+    const { cli } = await lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'POST /api/v1/benchmarks/b1/images/build': { bench_id: 'b1', images },
+        'GET /api/v1/benchmarks/b1/images': { bench_id: 'b1', images },
+        'GET /api/v1/benchmarks/b1/readiness': () => ({
+          ready: false,
+          missing_secret_names: null,
+          unready_task_image_counts: counts.length > 1 ? counts.shift() : counts[0],
+        }),
+      },
+      ['b1'],
+    );
+    const built = await cli('build', ['alpha', '--wait', '--timeout', '60']);
+    expect([built.code, built.notes]).toEqual([1, expect.stringContaining('the image of b failed: pip exploded')]);
+    expect(built.notes).toMatch(/alpha: not ready\n.*alpha: failed/);
+  });
+
+  it('ignores the status that is asked for', async () => {
+    const items = ['DEPLOYED', 'CANCELLED', 'FAILED'].map(status => ({ deployment_id: `d-${status}`, status }));
+    const { cli } = await lesser({ 'GET /api/v1/deploy': { items, has_more: false, next_cursor: null } }, []);
+    expect(await cli('list', ['deployments', '--status', 'CANCELLED', '--ids'])).toMatchObject({
+      out: 'd-CANCELLED\n',
+    });
+  });
+
+  it('names no task for some rewards has their means beside the pairing', async () => {
+    const nameless = { trajectory_rewards: [...rewards.trajectory_rewards, { reward: 1, task_id: null }] };
+    const { cli } = await lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'GET /api/v1/eval/r1/trajectory-rewards': rewards,
+        'GET /api/v1/eval/r2/trajectory-rewards': nameless,
+      },
+      ['r1', 'r2'],
+    );
+    const { out, notes } = await cli('compare', ['r1', 'r2', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      base: { mean: 0.5, tasks: 6, reward_mean: 0.5, rewards: 6 },
+      new: { mean: 0.5, tasks: 6, reward_mean: 4 / 7, rewards: 7 },
+    });
+    expect(notes).toContain('The means of all rewards are 0.500 of 6 and 0.571 of 7');
+  });
 });
