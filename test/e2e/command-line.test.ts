@@ -121,7 +121,7 @@ describe('the command line', () => {
       return run(['list', 'benchmarks', '--columns', 'label', ...flags], env);
     };
     expect(await listAt('127.0.0.1', '--ca-file', caFile)).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
-    const unknown = { code: 3, output: expect.stringMatching(/certificate/i) };
+    const unknown = { code: 1, output: expect.stringMatching(/certificate/i) };
     expect(await listAt('127.0.0.1')).toEqual(unknown);
     // Trusted, but for another name.
     expect(await listAt('localhost', '--ca-file', caFile)).toEqual(unknown);
