@@ -69,9 +69,13 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
     hold: (target, onEnd) => {
       let release: (() => void) | undefined;
       let released = false;
-      void import('../local/daemon/lease.ts').then(({ holdLease }) => {
-        if (!released) release = holdLease(target, onEnd);
-      });
+      // Without the module, as in the middle of an upgrade, the service ends when idle, and the next request starts it again.
+      void import('../local/daemon/lease.ts').then(
+        ({ holdLease }) => {
+          if (!released) release = holdLease(target, onEnd);
+        },
+        () => {},
+      );
       return () => {
         released = true;
         release?.();
