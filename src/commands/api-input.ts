@@ -65,12 +65,13 @@ export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<
   return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
 }
 
-/** @throws CommandError where it is not JSON */
+/** The parser's own message quotes the text, which may hold a secret. @throws CommandError where it is not JSON */
 export function parsedBody(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`The body is not JSON: ${errorMessage(error)}`);
+    const place = /\(line \d+ column \d+\)|position \d+/.exec(errorMessage(error))?.[0].replaceAll(/[()]/g, '');
+    throw new CommandError(`The body is not JSON${place === undefined ? '' : `, at ${place}`}. Nothing was sent.`);
   }
 }

@@ -57,6 +57,13 @@ export async function run(
       if (status && !hasEnded(status))
         throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
     }
+    const [one, other] = [base, fresh].map(({ row }) => (row as EvalRun).bench_id);
+    if (one && other && one !== other) {
+      throw new CommandError(
+        `${base.id} is of benchmark ${one}, ${fresh.id} of ${other}: only runs of one benchmark can be compared.`,
+        exitCodes.failed,
+      );
+    }
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: in none of these means.`);

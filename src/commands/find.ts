@@ -58,7 +58,9 @@ export function resourceOrThrow(name: string): Resource {
   if (found) return found;
   const all = resources.map(({ names }) => names[0]);
   if (name === '') throw new CommandError(`Give the name of a resource: it was empty. There are ${all.join(', ')}.`);
-  throw new CommandError(`There is no resource ${name}. ${didYouMean(name, all) || `There are ${all.join(', ')}.`}`);
+  throw new CommandError(
+    `There is no resource ${name || 'with an empty name'}. ${didYouMean(name, all) || `There are ${all.join(', ')}.`}`,
+  );
 }
 
 /** What one of them is called in a sentence, e.g. `training run`. */
@@ -143,8 +145,8 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   }
   if (others.length > 0) {
     const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
-    const what = among.length > 1 ? '' : ` ${first.resource.names[0]}`;
-    throw new CommandError(`${word} is the name of ${found.length}${what}. Say which by its id: ${ids}.`);
+    const what = among.map(each => `${wordFor(each)}s`).join(' or ');
+    throw new CommandError(`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
 }

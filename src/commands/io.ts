@@ -3,9 +3,10 @@
  * piped; everything else goes to standard error.
  */
 import type { Readable } from 'node:stream';
+import { errorCode } from '../text/errors.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly, toAscii, usualColumns } from '../text/terminal.ts';
-import { type ExitCode, exitCodes, Interruption } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
@@ -50,7 +51,7 @@ type Input = Pick<CommandIo, 'input' | 'signal'>;
  *
  * @param waitMs how long to wait for the first of it: undefined where none has come by then. The input is closed then, so that
  * it does not keep the process from ending
- * @throws AbortError once the user interrupts
+ * @throws CommandError where it is not UTF-8, AbortError once the user interrupts
  */
 export function readInput(io: Input): Promise<string>;
 export function readInput(io: Input, waitMs: number | undefined): Promise<string | undefined>;
@@ -68,13 +69,18 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
   signal.addEventListener('abort', stop, { once: true });
   try {
     signal.throwIfAborted();
-    for await (const part of input.setEncoding('utf8')) {
+    // What is no text must not be sent as another one.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    for await (const part of input) {
       clearTimeout(timer);
-      text += part;
+      text += typeof part === 'string' ? part : decoder.decode(part, { stream: true });
     }
-    return text;
+    return text + decoder.decode();
   } catch (error) {
     if (gaveUp) return undefined;
+    if (errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+      throw new CommandError('Standard input is not UTF-8. Nothing was sent.');
+    }
     throw error;
   } finally {
     clearTimeout(timer);

@@ -129,6 +129,8 @@ function checkScopes(resource: Resource, flags: Flags): void {
     flags[scope] !== undefined && !scopes.includes(scope) && !(scope === 'status' && statusOf(resource));
   const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
+  const [one, other] = (['run', 'training', 'dataset'] as const).filter(scope => flags[scope] !== undefined);
+  if (one && other) throw new CommandError(`--${one} cannot be used with --${other}: a list is of one of them.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
     throw new CommandError(

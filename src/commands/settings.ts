@@ -145,8 +145,19 @@ export async function getSetting({ args: [key] }: Given<'config get'>, io: Comma
     requireSetting(key, names, undefined);
     if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
   }
-  await io.print(recordText(settings, key));
+  await io.print(recordText(withoutSecrets(settings), key));
   return exitCodes.done;
+}
+
+/** In place of a key: config get may be run where others look on. The file itself holds it. */
+const hidden = '********';
+
+function withoutSecrets(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).map(([name, inner]) => {
+    return [name, /^(?:apiKey|inferenceToken|upstreamKey)$/.test(name) ? hidden : withoutSecrets(inner)];
+  });
+  return Object.fromEntries(fields);
 }
 
 function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {

@@ -159,7 +159,7 @@ describe('get', () => {
     for (let time = 0; time < 2; time += 1) await cli('api', start);
     const { code, notes } = await cli('get', ['run', 'twice']);
     expect(code).toBe(exitCodes.usage);
-    expect(notes).toMatch(/twice is the name of 2 runs\. Say which by its id: evr_\w+, evr_/);
+    expect(notes).toMatch(/2 runs are named twice\. Give the id of one: evr_\w+, evr_/);
   });
 });
 

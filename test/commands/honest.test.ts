@@ -109,6 +109,30 @@ it.each([
   expect(outcome.notes).toMatch(words);
 });
 
+it('keys are not printed: of the settings, and of a body that is not JSON', async () => {
+  const home = testFolder();
+  const profiles = { lab: { baseUrl: 'https://lab.example', apiKey: 'sk-very-secret' } };
+  const environment = { BENCHTOP_CONFIG_DIR: home };
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  expect((await cli('config get', [], { environment })).out).not.toContain('sk-very-secret');
+  expect((await cli('config get', ['profiles.lab'], { environment })).out).toContain('https://lab.example');
+  expect((await cli('config get', ['profiles.lab.apiKey'], { environment })).out).toBe('********\n');
+  const body = await cli('api', ['createSecret', '--body', '-'], { input: '{"value": sk-very-secret}' });
+  expect(body).toMatchObject({ code: exitCodes.usage, out: '' });
+  expect(body.notes).toMatch(/The body is not JSON.*Nothing was sent\./);
+  expect(body.notes).not.toContain('sk-');
+});
+
+it('runs of different benchmarks are not compared', async () => {
+  await service.readyBenchmark('opposites');
+  const words = ['opposites', '-m', 'benchtop/tutor-base', '-w'];
+  const other = (await cli('evaluate', words)).out.trim();
+  const { code, out, notes } = await cli('compare', [runId, other]);
+  await cli('delete', [other, '--yes']);
+  expect({ code, out }).toEqual({ code: exitCodes.failed, out: '' });
+  expect(notes).toMatch(/only runs of one benchmark can be compared/);
+});
+
 describe('flags that do not go together', () => {
   it.each([
     ['runs --json --columns name', /--columns is for tables/],
@@ -117,6 +141,7 @@ describe('flags that do not go together', () => {
     ['runs --limit 1 --all', /--limit cannot be used with --all/],
     ['runs --wide --columns name', /cannot be used with/],
     ['runs --reverse', /--reverse needs --sort/],
+    ['trajectories --run first --dataset x', /--run cannot be used with --dataset/],
     ['runs --theme dark', /Unknown option '--theme'/],
   ])('are refused: list %s', async (line, words) => {
     const outcome = await cli('list', line.split(' '));

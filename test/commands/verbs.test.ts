@@ -1,6 +1,7 @@
 /** The commands that start and change something, on a real local service. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
@@ -124,6 +125,7 @@ describe('delete and cancel', () => {
     const { code, notes } = await cli('delete', ['twice', '--yes']);
     expect(code).toBe(exitCodes.usage);
     for (const id of ids) expect(notes).toContain(`run ${id}`);
+    expect(notes).toContain('2 runs or training runs or secrets are named twice. Give the id of one: ');
     const gone = await cli('delete', [...ids, '--yes', '--json']);
     expect(gone.code).toBe(exitCodes.done);
     expect(
@@ -201,6 +203,10 @@ describe('secret set', () => {
     expect(made.out).not.toContain('s3cret');
     expect(JSON.parse(made.out)).toMatchObject({ name: 'HF_TOKEN', byte_length: 6 });
     expect((await cli('secret set', ['EMPTY'], { input: '\n' })).code).toBe(exitCodes.usage);
+    const binary = await cli('secret set', ['BINARY'], {
+      input: Readable.from([Buffer.from([0xff, 0x00, 0xc3])]),
+    });
+    expect(binary).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining('is not UTF-8') });
     expect((await cli('delete', ['HF_TOKEN', '--yes'])).code).toBe(exitCodes.done);
     expect((await cli('get', ['secret', 'HF_TOKEN'])).code).toBe(exitCodes.notFound);
   });
