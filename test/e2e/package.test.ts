@@ -148,9 +148,9 @@ describe.each(nodeReleases)('installed for Node %s', version => {
   it('does the same as a script', async () => {
     const script = examples.find(({ language, text }) => language === 'sh' && text.includes('benchtop train'))?.text;
     const { stdout } = await shell(script ?? 'false');
-    const [before, training, after, deployment, answer] = stdout.split('\n');
+    const [before, after, deployment, answer] = stdout.split('\n');
     expect(Number(after)).toBeGreaterThan(Number(before));
-    expect([training, deployment]).toEqual([expect.stringMatching(/^trn_/), expect.stringMatching(/^dep_/)]);
+    expect(deployment).toMatch(/^dep_/);
     expect(answer).toMatch(/\w/);
   });
 
