@@ -101,6 +101,7 @@ describe('what the newest has moved', () => {
       call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd', model_slug: 'm' } }),
     );
     expect(preview).toEqual({
+      operation: 'startEval',
       method: 'POST',
       path: '/api/v1/eval',
       body: { bench_id: 'b', display_name: 'd', base_model_slug: 'm' },
