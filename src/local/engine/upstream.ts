@@ -11,6 +11,13 @@ export interface Upstream {
   readonly key: string | undefined;
 }
 
+/** What an error of the other server says. */
+interface Reason {
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+}
+
 /** What the other server answered instead of an answer, or why it did not. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -19,11 +26,14 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** When to try again, as it said. */
   readonly retryAfter: string | undefined;
+  /** Its own `code` and `param`, where it named them. */
+  readonly said: Pick<Reason, 'code' | 'param'>;
 
-  constructor(message: string, status?: number, retryAfter?: string) {
+  constructor(message: string, status?: number, retryAfter?: string, said: Pick<Reason, 'code' | 'param'> = {}) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.said = said;
   }
 }
 
@@ -32,7 +42,16 @@ const silenceMs = 120_000;
 /** An error page is not read further than this. */
 const longestReason = 2_000;
 
-const errorBody = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) });
+const errorBody = z.looseObject({
+  error: z.union([
+    z.string(),
+    z.looseObject({
+      message: z.string(),
+      code: z.nullish(z.union([z.string(), z.number()])),
+      param: z.nullish(z.string()),
+    }),
+  ]),
+});
 
 /** How long its list of models may take, in milliseconds. */
 const listMs = 3_000;
@@ -126,19 +145,24 @@ export async function sendUpstream(
   if (answer.ok) return answer;
   const text = (await answer.text().catch(() => '')).slice(0, longestReason);
   const retryAfter = answer.headers.get('retry-after') ?? undefined;
+  // Some servers repeat the key that they refuse.
+  const { message, ...said } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
   throw new UpstreamError(
-    `The upstream server answered ${answer.status}: ${reasonOf(text) || answer.statusText}`,
+    `The upstream server answered ${answer.status}: ${message || answer.statusText}`,
     answer.status,
     retryAfter,
+    said,
   );
 }
 
-function reasonOf(text: string): string {
+function reasonOf(text: string): Reason {
   try {
     const { error } = errorBody.parse(JSON.parse(text));
-    return typeof error === 'string' ? error : error.message;
+    if (typeof error === 'string') return { message: error };
+    const { message, code, param } = error;
+    return { message, code: code == null ? undefined : String(code), param: param ?? undefined };
   } catch {
-    return text.trim();
+    return { message: text.trim() };
   }
 }
 

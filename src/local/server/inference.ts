@@ -168,12 +168,15 @@ async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 /** What the caller did wrong is said as it came; what is wrong between here and there is an error of the gateway. */
-function upstreamFailure({ status, message, retryAfter }: UpstreamError): ApiError {
+function upstreamFailure({ status = 502, message, retryAfter, said: { code, param } }: UpstreamError): ApiError {
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-  if (status === 429) return new ApiError(429, 'rate_limit_error', 'rate_limited', message, { headers });
-  if (status === 400 || status === 404 || status === 422) {
-    const code = status === 404 ? 'model_not_found' : 'validation_error';
-    return new ApiError(status, 'invalid_request_error', code, message);
+  if (status === 429) {
+    return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
+  }
+  // A key that is refused there is not the caller's.
+  if (status >= 400 && status < 500 && ![401, 403, 407].includes(status)) {
+    const usual = status === 404 ? 'model_not_found' : 'validation_error';
+    return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });
   }
   return new ApiError(502, 'dependency_error', 'upstream_failed', message, { headers });
 }

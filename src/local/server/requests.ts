@@ -47,7 +47,8 @@ export type PromoteDeployment = z.output<typeof promoteDeployment>;
 
 const uploadTrajectories = z.looseObject({
   dataset: filled,
-  trajectories: z.array(z.record(z.string(), z.unknown())),
+  // Each is read by itself: one that is none does not refuse the others.
+  trajectories: z.array(z.unknown()),
 });
 export type UploadTrajectories = z.output<typeof uploadTrajectories>;
 

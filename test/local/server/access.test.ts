@@ -198,6 +198,9 @@ describe('an upstream server', () => {
           response.writeHead(429, { 'Retry-After': '7' }).end('{"error":{"message":"slow down"}}');
         } else if (body.model === 'broken') {
           response.writeHead(500).end('<html>oh no</html>');
+        } else if (body.model === 'teapot') {
+          const error = { message: 'sk-upstream is a teapot', type: 'x', code: 'is_teapot', param: 'brew' };
+          response.writeHead(418).end(JSON.stringify({ error }));
         } else if (body.model === 'unknown') {
           response.writeHead(404).end('{"error":"no such model"}');
         } else if (body.stream) {
@@ -254,6 +257,9 @@ describe('an upstream server', () => {
     const unknown = await ask('unknown');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'model_not_found']);
     expect(unknown.body.error.message).toContain('no such model');
+    const teapot = await ask('teapot');
+    expect([teapot.status, teapot.body.error]).toMatchObject([418, { code: 'is_teapot', param: 'brew' }]);
+    expect(teapot.body.error.message).not.toContain('sk-upstream');
   });
 
   it('samples the rollouts of an evaluation, which are graded here', async () => {

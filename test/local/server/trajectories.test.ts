@@ -85,6 +85,7 @@ describe('an upload', () => {
       conversation('good'),
       { nothing: 1 },
       conversation('bad', { reward: 'high' }),
+      'no object',
     ]);
     expect([status, body.uploaded, body.partial_success]).toEqual([200, 1, true]);
     expect(body.trajectories[1]).toMatchObject({
@@ -93,6 +94,7 @@ describe('an upload', () => {
       failure: { code: 'invalid_trajectory_upload', item_index: 1 },
     });
     expect(body.trajectories[2].failure.message).toMatch(/^reward: /);
+    expect(body.trajectories[3]).toMatchObject({ status: 'error', failure: { item_index: 3 } });
   });
 
   it('is refused where none can be stored, each with its failure', async () => {
