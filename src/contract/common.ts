@@ -51,11 +51,11 @@ export const spokenText = field(
 );
 
 /**
- * What was said as one text: of a list of parts, as chat programs send them, those of text are joined by line breaks. Anything
+ * What was said as one text: of a list of parts, as chat programs send them, those of text are joined as they are. Anything
  * else is written out as JSON; null and nothing stay what they are.
  */
 export function spokenContent(value: unknown): string | null | undefined {
-  return isParts(value) ? value.map(textOfPart).join('\n') : written(value);
+  return isParts(value) ? value.map(textOfPart).join('') : written(value);
 }
 
 type Part = string | { readonly type: string; readonly text?: unknown; readonly refusal?: unknown };

@@ -438,9 +438,7 @@ describe('lists in any wrapping', () => {
 
 it('content in parts is read as its text', () => {
   const contentOf = (content: unknown) => trajectories.message.parse({ content }).content;
-  expect(contentOf([{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }])).toBe(
-    'one\ntwo\nthree',
-  );
+  expect(contentOf([{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }])).toBe('onetwothree');
   expect(contentOf([{ type: 'image_url', image_url: { url: 'x' } }])).toBe(
     '{"type":"image_url","image_url":{"url":"x"}}',
   );
