@@ -97,6 +97,8 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #timer: NodeJS.Timeout | undefined;
   /** A request has been sent and none been answered since. */
   #waits = false;
+  /** Grows with each answer. */
+  #answers = 0;
 
   constructor(service: SupervisedService, { moment, now = Date.now }: SupervisorOptions) {
     this.#service = service;
@@ -143,6 +145,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   };
 
   readonly answered = (): void => {
+    this.#answers += 1;
     if (!this.#waits) return;
     this.#waits = false;
     clearTimeout(this.#timer);
@@ -249,8 +252,11 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   /** Finds out whether a service that requests wait for is there at all, and says so where it does not answer. */
   async #check(target: LocatedService): Promise<void> {
     const since = this.#now();
-    const silent = await this.#service.isSilent(target).catch(() => undefined);
+    const answers = this.#answers;
+    const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
+    // A service that has answered something meanwhile is busy, and not silent.
+    const silent = missed && answers === this.#answers;
     if (silent === undefined) {
       // What cannot be found out is not said, and is looked for again while a request waits.
       if (this.#waits) this.#later(() => void this.#check(target), checkAfterMs);

@@ -38,8 +38,12 @@ class FakeService implements SupervisedService {
     };
   };
 
+  /** What happens while it is checked. */
+  whileChecked = (): void => {};
+
   isSilent = async (): Promise<boolean> => {
     this.checks += 1;
+    this.whileChecked();
     return this.silent;
   };
 
@@ -211,6 +215,17 @@ describe('a service that does not start', () => {
 });
 
 describe('a service that hangs', () => {
+  it('is busy, and not silent, where it answers something while it is checked', async () => {
+    await connected();
+    const said: string[] = [];
+    connection.subscribe(() => said.push(connection.state.kind));
+    service.silent = true;
+    service.whileChecked = () => connection.answered();
+    await connection.locate(anySignal);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([service.checks, said]).toEqual([1, []]);
+  });
+
   it('is said to be silent while a request waits for it, and found when it answers again', async () => {
     const target = await connected(1);
     service.silent = true;
