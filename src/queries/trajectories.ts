@@ -184,6 +184,17 @@ export function withRewards(
     : [...joined, ...unread.values()];
 }
 
+/** The rewards of a run that has not ended, with those of rollouts that are listed already and have no entry among them. */
+export function rewardsSoFar(
+  rewards: readonly TrajectoryReward[] | undefined,
+  rows: readonly Trajectory[],
+): readonly TrajectoryReward[] | undefined {
+  const known = new Set(rewards?.map(({ trajectory_id }) => trajectory_id));
+  const newer = rows.filter(row => hasEnded(row.status) && !known.has(row.trajectory_id));
+  if (newer.length === 0) return rewards;
+  return [...(rewards ?? []), ...newer.map(({ trajectory_id, reward }) => ({ trajectory_id, reward }))];
+}
+
 /** With the short-lived token of the trajectory, where the service wants one. */
 interface OfTrajectory {
   readonly trajectory_id: string;

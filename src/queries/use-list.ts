@@ -117,6 +117,14 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
   };
 }
 
+/** The rows that were read of a list that something else on screen keeps live. Drawn again when there are more or fewer. */
+export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
+  const { lists } = useWorkbench();
+  const rows = (): readonly Row[] => lists.of(source).data.rows;
+  useSyncExternalStore(lists.subscribe, () => rows().length);
+  return rows();
+}
+
 export interface OrderedList<Row> extends LiveList<Row> {
   /**
    * Who puts the rows in order: the `service`, whose pages are to be left as they come; or the reader of the list, who has

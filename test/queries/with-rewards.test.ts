@@ -1,7 +1,7 @@
 /** The rollouts of a run, of which not all pages were read, joined with its rewards. */
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../src/contract/trajectories.ts';
-import { withRewards } from '../../src/queries/trajectories.ts';
+import { rewardsSoFar, withRewards } from '../../src/queries/trajectories.ts';
 
 const read: readonly Trajectory[] = [
   { trajectory_id: 'a', reward: 0.5, status: 'completed' },
@@ -29,4 +29,15 @@ it('has every reward, also of what was not read', () => {
 it('is what was read where rewards say nothing new, or are not known', () => {
   expect(withRewards(read, undefined)).toBe(read);
   expect(withRewards(read, [{ trajectory_id: 'a', reward: 0.5 }])).toBe(read);
+});
+
+it('counts what is listed as ended before it is among the rewards', () => {
+  const rewards = [{ trajectory_id: 'x', reward: 1 }];
+  expect(rewardsSoFar(rewards, read)).toEqual([
+    ...rewards,
+    { trajectory_id: 'a', reward: 0.5 },
+    { trajectory_id: 'c', reward: undefined },
+  ]);
+  expect(rewardsSoFar(undefined, read)).toHaveLength(2);
+  expect(rewardsSoFar(undefined, [{ trajectory_id: 'b', status: 'running' }])).toBeUndefined();
 });

@@ -6,7 +6,8 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
-import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
+import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
+import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { outcomeOf, runFacts, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -43,6 +44,9 @@ export function RunView({ place }: ViewProps<'record'>) {
   const rewards = results.data?.rewards;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const source = useMemo(() => trajectoriesOfRun(runId, ended), [runId, ended]);
+  // The rows may be newer than the rewards, and a count that is behind them would look like a mistake.
+  const listed = useListedRows(source);
+  const graded = ended ? rewards : rewardsSoFar(rewards, listed);
   const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
 
   const known: EvalRun = run.data ?? {
@@ -52,8 +56,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   };
   // The record may be older than the progress: what has ended there has ended.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
-  const summary =
-    results.data && summariseRewards(results.data.rewards, progress.data?.total_rollouts, results.data.unreadable);
+  const summary = graded && summariseRewards(graded, progress.data?.total_rollouts, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results.data ?? {};
   const room = pane.width - 2;
