@@ -184,7 +184,14 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const save = (): void =>
     shell.showOverlay({
       id: 'save-chat',
-      render: close => <SaveWindow settings={read.settings} turns={read.talk.conversation.turns} onClose={close} />,
+      render: close => (
+        <SaveWindow
+          settings={read.settings}
+          turns={read.talk.conversation.turns}
+          isOneOfTwo={sides.length > 1}
+          onClose={close}
+        />
+      ),
     });
 
   const stop = (): void => {

@@ -171,11 +171,13 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
 }
 
 export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
+  /** One of two models answers what is saved: the window names it. */
+  readonly isOneOfTwo: boolean;
   readonly onClose: () => void;
 }
 
 /** Stores a conversation as a trajectory of a dataset. */
-export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
+export function SaveWindow({ settings, turns, isOneOfTwo, onClose }: SaveWindowProps) {
   const { toast } = useShell();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     {
@@ -183,6 +185,7 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
       name: 'dataset',
       label: 'Into the dataset',
       initial: 'chats',
+      ...(isOneOfTwo ? { help: 'The answers of the other model are saved from its side.' } : {}),
       check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
     },
     { kind: 'text', name: 'task', label: 'Task id (optional)', placeholder: 'none' },
@@ -193,7 +196,9 @@ export function SaveWindow({ settings, turns, onClose }: SaveWindowProps) {
   });
   return (
     <FormWindow
-      title="Save the conversation as a trajectory"
+      title={
+        isOneOfTwo ? `Save the answers of ${settings.model} as a trajectory` : 'Save the conversation as a trajectory'
+      }
       fields={fields}
       action={storeTrajectory}
       inputOf={inputOf}
