@@ -27,6 +27,8 @@ export interface Column<Row> {
   readonly exported?: (row: Row) => unknown;
   /** False where a filter does not look at it: an age, which changes while one types. */
   readonly filtered?: boolean;
+  /** Where a text that is too long is cut; `end` where it is not said. */
+  readonly cutAt?: 'start';
   /** The text is the status of something: drawn with its mark and style. */
   readonly status?: boolean;
 }

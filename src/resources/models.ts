@@ -6,6 +6,17 @@ import { modelList } from '../queries/models.ts';
 import { asCame, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
+/** The model of something else. Its vendor is cut before its name. */
+export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
+  return {
+    id: 'model',
+    title: 'MODEL',
+    width: { min: 10, max: 36, grow: 2 },
+    value: row => slugOf(row) ?? undefined,
+    cutAt: 'start',
+  };
+}
+
 /** The document does not show the unit of a price: the number is shown as it came. */
 export const price = (value: number | null | undefined): string => (value == null ? none : asCame(value));
 

@@ -12,6 +12,7 @@ import { reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
+import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
 
 /**
@@ -56,7 +57,7 @@ export const runColumns: readonly Column<EvalRun>[] = [
     value: row => row.reward_mean ?? undefined,
     text: row => reward(row.reward_mean),
   },
-  { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
+  modelColumn(row => row.base_model_slug),
   { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },
   timeColumn('created', 'STARTED', row => row.created_at),
   {

@@ -19,6 +19,7 @@ import {
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
+import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
 
 /** The step budget of a run, where its options say so. */
@@ -50,7 +51,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     value: row => row.completed_steps ?? stepsOf(row),
     text: stepsText,
   },
-  { id: 'model', title: 'MODEL', width: { min: 10, max: 36, grow: 2 }, value: row => row.base_model_slug ?? undefined },
+  modelColumn(row => row.base_model_slug),
   timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',

@@ -162,7 +162,7 @@ export function rowText<Row>(
   const { glyphs, styles } = theme;
   const cells = columns.map(({ column, width }, index) => {
     const text = shownText(column, row, theme);
-    const cut = fitCells(text, width, column.align, { ellipsis: glyphs.ellipsis });
+    const cut = fitCells(text, width, column.align, { ellipsis: glyphs.ellipsis, position: column.cutAt ?? 'end' });
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);
     return highlight(cut, filter, theme);
