@@ -25,7 +25,7 @@ export function wholePath(path: string): string {
 }
 
 /** By this a file is known to be the one that was read before; undefined where it cannot be found. */
-export function fileMark(path: string): string | undefined {
+export function markAt(path: string): string | undefined {
   try {
     return markOfFile(statSync(path));
   } catch {
