@@ -66,6 +66,12 @@ export function resourceOrThrow(name: string): Resource {
 /** What one of them is called in a sentence, e.g. `training run`. */
 export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-', ' ');
 
+/** What many are called in a sentence, e.g. `training runs`, whose list is `training`. */
+export const wordsFor = (resource: Resource): string => {
+  const [many, one] = resource.names;
+  return one.startsWith(many) ? `${wordFor(resource)}s` : many;
+};
+
 /** The rows with this id or this name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
@@ -145,7 +151,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   }
   if (others.length > 0) {
     const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
-    const what = among.map(each => `${wordFor(each)}s`).join(' or ');
+    const what = among.map(wordsFor).join(' or ');
     throw new CommandError(`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;

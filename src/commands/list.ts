@@ -12,7 +12,7 @@ import { ServiceError } from '../service/errors.ts';
 import { own } from '../text/own.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { findAmong, idOf, pagesOf, resourceOrThrow, wordFor } from './find.ts';
+import { findAmong, idOf, pagesOf, resourceOrThrow, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, type ListFormat, lineText, rowsText } from './output.ts';
 import type { Given } from './table/commands.ts';
@@ -190,10 +190,7 @@ export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promis
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
     for (const note of notes) io.note(note);
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
-    if (shown.length === 0)
-      io.note(
-        `There are no ${resource.names[1].includes('-') ? `${wordFor(resource)}s` : resource.names[0]}${narrowed ? ' that match' : ''}.`,
-      );
+    if (shown.length === 0) io.note(`There are no ${wordsFor(resource)}${narrowed ? ' that match' : ''}.`);
     if (more) io.note(`There are more than these ${limit}: use --limit N or --all.`);
     return exitCodes.done;
   });

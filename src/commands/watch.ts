@@ -11,7 +11,7 @@ import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
-import { reward } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -168,7 +168,7 @@ export async function untilEnded(
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
-    io.note(`${ref.label} is still running after ${timeout} seconds, and keeps running.`);
+    io.note(`${ref.label} is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`);
     return exitCodes.timeout;
   }
 }

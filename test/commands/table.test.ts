@@ -55,6 +55,12 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['checkpoints', '--training', 'trained', '--ids'], /^ckpt_\w+\n/),
     bad(['rnus'], usage, /There is no resource rnus\. Did you mean runs\?/),
     bad(['runs', '--benchmark', 'nope'], notFound, /no benchmark nope/),
+    {
+      args: ['training', '--filter', 'nothing'],
+      code: done,
+      out: /^/,
+      notes: /^There are no training runs that match\.$/,
+    },
     bad(['runs', '--status', 'nope'], notFound, /There is no status nope/),
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
