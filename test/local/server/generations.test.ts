@@ -385,7 +385,7 @@ describe('a trajectory of one’s own', () => {
   it('is read back with texts where the document has texts', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const parts = [
-      { type: 'text', text: 'look at' },
+      { type: 'text', text: 'look at ' },
       { type: 'text', text: 'this' },
     ];
     const picture = { type: 'image_url', image_url: { url: 'https://example.invalid/x.png' } };
@@ -404,10 +404,10 @@ describe('a trajectory of one’s own', () => {
     expect(first).toMatchObject({
       message_id: 0,
       uploaded_message_id: 'm1',
-      content: 'look at\nthis',
+      content: 'look at this',
       tool_calls: null,
     });
-    expect(second.content).toContain('look at\nthis\n');
+    expect(second.content).toContain('look at this');
     expect(second.content).toContain('example.invalid');
     expect(second.content_parts).toEqual([...parts, picture]);
     expect(third.content).toBeNull();
