@@ -18,7 +18,7 @@ import type { StoredFile } from './upload-folder.ts';
 const benchmarkList = {
   table: 'benchmarks',
   id: 'bench_id',
-  sorts: { created_at: 'created_at', updated_at: 'updated_at', label: 'label', family: 'family' },
+  sorts: { created_at: 'created_at', updated_at: 'updated_at', label: 'label', name: 'label', family: 'family' },
   searches: ['label', 'family', 'description', 'bench_id'],
 } as const;
 
