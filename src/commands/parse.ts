@@ -13,7 +13,7 @@ export type Parsed =
   | { readonly kind: 'workbench'; readonly flags: Flags }
   | { readonly kind: 'command'; readonly name: CommandName; readonly args: readonly string[]; readonly flags: Flags }
   | { readonly kind: 'help'; readonly name: CommandName | undefined; readonly text: string }
-  | { readonly kind: 'version' };
+  | { readonly kind: 'version'; readonly json: boolean };
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -262,7 +262,7 @@ export function parse(given: readonly string[], columns = usualColumns): Parsed 
     const root = rootCommand(width);
     const { operands, unknown } = root.read(command => command.parseOptions([...words]));
     const { version: asksForVersion, ...before } = root.command.opts();
-    if (asksForVersion) return { kind: 'version' };
+    if (asksForVersion) return { kind: 'version', json: asksForJson(words) };
     const [first] = operands;
     if (first === undefined && unknown.length === 0) {
       if ('json' in before) throw new CommandError('--json is for commands: benchtop --help lists them.');

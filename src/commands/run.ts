@@ -78,7 +78,7 @@ function interruptedBy({ signal }: CommandIo, code: number): number {
 async function run(parsed: Parsed, io: CommandIo): Promise<number> {
   switch (parsed.kind) {
     case 'version':
-      return printVersion({ args: [], flags: {} }, io);
+      return printVersion({ args: [], flags: { json: parsed.json } }, io);
     case 'help':
       await io.print(await (await import('./help.ts')).helpText(parsed));
       return exitCodes.done;

@@ -123,6 +123,10 @@ it('keys are not printed: of the settings, and of a body that is not JSON', asyn
   expect(body.notes).not.toContain('sk-');
 });
 
+it('the version is JSON where JSON is asked for', async () => {
+  expect(JSON.parse((await cli('--json --version', [])).out)).toMatchObject({ version: expect.any(String) });
+});
+
 it('runs of different benchmarks are not compared', async () => {
   await service.readyBenchmark('opposites');
   const words = ['opposites', '-m', 'benchtop/tutor-base', '-w'];

@@ -136,7 +136,7 @@ describe('help', () => {
 });
 
 it.each([[['--version']], [['-V']]])('%j asks for the version', words => {
-  expect(parse(words)).toEqual({ kind: 'version' });
+  expect(parse(words)).toEqual({ kind: 'version', json: false });
 });
 
 it('no flag of a command hides another: long and short names differ', () => {
