@@ -113,7 +113,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['%benchmark%'], /^bench_\w+\n$/),
     asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [] })),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
-    asJson(['%trajectories%', '--dataset', 'sent'], [has({ line: 1, status: 'uploaded' })]),
+    asJson(['%trajectories%', '--dataset', 'sent'], [has({ line: 1, status: 'skipped' })]),
     bad(['/no/such/folder'], usage, /cannot be read/),
     bad(['%empty%'], usage, /manifest\.json/),
     bad(['%trajectories%'], usage, /add --dataset NAME/),
