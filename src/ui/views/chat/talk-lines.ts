@@ -67,7 +67,7 @@ function answerNote(stats: AnswerStats): string {
     `${stats.completionTokens} tokens out`,
     rate === undefined ? '' : `${Math.round(rate)} a second`,
     stats.firstMs === undefined ? '' : `first after ${duration(stats.firstMs)}`,
-    stats.finishReason === 'length' ? 'cut off at max tokens' : '',
+    stats.finishReason === 'length' ? 'stopped at the token limit' : '',
   ]
     .filter(Boolean)
     .join(', ');

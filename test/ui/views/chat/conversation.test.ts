@@ -80,7 +80,10 @@ describe('createTalkLayout', () => {
     const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
     const { turns } = play(ask, text('a'), { kind: 'end', stats });
     const lines = createTalkLayout(theme)(turns, 80, false).map(line => line.text);
-    expect(lines.slice(-2)).toEqual(['  10 tokens out, 10 a second, first after 500ms, cut off at max tokens', '']);
+    expect(lines.slice(-2)).toEqual([
+      '  10 tokens out, 10 a second, first after 500ms, stopped at the token limit',
+      '',
+    ]);
   });
 
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
