@@ -33,6 +33,19 @@ const idOf = (row: Run) => row.id;
 const runs = (count: number): Run[] =>
   Array.from({ length: count }, (_, index) => ({ id: `r${index}`, name: `run ${index}`, mean: index / 10 }));
 
+it('cuts a text where its column says so', () => {
+  const slug = 'benchtop/tutor-base';
+  const cut = (cutAt?: 'start') => {
+    const column: Column<Run> = { id: 'model', title: 'MODEL', width: 12, value: () => slug, ...(cutAt && { cutAt }) };
+    const [run] = runs(1);
+    return (
+      run && rowText(fitColumns([column], 12), run, { underCursor: false, marked: false }, undefined, createTheme())
+    );
+  };
+  expect(cut()).toContain('benchtop/tu…');
+  expect(cut('start')).toContain('…/tutor-base');
+});
+
 describe('fitColumns', () => {
   const widths = (room: number, choice = {}) =>
     fitColumns(columns, room, choice).map(({ column, width }) => [column.id, width]);
