@@ -42,18 +42,12 @@ function graderIssues(given: unknown): z.core.$ZodIssue[] {
   return isOwnGrader(given) ? (graderSpec.safeParse(given).error?.issues ?? []) : [];
 }
 
-/** Any value in which a grader that runs here is whole; `inside` names the field that holds it. */
-function withGrader(inside?: string) {
-  return z.optional(
-    z.unknown().check(({ value: given, issues }) => {
-      const held = inside === undefined ? given : isFields(given) ? own(given, inside) : undefined;
-      const place = inside === undefined ? [] : [inside];
-      for (const { message, path } of graderIssues(held)) {
-        issues.push({ code: 'custom', message, path: [...place, ...path], input: given });
-      }
-    }),
-  );
-}
+/** Any value; a grader that runs here must be whole, as it is written for this service. */
+const ownGrader = z.optional(
+  z.unknown().check(({ value: given, issues }) => {
+    for (const { message, path } of graderIssues(given)) issues.push({ code: 'custom', message, path, input: given });
+  }),
+);
 
 export const manifestTask = z.looseObject({
   name,
@@ -69,8 +63,9 @@ export const manifestTask = z.looseObject({
   run_command: z.nullish(z.union([z.string(), z.array(z.string())])),
   environment,
   env_vars: environment,
-  grader: withGrader(),
-  spec: withGrader('grader'),
+  grader: ownGrader,
+  /** What other services run. A grader in it that only shares its kind with one of these is kept as it is. */
+  spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
   files: z.nullish(z.array(filled)),
   max_tokens: z.nullish(z.int().check(z.gte(1), z.lte(4096))),
@@ -110,11 +105,12 @@ function isOwnGrader(given: unknown): given is GraderSpec {
   return isFields(given) && graderKinds.has(given['kind']);
 }
 
-/** The grader of a task that was checked as it was ingested. */
+/** The grader of a task: its own, or the one of its spec where that runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
   const given = direct ?? (isFields(spec) ? own(spec, 'grader') : undefined);
-  if (isOwnGrader(given)) return given;
   if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
+  const whole = graderSpec.safeParse(given);
+  if (whole.success) return whole.data;
   const kind = isFields(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
   return { kind: 'none', reason: `its grader (${typeof kind === 'string' ? kind : 'of no kind'}) does not run here` };
 }

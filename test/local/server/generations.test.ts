@@ -146,11 +146,24 @@ describe('a manifest of the service’s own kind', () => {
     });
     const tasks = [
       { name: 'a', env_vars: { A: { from: 'nowhere' } } },
-      { name: 'b', spec: { grader: { kind: 'regex', pattern: '(' } } },
+      { name: 'b', grader: { kind: 'regex', pattern: '(' } },
     ];
     const { body } = await post(`benchmarks/${allocated.bench_id}/ingest`, { name: 'bad', tasks });
     const places = body.error.context.issues.map(({ path }: { path: string }) => path);
-    expect(places).toEqual([expect.stringMatching(/^tasks\[0\]\.env_vars/), 'tasks[1].spec.grader.pattern']);
+    expect(places).toEqual([expect.stringMatching(/^tasks\[0\]\.env_vars/), 'tasks[1].grader.pattern']);
+  });
+});
+
+describe('a grader in the spec of a task that only shares its kind with one that runs here', () => {
+  it('is kept, not run, and does not hinder the grader of the task itself', async () => {
+    const input_messages = [{ role: 'user', content: 'what is the opposite of hot?' }];
+    const theirs = { grader: { kind: 'exact', reference: 'solutions/1.txt' } };
+    const tasks = [
+      { name: 'theirs', input_messages, run_command: 'x', spec: theirs },
+      { name: 'ours', input_messages, run_command: 'x', spec: theirs, grader: { kind: 'exact', expected: 'cold' } },
+    ];
+    const { bench_id } = await ingested({ name: 'shared-kind', tasks });
+    expect((await get(`benchmarks/${bench_id}/readiness`)).ungradable_task_names).toEqual(['theirs']);
   });
 });
 
