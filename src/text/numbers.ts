@@ -36,7 +36,7 @@ export function count(value: Maybe): string {
 
 /** So many of a kind, in full: `1 file`, `1200 files`. */
 export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${value} ${value === 1 ? one : many}`;
+  return `${asCame(value)} ${value === 1 ? one : many}`;
 }
 
 /** An amount of data in binary units: `512 B`, `1.2 KiB`, `12 MiB`. */

@@ -1,11 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { readiness } from '../../../../src/contract/benchmarks.ts';
-import { readinessLines } from '../../../../src/ui/views/benchmarks/readiness.ts';
+import { readiness, taskCount } from '../../../../src/contract/benchmarks.ts';
+import { readinessLines, taskLines } from '../../../../src/ui/views/benchmarks/readiness.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 it.each([true, false])('a warning is shown whether the benchmark is ready or not: %s', ready => {
   const said = readiness.parse({ ready, warnings: ['1 task cannot be \u001b[31mgraded here', { task: 'b' }] });
   const lines = readinessLines(said, createTheme('plain', true), () => '').map(stripVTControlCharacters);
   expect(lines.slice(-2)).toEqual(['! 1 task cannot be graded here', '! {"task":"b"}']);
+});
+
+it('counts of tasks that no number can hold are shown as such', () => {
+  const said = taskCount.parse(JSON.parse('{"task_count":8,"by_split":{"train":1e999,"test":2}}'));
+  const lines = taskLines(said, createTheme('plain', true)).map(stripVTControlCharacters);
+  expect(lines).toEqual(['8 tasks: ∞ train, 2 test']);
 });
