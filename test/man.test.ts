@@ -20,6 +20,11 @@ it('names every command and flag', () => {
   }
 });
 
+it('is plain ASCII, without marks that only Markdown has', () => {
+  expect(page).toMatch(/^[\n\u0020-\u007e]*$/);
+  expect(page).not.toContain('`');
+});
+
 it('is rendered without a warning where man is installed', async () => {
   const path = join(await temporaryFolder(), 'benchtop.1');
   writeFileSync(path, page);

@@ -4,13 +4,19 @@ import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/
 import { about, exitCodeWords } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
 
-/** Text as roff takes it: dashes that can be copied, and no line that begins with a request. */
+/** Text as roff takes it: dashes and quotes that can be copied, commands in bold, and no line that begins with a request. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
     .replaceAll('…', '\\|.\\|.\\|.')
-    .replaceAll(/^(['.])/gm, '\\&$1');
+    .replaceAll(
+      /[^\n\u0020-\u007e]/gu,
+      sign => `\\[u${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
+    .replaceAll(/`([^`]+)`/g, '\\fB$1\\fR')
+    .replaceAll(/^\./gm, '\\&.');
 }
 
 const tagged = (term: string, words: string): string => `.TP\n\\fB${roff(term)}\\fR\n${roff(words)}\n`;
@@ -36,6 +42,13 @@ function commandText([name, { summary, about: more, args = [], flags, examples =
     .join('\n.PP\n')}\n${shown}${lines}`;
 }
 
+/** Where things lie unless a variable of ENVIRONMENT or of XDG says otherwise. */
+const files = [
+  ['~/.config/benchtop/config.json', 'Settings and profiles.'],
+  ['~/.local/share/benchtop', 'The data of the local service, its API key and its log.'],
+  ['~/.local/state/benchtop', 'What is remembered of services, uploads and chats.'],
+] as const;
+
 /** @param version of the program, for the foot of the page */
 export function manPage(version: string): string {
   const all = (Object.entries(commands) as [string, CommandSpec][]).filter(([, { hidden }]) => !hidden);
@@ -50,5 +63,6 @@ export function manPage(version: string): string {
     `.SH COMMANDS\n${all.map(commandText).join('')}`,
     `.SH EXIT STATUS\n${exitCodeWords.map(([code, words]) => tagged(String(code), words)).join('')}`,
     `.SH ENVIRONMENT\n${variables.map(({ names, words }) => tagged(names.join(', '), words)).join('')}`,
+    `.SH FILES\n${files.map(([path, words]) => tagged(path, words)).join('')}`,
   ].join('');
 }
