@@ -63,7 +63,10 @@ export function WatchView() {
         { label: 'id', value: row.id },
         { label: 'status', value: statusWords(row) },
         { label: 'progress', value: row.done === undefined ? undefined : `${row.done} of ${row.total ?? '?'}` },
-        { label: 'mean', value: row.mean === undefined ? undefined : reward(row.mean) },
+        {
+          label: row.kind === 'trajectory' ? 'reward' : 'mean',
+          value: row.mean === undefined ? undefined : reward(row.mean),
+        },
         { label: 'pace', value: row.pace },
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: whyWatched(row) },
@@ -106,6 +109,7 @@ export function watchColumns(
       value: statusWords,
       status: true,
     },
+    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
     {
       id: 'progress',
       title: 'PROGRESS',
@@ -124,7 +128,6 @@ export function watchColumns(
       text: row => (row.mean === undefined ? '' : reward(row.mean)),
     },
     { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
-    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
     { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     timeColumn('started', 'STARTED', row => row.startedAt),
     { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
