@@ -78,7 +78,7 @@ export const benchmarkCommands = {
   },
   secret: {
     id: 'benchmark.secret',
-    title: 'create the secret that it misses',
+    title: 'create the secret that is missing',
     keys: ['n'],
     group: 'Benchmark',
     writes: true,

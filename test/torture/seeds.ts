@@ -13,6 +13,8 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: 
   ['calm1-195', 'so was a budget of steps in the list of training runs', 1_200],
   ['calm1-211', 'tags in the name of a benchmark were in the name that a form begins with', 700],
   ['calm1-210', 'a count of deployments in all that is too large was shown as Infinity', 1_200],
+  ['last-57', 'so was a count of tasks below zero in the head of a benchmark', 1_200],
+  ['last-106', 'so was one where the program may only read', 1_200],
   ['A-267', 'a line separator in the description of a training option reached the terminal', 1_000],
 ];
 
