@@ -2,12 +2,14 @@
  * Bodies of requests as every generation of the service and its clients send them. Each is read under the document's names;
  * null is left out, and what has no meaning here is taken and named, so that a run can record it.
  */
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { concurrencies, deploymentRoles, modelSlug, outputSpeeds } from '../../contract/deployments.ts';
 import type { Operation } from '../../contract/endpoints.ts';
 import { displayNameLength } from '../../contract/evaluations.ts';
 import { terminationReasons } from '../../contract/trajectories.ts';
 import { own } from '../../text/own.ts';
+import { apiError } from './errors.ts';
 import { check } from './validate.ts';
 
 const filled = z.string().check(z.minLength(1));
@@ -132,7 +134,7 @@ export interface ReadBody {
 /**
  * Reads the body of an operation; one that takes none ignores what came.
  *
- * @throws ApiError `validation_error`
+ * @throws ApiError `validation_error`, also where two names of one field say different things
  */
 export function readBody(operation: string, raw: unknown): ReadBody {
   const rules = own<BodyRules>(bodies, operation);
@@ -144,8 +146,13 @@ export function readBody(operation: string, raw: unknown): ReadBody {
   const given = Object.entries(raw as Readonly<Record<string, unknown>>).filter(([, value]) => value !== null);
   const ignored = given.map(([name]) => name).filter(name => foreign.includes(name));
   const known = given.filter(([name]) => !ignored.includes(name));
-  // The document's own names come last and win.
   const renamed = known.flatMap(([name, value]) => (Object.hasOwn(names, name) ? [[own(names, name), value]] : []));
   const named = known.filter(([name]) => !Object.hasOwn(names, name));
-  return { body: check(schema, Object.fromEntries([...renamed, ...named])), ignored };
+  const read = Object.fromEntries([...renamed, ...named]);
+  for (const [name, value] of known) {
+    const meant = own<string>(names, name) ?? name;
+    if (isDeepStrictEqual(read[meant], value)) continue;
+    throw apiError('validation_error', `${name}: differs from ${meant}, which means the same: give one of them.`, { param: name });
+  }
+  return { body: check(schema, read), ignored };
 }

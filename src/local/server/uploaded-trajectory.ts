@@ -19,14 +19,25 @@ const step = z.looseObject({
   messages,
 });
 
+/** One of these words, in any case; null for any other text. */
+function known<Word extends string>(words: readonly Word[]) {
+  return z.nullish(
+    z.pipe(
+      z.string(),
+      z.transform(text => words.find(word => word.toLowerCase() === text.toLowerCase()) ?? null),
+    ),
+  );
+}
+
 const uploaded = z.object({
   trace_id: text,
   conversation_id: text,
   task_id: text,
   task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text, conversation_id: text })])),
   model_id: text,
-  status: z.nullish(z.enum(trajectoryStatuses)),
-  termination_reason: z.nullish(z.enum(terminationReasons)),
+  // Other services may have more of both: what is not known here is left out.
+  status: known(trajectoryStatuses),
+  termination_reason: known(terminationReasons),
   reward: z.nullish(z.number()),
   error: text,
   metrics: values,

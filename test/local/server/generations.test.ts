@@ -232,6 +232,13 @@ describe('an evaluation', () => {
     }
   });
 
+  it('takes two names of one field where they agree, and refuses them where they differ', async () => {
+    const both = { bench_id: benchId, model_slug: model, base_model_slug: model };
+    expect((await post('eval', both)).status).toBe(200);
+    const refused = await post('eval', { ...both, base_model_slug: 'benchtop/aesop-small' });
+    expect([refused.status, refused.body.error.param]).toEqual([422, 'base_model_slug']);
+  });
+
   it('starts once for one Idempotency-Key at either path', async () => {
     const headers = { 'Idempotency-Key': 'either path' };
     const first = await post('eval', { bench_id: benchId, base_model_slug: model }, headers);

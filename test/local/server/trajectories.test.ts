@@ -97,6 +97,24 @@ describe('an upload', () => {
     expect(body.trajectories[3]).toMatchObject({ status: 'error', failure: { item_index: 3 } });
   });
 
+  it('takes what other services export, with a status that is not known here', async () => {
+    const { body } = await upload([
+      conversation('upper-case', { status: 'FAILED', termination_reason: 'SOMETHING_NEWER' }),
+      conversation('newer', { status: 'archived' }),
+    ]);
+    expect(body.uploaded).toBe(2);
+    const statuses = await Promise.all(
+      body.trajectories.map(async ({ trajectory_id }: { trajectory_id: string }) => {
+        const { status, termination_reason } = await get(`/api/v1/trajectories/${trajectory_id}`);
+        return [status, termination_reason];
+      }),
+    );
+    expect(statuses).toEqual([
+      ['failed', null],
+      ['completed', null],
+    ]);
+  });
+
   it('is refused where none can be stored, each with its failure', async () => {
     const { status, body } = await upload([{}, { steps: [] }]);
     expect([status, body.error.type, body.error.code]).toEqual([
