@@ -217,7 +217,7 @@ export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
 
 /** Lists that came over the wire as one. */
 export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
-  const joined = lists.flatMap(list => list);
+  const joined = lists.flat();
   unreadable.set(
     joined,
     lists.reduce((sum, list) => sum + unreadableIn(list), 0),

@@ -294,7 +294,7 @@ describe('chat', () => {
     const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'helps' } }] }));
     const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
       'chat',
-      ['m', 'what', 'does', '-h', 'do', 'in', 'ls', '-lh', '--max-tokens', '7', '--', '--json', '--json'],
+      ['acme/m', 'what', 'does', '-h', 'do', 'in', 'ls', '-lh', '--max-tokens', '7', '--', '--json', '--json'],
       {},
     );
     expect(code).toBe(0);

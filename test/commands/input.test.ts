@@ -48,7 +48,7 @@ describe('reading the input', () => {
 describe('chat', () => {
   const asked = async (words: readonly string[], input: string) => {
     const server = await hostileServer(json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }));
-    const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['m', ...words], { input });
+    const { code } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('chat', ['acme/m', ...words], { input });
     expect(code).toBe(exitCodes.done);
     return server.requests.map(({ body }) => JSON.parse(body).messages.at(-1).content);
   };
@@ -67,7 +67,7 @@ describe('chat', () => {
     const answer = (content: string) => json({ choices: [{ message: { role: 'assistant', content } }] });
     const server = await hostileServer(answer('one'), answer('two'));
     const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
-    await cli('chat', ['m', ...flags], { input: 'first\nsecond\n\n', asked: true });
+    await cli('chat', ['acme/m', ...flags], { input: 'first\nsecond\n\n', asked: true });
     expect(JSON.parse(server.requests[1]?.body ?? '').messages).toEqual([
       { role: 'user', content: 'first' },
       { role: 'assistant', content: 'one' },

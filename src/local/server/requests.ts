@@ -146,13 +146,14 @@ export function readBody(operation: string, raw: unknown): ReadBody {
   const given = Object.entries(raw as Readonly<Record<string, unknown>>).filter(([, value]) => value !== null);
   const ignored = given.map(([name]) => name).filter(name => foreign.includes(name));
   const known = given.filter(([name]) => !ignored.includes(name));
-  const renamed = known.flatMap(([name, value]) => (Object.hasOwn(names, name) ? [[own(names, name), value]] : []));
-  const named = known.filter(([name]) => !Object.hasOwn(names, name));
-  const read = Object.fromEntries([...renamed, ...named]);
+  const read = new Map<string, unknown>();
   for (const [name, value] of known) {
     const meant = own<string>(names, name) ?? name;
-    if (isDeepStrictEqual(read[meant], value)) continue;
-    throw apiError('validation_error', `${name}: differs from ${meant}, which means the same: give one of them.`, { param: name });
+    if (read.has(meant) && !isDeepStrictEqual(read.get(meant), value)) {
+      const words = `${name}: differs from what was given as ${meant} by another name. Give one of them.`;
+      throw apiError('validation_error', words, { param: name });
+    }
+    read.set(meant, value);
   }
-  return { body: check(schema, read), ignored };
+  return { body: check(schema, Object.fromEntries(read)), ignored };
 }
