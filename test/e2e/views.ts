@@ -4,11 +4,17 @@ import type { Session } from './session.ts';
 
 export type Step = string | { readonly type: string } | { readonly see: string | RegExp } | { readonly gone: string };
 
+const escapeMs = 150;
+
 /** Goes a way as a person does: waits after each step until its effect is on screen. */
 export async function goWay(session: Session, way: readonly Step[]): Promise<void> {
   for (const step of way) {
     const before = session.text();
-    if (typeof step === 'string') {
+    if (step === 'esc') {
+      session.press(step);
+      // Escape also begins other keys: it is a key of its own once nothing has followed.
+      await new Promise(resolve => setTimeout(resolve, escapeMs));
+    } else if (typeof step === 'string') {
       session.press(step);
       await session.changed(before);
     } else if ('see' in step) {
