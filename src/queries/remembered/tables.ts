@@ -125,3 +125,26 @@ export class Tables {
     this.#database.close();
   }
 }
+
+/** Records of uploads that were not continued for so long are dropped. */
+export const uploadsKeptMs = 90 * 24 * 60 * 60_000;
+
+/** Records of uploads in the tables, and who hears that one was begun or forgotten by this program. */
+export abstract class ResumableUploads {
+  protected readonly tables: Tables;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(tables: Tables) {
+    this.tables = tables;
+  }
+
+  /** The listener hears of records that this program begins and forgets. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  protected changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

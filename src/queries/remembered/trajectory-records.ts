@@ -1,5 +1,5 @@
 /** How far uploads of trajectories came, so that another program can continue them: one row an upload. */
-import type { Row, Tables } from './tables.ts';
+import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
 /** Which upload it is. */
 export interface TrajectoryUploadRef {
@@ -28,53 +28,33 @@ export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
 
-/** Records of uploads that were not continued for so long are dropped. */
-const keptMs = 90 * 24 * 60 * 60_000;
-
 const where = 'profile = ? and path = ? and dataset = ? and agent = ?';
 
-export class TrajectoryRecords {
-  readonly #tables: Tables;
-  readonly #listeners = new Set<() => void>();
-
-  constructor(tables: Tables) {
-    this.#tables = tables;
-  }
-
-  /** The listener hears of records that this program begins and forgets. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
+export class TrajectoryRecords extends ResumableUploads {
   #keyOf({ path, dataset, agent }: TrajectoryUploadRef): readonly [string, string, string, string] {
-    return [this.#tables.scope, path, dataset, agent ?? ''];
+    return [this.tables.scope, path, dataset, agent ?? ''];
   }
 
   /** What can be continued, here or begun by another program; the one begun last first. */
   unfinished(): TrajectoryRecord[] {
     const sql = 'select * from trajectory_uploads where profile = ? order by begun_at desc, path';
-    return this.#tables.all(sql, this.#tables.scope).map(recordOf);
+    return this.tables.all(sql, this.tables.scope).map(recordOf);
   }
 
   get(upload: TrajectoryUploadRef): TrajectoryRecord | undefined {
-    const [row] = this.#tables.all(`select * from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
+    const [row] = this.tables.all(`select * from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
     return row && recordOf(row);
   }
 
   /** Begins a record in the place of the one before. */
   begin(upload: TrajectoryUploadRef, { mark, key, size }: Pick<TrajectoryRecord, 'mark' | 'key' | 'size'>): void {
     const now = Date.now();
-    this.#tables.run(
+    this.tables.run(
       'delete from trajectory_uploads where profile = ? and begun_at < ?',
-      this.#tables.scope,
-      now - keptMs,
+      this.tables.scope,
+      now - uploadsKeptMs,
     );
-    this.#tables.run(
+    this.tables.run(
       `insert or replace into trajectory_uploads
          (profile, path, dataset, agent, mark, key, size, handled, stored, skipped, failed, begun_at)
          values (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
@@ -84,18 +64,18 @@ export class TrajectoryRecords {
       size,
       now,
     );
-    this.#changed();
+    this.changed();
   }
 
   /** Notes how far it is. */
   note(upload: TrajectoryUploadRef, handled: number, { stored, skipped, failed }: UploadCounts): void {
     const sql = `update trajectory_uploads set handled = ?, stored = ?, skipped = ?, failed = ? where ${where}`;
-    this.#tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload));
+    this.tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload));
   }
 
   forget(upload: TrajectoryUploadRef): void {
-    this.#tables.run(`delete from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
-    this.#changed();
+    this.tables.run(`delete from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
+    this.changed();
   }
 }
 

@@ -2,7 +2,7 @@
  * What was sent of a benchmark that is being uploaded, so that another program can continue it: its id, how far it is, and
  * a mark of each file. A row a file, so that noting one more costs the same however many there are.
  */
-import type { Tables } from './tables.ts';
+import { ResumableUploads, uploadsKeptMs } from './tables.ts';
 
 /**
  * `sending`: files are being sent. `ingesting`: the manifest was sent, and it is not known whether the service took it.
@@ -23,39 +23,19 @@ export interface UnfinishedUpload {
   readonly benchId: string;
 }
 
-/** Records of uploads that were not continued for so long are dropped. */
-const keptMs = 90 * 24 * 60 * 60_000;
-
 /** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs no other. */
-export class UploadRecords {
-  readonly #tables: Tables;
-  readonly #listeners = new Set<() => void>();
-
-  constructor(tables: Tables) {
-    this.#tables = tables;
-  }
-
-  /** The listener hears of records that this program begins and forgets. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
+export class UploadRecords extends ResumableUploads {
   /** What can be continued, here or begun by another program; the one begun last first. */
   unfinished(): UnfinishedUpload[] {
     const sql = 'select folder, bench_id from uploads where profile = ? order by begun_at desc, folder';
-    return this.#tables
-      .all(sql, this.#tables.scope)
+    return this.tables
+      .all(sql, this.tables.scope)
       .map(({ folder, bench_id }) => ({ folder: String(folder), benchId: String(bench_id) }));
   }
 
   get(folder: string): UploadRecord | undefined {
     const sql = 'select bench_id, phase, manifest from uploads where profile = ? and folder = ?';
-    const [row] = this.#tables.all(sql, this.#tables.scope, folder);
+    const [row] = this.tables.all(sql, this.tables.scope, folder);
     if (!row) return undefined;
     const { bench_id, phase, manifest } = row;
     return {
@@ -68,7 +48,7 @@ export class UploadRecords {
   /** Every file that the service was asked to take, with the mark of what was sent; undefined where it may not have come. */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
-    const rows = this.#tables.all(sql, this.#tables.scope, folder, benchId);
+    const rows = this.tables.all(sql, this.tables.scope, folder, benchId);
     return new Map(rows.map(({ path, mark }) => [String(path), mark === null ? undefined : String(mark)]));
   }
 
@@ -77,35 +57,35 @@ export class UploadRecords {
     this.forget(folder);
     for (const table of ['upload_files', 'uploads']) {
       const old = 'select folder from uploads where profile = ?1 and begun_at < ?2';
-      this.#tables.run(
+      this.tables.run(
         `delete from ${table} where profile = ?1 and folder in (${old})`,
-        this.#tables.scope,
-        now - keptMs,
+        this.tables.scope,
+        now - uploadsKeptMs,
       );
     }
     const sql = 'insert into uploads (profile, folder, bench_id, phase, begun_at) values (?, ?, ?, ?, ?)';
-    this.#tables.run(sql, this.#tables.scope, folder, benchId, 'sending', now);
-    this.#changed();
+    this.tables.run(sql, this.tables.scope, folder, benchId, 'sending', now);
+    this.changed();
   }
 
   setPhase(folder: string, benchId: string, phase: RecordPhase, manifest?: string): void {
     const sql = 'update uploads set phase = ?, manifest = ? where profile = ? and folder = ? and bench_id = ?';
-    this.#tables.run(sql, phase, manifest ?? null, this.#tables.scope, folder, benchId);
+    this.tables.run(sql, phase, manifest ?? null, this.tables.scope, folder, benchId);
   }
 
   /** Notes files and their marks; undefined for those that are about to be sent. */
   note(folder: string, benchId: string, files: readonly (readonly [path: string, mark: string | undefined])[]): void {
     if (files.length === 0) return;
-    this.#tables.runAll(
+    this.tables.runAll(
       'insert or replace into upload_files (profile, folder, bench_id, path, mark) values (?, ?, ?, ?, ?)',
-      files.map(([path, mark]) => [this.#tables.scope, folder, benchId, path, mark ?? null]),
+      files.map(([path, mark]) => [this.tables.scope, folder, benchId, path, mark ?? null]),
     );
   }
 
   forget(folder: string): void {
     for (const table of ['upload_files', 'uploads']) {
-      this.#tables.run(`delete from ${table} where profile = ? and folder = ?`, this.#tables.scope, folder);
+      this.tables.run(`delete from ${table} where profile = ? and folder = ?`, this.tables.scope, folder);
     }
-    this.#changed();
+    this.changed();
   }
 }
