@@ -10,6 +10,7 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, checkDone, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type FoundCheckpoint, findAmong, findCheckpoint, isLatest, resourceOrThrow } from './find.ts';
@@ -38,9 +39,16 @@ async function begin<Input, Result extends object>(
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   const result = await start(send, input, context);
+  noteIgnored(result, io);
   const ref = refOf(result);
   const again = async (): Promise<object> => (await resourceOfKind(ref.kind)?.get?.(ref.id).read(context)) ?? {};
   return finish(ref, result, again, flags, context, io);
+}
+
+/** Says what was asked for and has no effect: it may be a slip of the pen. */
+function noteIgnored({ ignored_options: names }: { readonly ignored_options?: unknown }, io: CommandIo): void {
+  if (!Array.isArray(names) || names.length === 0) return;
+  io.note(`The service ignores ${names.map(name => sanitiseLine(String(name))).join(', ')}.`);
 }
 
 /** What is evaluated or trained on. */

@@ -40,6 +40,8 @@ export const startEvalResult = z.looseObject({
   execution_id: text,
   pipeline_name: text,
   experiment_name: text,
+  // Of the local service.
+  ignored_options: sentences,
 });
 
 export const evalRun = settled(

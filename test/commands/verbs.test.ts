@@ -43,6 +43,11 @@ describe('evaluate', () => {
     expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
   });
 
+  it('says which options the service ignores', async () => {
+    const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'evaluation_samples=3']);
+    expect([code, notes]).toEqual([exitCodes.done, 'The service ignores evaluation_samples.']);
+  });
+
   it('prints the request instead of sending it', async () => {
     const before = (await cli('list', ['runs', '--ids', '--all'])).out;
     const dry = await cli('evaluate', ['t-words', '-m', model, '--name', 'x', '--dry-run']);

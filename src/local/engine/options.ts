@@ -1,4 +1,4 @@
-/** Options of runs: what may be set here and within which bounds, and what only other generations of the service know. */
+/** Options of runs: what may be set here, and within which bounds. */
 import { own } from '../../text/own.ts';
 
 export interface OptionSpec {
@@ -13,22 +13,6 @@ export interface OptionSpec {
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
-
-/** What some generation lets users set, and what has no meaning for the models of this service. */
-const foreignOptions: ReadonlySet<string> = new Set([
-  'algorithm',
-  'disable_thinking',
-  'evaluation_max_samples',
-  'evaluation_samples_per_task',
-  'execution_timeout_seconds',
-  'learning_rate',
-  'max_output_tokens_per_step',
-  'max_response_chars_per_tool_call',
-  'max_turns_per_trajectory',
-  'num_steps',
-  'samples_per_instance',
-  'train_batch_size',
-]);
 
 /** An option that cannot be: which, and why. */
 export class OptionError extends Error {
@@ -48,9 +32,10 @@ export interface ReadOptions<Name extends string> {
 }
 
 /**
- * Reads the options of a run. Null is left out.
+ * Reads the options of a run. Null is left out. Every generation of the service has options of its own: those that have no
+ * meaning here are taken, and named.
  *
- * @throws OptionError for the first that is not known anywhere, or out of its bounds
+ * @throws OptionError for the first that is out of its bounds
  */
 export function readOptions<Specs extends OptionSpecs>(
   specs: Specs,
@@ -61,10 +46,6 @@ export function readOptions<Specs extends OptionSpecs>(
   for (const [name, value] of Object.entries(given)) {
     if (value === null) continue;
     const spec = own<OptionSpec>(specs, name);
-    if (!spec && !foreignOptions.has(name)) {
-      const known = Object.keys(specs).join(', ');
-      throw new OptionError(name, `There is no option ${name}; there are ${known}.`);
-    }
     if (!spec) {
       ignored.push(name);
       continue;

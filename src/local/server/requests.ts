@@ -16,9 +16,10 @@ const filled = z.string().check(z.minLength(1));
 const displayName = z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum));
 const options = z.optional(z.record(z.string(), z.unknown()));
 
-const startEval = z.strictObject({
+const startEval = z.object({
   /** The document has it in the path; the newest generation has it here, and lets the name away. */
   bench_id: z.optional(z.string()),
+  benchmark_name: z.optional(filled),
   display_name: z.optional(displayName),
   model_slug: z.optional(z.string()),
   checkpoint_id: z.optional(z.string()),
@@ -26,9 +27,10 @@ const startEval = z.strictObject({
 });
 export type StartEval = z.output<typeof startEval>;
 
-const startTraining = z.strictObject({
+const startTraining = z.object({
   base_model_slug: z.optional(z.string()),
-  bench_id: filled,
+  bench_id: z.optional(filled),
+  benchmark_name: z.optional(filled),
   options,
   parent_checkpoint_id: z.optional(z.string()),
   display_name: z.optional(displayName),
@@ -81,38 +83,30 @@ interface BodyRules {
   readonly schema: z.ZodMiniType;
   /** What other generations call a field, with the name that the schema knows it by. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Fields of other generations that have no meaning here. */
-  readonly foreign?: readonly string[];
+  /** All fields that have a meaning here, where the others are to be named in a record. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
-
-const foreignOfRuns = [
-  'agent_id',
-  'agent_name',
-  'benchmark_name',
-  'bypass_ownership',
-  'execution_timeout_seconds',
-] as const;
 
 const bodies: Partial<Readonly<Record<Operation, BodyRules>>> = {
   startEval: {
     schema: startEval,
+    fields: startEval.shape,
     names: {
       base_model_slug: 'model_slug',
       base_model_id: 'model_slug',
       parent_checkpoint_id: 'checkpoint_id',
       eval_options: 'options',
     },
-    foreign: foreignOfRuns,
   },
   startTraining: {
     schema: startTraining,
+    fields: startTraining.shape,
     names: {
       base_model_id: 'base_model_slug',
       model_slug: 'base_model_slug',
       checkpoint_id: 'parent_checkpoint_id',
       training_options: 'options',
     },
-    foreign: foreignOfRuns,
   },
   startDeployment: { schema: startDeployment },
   promoteDeployment: { schema: promoteDeployment },
@@ -139,16 +133,19 @@ export interface ReadBody {
 export function readBody(operation: string, raw: unknown): ReadBody {
   const rules = own<BodyRules>(bodies, operation);
   if (!rules) return { body: undefined, ignored: [] };
-  const { schema, names = {}, foreign = [] } = rules;
+  const { schema, names = {}, fields } = rules;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     return { body: check(schema, raw ?? {}), ignored: [] };
   }
   const given = Object.entries(raw as Readonly<Record<string, unknown>>).filter(([, value]) => value !== null);
-  const ignored = given.map(([name]) => name).filter(name => foreign.includes(name));
-  const known = given.filter(([name]) => !ignored.includes(name));
+  const ignored: string[] = [];
   const read = new Map<string, unknown>();
-  for (const [name, value] of known) {
+  for (const [name, value] of given) {
     const meant = own<string>(names, name) ?? name;
+    if (fields && !Object.hasOwn(fields, meant)) {
+      ignored.push(name);
+      continue;
+    }
     if (read.has(meant) && !isDeepStrictEqual(read.get(meant), value)) {
       const words = `${name}: differs from what was given as ${meant} by another name. Give one of them.`;
       throw apiError('validation_error', words, { param: name });

@@ -66,6 +66,17 @@ export class BenchmarkStore {
     return row && this.#recordOf(row);
   }
 
+  /** The benchmarks of this name, the oldest first. */
+  called(organizationId: string, name: string) {
+    return this.#database
+      .all<BenchmarkRow>(
+        'select * from benchmarks where organization_id = ? and label = ? order by created_at, bench_id',
+        organizationId,
+        name,
+      )
+      .map(row => this.#recordOf(row));
+  }
+
   /** Whether there is such a benchmark, whosever it is. */
   exists(benchId: string): boolean {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;

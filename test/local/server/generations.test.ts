@@ -232,6 +232,20 @@ describe('an evaluation', () => {
     }
   });
 
+  it('takes what has no meaning here, and names it in the answer and in the record of the run', async () => {
+    const asked = {
+      model_slug: model,
+      display_name: 'x',
+      options: { nonsense: [1], seed: 3 },
+      tags: ['a'],
+      note: null,
+    };
+    const { status, body } = await post(`eval/${benchId}/start`, asked);
+    const ignored_options = ['tags', 'nonsense', 'seed'];
+    expect([status, body.ignored_options]).toEqual([200, ignored_options]);
+    expect(await get(`eval/${body.eval_run_id}`)).toMatchObject({ options: {}, ignored_options });
+  });
+
   it('takes two names of one field where they agree, and refuses them where they differ', async () => {
     const both = { bench_id: benchId, model_slug: model, base_model_slug: model };
     expect((await post('eval', both)).status).toBe(200);
@@ -250,10 +264,16 @@ describe('an evaluation', () => {
     ['eval', { base_model_slug: model }, 'bench_id'],
     ['eval', {}, 'bench_id'],
     ['eval/BENCH/start', { model_slug: model, display_name: null }, 'display_name'],
-    ['eval/BENCH/start', { model_slug: model, display_name: 'x', options: { nonsense: 1 } }, 'options.nonsense'],
-    ['eval/BENCH/start', { model_slug: model, display_name: 'x', nonsense: 1 }, 'nonsense'],
+    ['eval/BENCH/start', { model_slug: model, display_name: 'x', bench_id: 'b' }, 'bench_id'],
+    [
+      'eval/BENCH/start',
+      { model_slug: model, display_name: 'x', options: { evaluation_max_samples: 0 } },
+      'options.evaluation_max_samples',
+    ],
+    ['eval', { base_model_slug: model, bench_id: 'BENCH', benchmark_name: 't-words' }, 'benchmark_name'],
   ])('is refused at %s with the field named: %j', async (path, body, param) => {
-    const { status, body: answer } = await post(path.replace('BENCH', benchId), body);
+    const sent = JSON.parse(JSON.stringify(body).replace('BENCH', benchId)) as object;
+    const { status, body: answer } = await post(path.replace('BENCH', benchId), sent);
     expect([status, answer.error.param]).toEqual([422, param]);
   });
 
@@ -336,6 +356,33 @@ describe('training', () => {
       deployed: 1,
       failed: 0,
     });
+  });
+});
+
+describe('a benchmark that is named', () => {
+  const options = { num_steps: 1, train_batch_size: 1, samples_per_instance: 2 };
+  const train = (benchmark_name: string, more = {}) =>
+    post('train', { benchmark_name, agent_name: 'me', base_model_slug: model, options, ...more });
+
+  it('stands for its id where it is the only one of the name', async () => {
+    for (const bench_id of [undefined, null, benchId]) {
+      const { status, body } = await train('opposites', { bench_id });
+      expect([status, body.bench_id, body.ignored_options]).toEqual([200, benchId, ['agent_name']]);
+    }
+    const run = await post('eval', { benchmark_name: 'opposites', base_model_slug: model });
+    expect([run.status, run.body.bench_id]).toEqual([200, benchId]);
+  });
+
+  it('is refused where there is none of the name, or several', async () => {
+    const none = await train('nothing');
+    expect([none.status, none.body.error.code]).toEqual([404, 'resource_not_found']);
+    const tasks = [{ name: 'a', split: 'train', input_messages: [{ role: 'user', content: 'x' }] }];
+    const twins = [await ingested({ name: 'twin', tasks }), await ingested({ name: 'twin', tasks })];
+    const { status, body } = await train('twin');
+    expect([status, body.error.param]).toEqual([422, 'benchmark_name']);
+    expect(body.error.context.bench_ids).toEqual(expect.arrayContaining(twins.map(({ bench_id }) => bench_id)));
+    const neither = await post('train', { base_model_slug: model });
+    expect([neither.status, neither.body.error.param]).toEqual([422, 'bench_id']);
   });
 });
 

@@ -155,7 +155,6 @@ describe('a training run', () => {
     [{ options: { num_steps: 0 } }, 'options.num_steps'],
     [{ options: { num_steps: 1.5 } }, 'options.num_steps'],
     [{ options: { learning_rate: 'fast' } }, 'options.learning_rate'],
-    [{ options: { epochs: 3 } }, 'options.epochs'],
     [{ options: { samples_per_instance: 1 } }, 'options.samples_per_instance'],
     [{ base_model_slug: 'nobody/nothing' }, 'base_model_slug'],
     [{ base_model_slug: undefined }, 'base_model_slug'],

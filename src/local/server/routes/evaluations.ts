@@ -10,7 +10,7 @@ import type { EvalRunRow } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartEval } from '../requests.ts';
-import { findBenchmark, requireReady, withOptions } from './launch.ts';
+import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
 /** Evaluations run on the tasks that training does not see. */
 const evaluatedSplit = 'test';
@@ -64,11 +64,11 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     const body = call.body as StartEval;
     const isDocuments = params['bench_id'] !== undefined;
     if (isDocuments && body.display_name === undefined) throw missing('display_name', 'the run');
-    const bench_id = params['bench_id'] ?? body.bench_id;
-    if (bench_id === undefined) throw missing('bench_id', 'the benchmark');
+    const inPath = params['bench_id'];
+    const asked = { ...body, bench_id: inPath ?? body.bench_id };
     // All checks are within: a repeat gets the first answer, also where the benchmark has changed since.
-    const result = once(database, organizationId, idempotencyKey, { ...body, bench_id }, () => {
-      const benchmark = findBenchmark(service, organizationId, bench_id);
+    const result = once(database, organizationId, idempotencyKey, asked, () => {
+      const benchmark = namedBenchmark(service, organizationId, body, inPath);
       const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');
       const options = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
       requireReady(service, organizationId, benchmark.bench_id);
@@ -95,6 +95,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
         execution_id: run.execution_id,
         pipeline_name,
         experiment_name: benchmark.label,
+        ignored_options: JSON.parse(run.ignored_options) as unknown,
       };
     });
     engine.wake();

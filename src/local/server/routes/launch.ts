@@ -10,6 +10,49 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
   return benchmark;
 }
 
+/** How a request names the benchmark of a run. */
+export interface NamedBenchmark {
+  readonly bench_id?: string | undefined;
+  /** Of later generations: stands for the id where only one benchmark is called so. */
+  readonly benchmark_name?: string | undefined;
+}
+
+/**
+ * The benchmark that the body of a start names.
+ *
+ * @param inPath its id where the path names it
+ * @throws ApiError where it names none or several, there is no such benchmark, or two names differ
+ */
+export function namedBenchmark(
+  service: ServiceContext,
+  organizationId: string,
+  { bench_id, benchmark_name: name }: NamedBenchmark,
+  inPath?: string,
+) {
+  const id = inPath ?? bench_id;
+  if (id === undefined && name === undefined) {
+    throw apiError('validation_error', 'bench_id: name the benchmark.', { param: 'bench_id' });
+  }
+  if (bench_id !== undefined && bench_id !== id) {
+    const message = `bench_id: differs from the benchmark of the path, ${id}. Give one of them.`;
+    throw apiError('validation_error', message, { param: 'bench_id' });
+  }
+  if (id === undefined) return benchmarkCalled(service, organizationId, name ?? '');
+  const benchmark = findBenchmark(service, organizationId, id);
+  if (name === undefined || name === benchmark.label) return benchmark;
+  const message = `benchmark_name: the benchmark ${id} is called ${benchmark.label}. Give one of them.`;
+  throw apiError('validation_error', message, { param: 'benchmark_name' });
+}
+
+function benchmarkCalled({ benchmarks }: ServiceContext, organizationId: string, name: string) {
+  const [found, ...others] = benchmarks.called(organizationId, name);
+  if (!found) throw notFound('benchmark called', name);
+  if (others.length === 0) return found;
+  const ids = [found, ...others].map(({ bench_id }) => bench_id);
+  const message = `benchmark_name: ${ids.length} benchmarks are called ${name}. Give the bench_id of one.`;
+  throw apiError('validation_error', message, { param: 'benchmark_name', context: { bench_ids: ids } });
+}
+
 /** @throws ApiError `benchmark_not_ready`, with what is missing */
 export function requireReady({ benchmarks }: ServiceContext, organizationId: string, benchId: string): void {
   const readiness = benchmarks.readiness(organizationId, benchId);

@@ -13,7 +13,7 @@ import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartTraining } from '../requests.ts';
-import { findBenchmark, requireReady, withOptions } from './launch.ts';
+import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
 /** A run as the contract has it, by the names of every generation. */
 function recordOf(row: TrainingRunRow) {
@@ -71,7 +71,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
     const { organizationId, idempotencyKey, ignored } = call;
     const body = call.body as StartTraining;
     const run = once(database, organizationId, idempotencyKey, body, () => {
-      const benchmark = findBenchmark(service, organizationId, body.bench_id);
+      const benchmark = namedBenchmark(service, organizationId, body);
       const from = startingPoint(organizationId, body);
       requireReady(service, organizationId, benchmark.bench_id);
       const tasks = benchmarks.tasks(benchmark.bench_id, 'train');
