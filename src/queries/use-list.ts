@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { ListData, ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
-import type { ListReader, RestOutcome, RowsAge } from './lists/reader.ts';
+import type { Background, ListReader, RestOutcome, RowsAge } from './lists/reader.ts';
 import type { Attention } from './polling.ts';
 import { type Live, type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
@@ -25,9 +25,11 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */
   readonly loadMore: () => void;
-  /** Reads all that has not been read; with `fresh`, also what is older than half a minute. */
-  readonly readRest: (options?: { readonly fresh?: boolean }) => Promise<RestOutcome>;
-  /** Gives up reading the rest; what was read stays. */
+  /** Reads all that has not been read, until it is stopped or the view is left. */
+  readonly readRest: () => Promise<RestOutcome>;
+  /** Reads all that has not been read, or is older than half a minute; also while the view is left or sorted. */
+  readonly readForFile: (background: Background) => Promise<RestOutcome>;
+  /** Gives up reading the rest for the view; what was read stays. */
   readonly stop: () => void;
   /** Says which rows are on screen: their pages are read again with every poll. */
   readonly see: (rows: readonly Row[]) => void;
@@ -106,10 +108,8 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     pageError: error,
     reading,
     loadMore: useCallback(() => void reader.readOn(), [reader]),
-    readRest: useCallback(
-      ({ fresh = false } = {}) => reader.readRest(fresh ? oldestWanted(reader, freshMs) : undefined),
-      [reader],
-    ),
+    readRest: useCallback(() => reader.readRest(), [reader]),
+    readForFile: useCallback(background => reader.readRest(oldestWanted(reader, freshMs), background), [reader]),
     stop: reader.stop,
     see,
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),

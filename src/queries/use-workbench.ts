@@ -1,9 +1,10 @@
-/** What views read of the workbench besides the answers to queries: counts, settings, pins, jobs. */
+/** What views read of the workbench besides the answers to queries: counts, exports, settings, pins, jobs. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { count as shortCount } from '../text/numbers.ts';
+import type { Export } from './exports.ts';
 import type { ResourceRef } from './remembered/store.ts';
 import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
 import type { UnfinishedUpload } from './remembered/upload-records.ts';
@@ -37,6 +38,12 @@ export function useListCount(key: readonly unknown[] | undefined): string | unde
     const count = key && lists.countOf(key);
     return count && `${count.rows < 10_000 ? count.rows : shortCount(count.rows)}${count.complete ? '' : '+'}`;
   });
+}
+
+/** The exports that are under way. */
+export function useExports(): readonly Export[] {
+  const { exports } = useWorkbench();
+  return useSyncExternalStore(exports.subscribe, exports.list);
 }
 
 export function useSetting<Value>(name: string, usual: Value): readonly [Value, (value: Value) => void] {

@@ -6,6 +6,7 @@ import { type GateMonitor, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import type { Removed } from './action.ts';
+import { Exports } from './exports.ts';
 import type { Kinds } from './kinds.ts';
 import { Lists } from './lists/lists.ts';
 import { Pins } from './pins.ts';
@@ -89,6 +90,7 @@ export class Workbench {
   readonly pins: Pins;
   /** Work that continues whatever is on screen, by id. */
   readonly jobs = new Map<string, Job<JobState>>();
+  readonly exports = new Exports();
   /** What would be lost besides jobs if the program ended, by an id of its own. */
   readonly unfinished = new Map<string, Unfinished>();
   /** Resolves once everything has been written and closed, after `close`. */
@@ -184,7 +186,11 @@ export class Workbench {
   wouldBeLost(): string[] {
     const jobs = [...this.jobs.values()].filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
-    return [...jobs.map(({ title }) => `${title}. What was sent is kept, and it can be resumed`), ...new Set(others)];
+    return [
+      ...jobs.map(({ title }) => `${title}. What was sent is kept, and it can be resumed`),
+      ...this.exports.list().map(({ title }) => `The export of ${title}. Its file is not written`),
+      ...new Set(others),
+    ];
   }
 
   get paused(): boolean {
@@ -234,6 +240,7 @@ export class Workbench {
     this.#stopFollowing();
     this.cache.clear();
     for (const { stop } of [...this.unfinished.values()]) stop?.();
+    this.exports.stop();
     const busy = [...this.jobs.values()].filter(job => job.busy);
     for (const job of busy) job.cancel();
     if (busy.length === 0) this.#closeStore();

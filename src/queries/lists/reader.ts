@@ -6,6 +6,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../service/errors.ts';
+import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
 import type { Asking } from '../asking.ts';
 import type { Activity } from '../polling.ts';
@@ -22,7 +23,7 @@ export interface ReaderPorts<Row> {
 
 /** What a reader is doing besides polling. */
 export interface ReaderState {
-  /** Rows read so far, while all the rest is being read. */
+  /** Rows read so far, while the view waits for all the rest. */
   readonly reading: number | undefined;
   /** Why the last page that was wanted could not be read. */
   readonly error: Error | undefined;
@@ -39,6 +40,20 @@ export interface RowsAge {
 
 /** How reading the rest ended. */
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
+
+/** Reading of the rest that continues without a view. */
+export interface Background {
+  /** Ends it, and nothing else that waits for the same rows. */
+  readonly signal: AbortSignal;
+  /** Called with the number of rows read so far. */
+  readonly onProgress: (rows: number) => void;
+}
+
+/** The rest while it is being read. */
+interface RestReading {
+  readonly stop: AbortController;
+  readonly outcome: Promise<RestOutcome>;
+}
 
 /** Pages that one poll reads at most: the first, those in view, and those that close a gap. */
 export const pagesAPoll = 12;
@@ -68,7 +83,10 @@ export class ListReader<Row> {
   #polledAt = 0;
   #state: ReaderState = { reading: undefined, error: undefined };
   #readingOn = false;
-  #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
+  #rest: RestReading | undefined;
+  /** Everyone who waits for the rest; it is read until the last one of them gives up. */
+  readonly #waiting = new Set<Pick<Background, 'onProgress'>>();
+  #viewStop = new AbortController();
 
   constructor(source: ListSource<Row>, ports: ReaderPorts<Row>) {
     this.source = source;
@@ -192,23 +210,60 @@ export class ListReader<Row> {
 
   /**
    * Reads all that has not been read, or was read before `notBefore`, in epoch milliseconds. What was read stays where it is
-   * stopped, or fails.
+   * stopped, or fails. For the view, unless it is for `background`.
    */
-  readonly readRest = (notBefore = 0): Promise<RestOutcome> => {
-    if (this.#rest) return this.#rest.outcome.then(got => (got === 'complete' ? this.readRest(notBefore) : got));
-    if (!this.#following(notBefore)) return Promise.resolve('complete');
+  readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
+    const waiter = background ?? { onProgress: reading => this.#say({ ...this.#state, reading }) };
+    const { signal } = background ?? this.#viewStop;
+    const giveUp = (): void => {
+      this.#waiting.delete(waiter);
+      if (this.#waiting.size > 0) return;
+      this.#rest?.stop.abort();
+      this.#publish();
+    };
+    signal.addEventListener('abort', giveUp);
+    this.#waiting.add(waiter);
+    try {
+      return await this.#restFor(notBefore, waiter, signal);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      this.#waiting.delete(waiter);
+      if (!background) this.#say({ ...this.#state, reading: undefined });
+    }
+  };
+
+  async #restFor(
+    notBefore: number,
+    { onProgress }: Pick<Background, 'onProgress'>,
+    signal: AbortSignal,
+  ): Promise<RestOutcome> {
+    for (;;) {
+      if (signal.aborted) return 'stopped';
+      if (!this.#rest && !this.#following(notBefore)) return 'complete';
+      onProgress(this.#pages.size);
+      const begun = this.#rest === undefined;
+      this.#rest ??= this.#beginRest(notBefore);
+      const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
+      // Another one's reading may have stopped, and what it took for fresh may be too old for this one.
+      if (begun || outcome === 'failed') return outcome;
+    }
+  }
+
+  #beginRest(notBefore: number): RestReading {
     const stop = new AbortController();
-    this.#say({ reading: this.#pages.size, error: undefined });
+    this.#say({ ...this.#state, error: undefined });
     const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
       this.#rest = undefined;
       this.#publish();
-      this.#say({ ...this.#state, reading: undefined });
     });
-    this.#rest = { stop, outcome };
-    return outcome;
-  };
+    return { stop, outcome };
+  }
 
-  readonly stop = (): void => this.#rest?.stop.abort();
+  /** Gives up reading the rest for the view. */
+  readonly stop = (): void => {
+    this.#viewStop.abort();
+    this.#viewStop = new AbortController();
+  };
 
   /** Takes rows out at once that are known to be gone. */
   remove(ids: readonly string[]): void {
@@ -218,7 +273,9 @@ export class ListReader<Row> {
   async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
     let fruitless = 0;
     let missed = 0;
-    const progress = setInterval(() => this.#say({ ...this.#state, reading: this.#pages.size }), progressMs);
+    const progress = setInterval(() => {
+      for (const { onProgress } of this.#waiting) onProgress(this.#pages.size);
+    }, progressMs);
     try {
       const asking = await this.#ports.asking(signal);
       for (let place = this.#following(notBefore); place; place = this.#following(notBefore)) {

@@ -1,6 +1,8 @@
 /** The lines around the panes, as plain text in and styled text out. Pure. */
 
+import type { Export } from '../../queries/exports.ts';
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
+import { count } from '../../text/numbers.ts';
 import { age, duration } from '../../text/time.ts';
 import { truncate, displayWidth as width } from '../../text/width.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -56,6 +58,13 @@ export function shortFreshnessWords(freshness: Freshness, now: number): string {
     default:
       return freshnessWords(freshness, now);
   }
+}
+
+/** How far the exports are that are under way; nothing where none is. */
+export function exportWords(exports: readonly Export[]): string {
+  if (exports.length === 0) return '';
+  const rows = count(exports.reduce((sum, each) => sum + each.rows, 0));
+  return `${exports.length === 1 ? 'exporting' : `${exports.length} exports`}, ${rows} read`;
 }
 
 /** The style and the glyph that go with the words; the words alone say it all. */

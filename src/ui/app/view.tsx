@@ -4,13 +4,14 @@ import type { ReactNode } from 'react';
 import { useCallback } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
+import { useExports } from '../../queries/use-workbench.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
-import { freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from './frame-lines.ts';
+import { exportWords, freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from './frame-lines.ts';
 import { frameLines, type PaneName, type Size } from './layout.ts';
 import { useRunningCount } from './notices.tsx';
 import { useShell } from './shell-context.tsx';
@@ -119,8 +120,11 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
     freshness,
     useCallback((current, now) => freshnessMark(current, now, theme), [theme]),
   );
+  const exporting = exportWords(useExports());
   const counted = running > 0 ? `${running} running` : '';
-  const words = [long, short].map(fresh => [fresh, counted].filter(Boolean).join(` ${theme.glyphs.bullet} `));
+  const words = [long, short].map(fresh =>
+    [fresh, counted, exporting].filter(Boolean).join(` ${theme.glyphs.bullet} `),
+  );
   const title = `benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${sanitiseLine(profile)}`;
   return (
     <Text wrap="truncate">{titleLine(columns, readOnly ? `${title} (read-only)` : title, words, mark, theme)}</Text>

@@ -1,5 +1,5 @@
 /** Lists that are longer than what has been read of them, on screen: nothing is said of all rows that holds for some only. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManyRows, type Sorting } from './many-rows.ts';
 import { openProgram, type Rig } from './rig.tsx';
@@ -144,6 +144,7 @@ describe('an export', () => {
   afterEach(() => {
     for (const path of saved.splice(0)) rmSync(path, { force: true });
   });
+  const exported = (): string[] => readdirSync('.').filter(name => name.startsWith('benchtop-trajectories-'));
   const pathIn = (text: string): string => {
     const path = /Saved [\d,]+ rows to (\S+\.json)/.exec(text)?.[1] ?? '';
     saved.push(path);
@@ -160,18 +161,62 @@ describe('an export', () => {
     expect(new Set(rows.map(({ trajectory_id }) => trajectory_id)).size).toBe(450);
   });
 
-  it('that is stopped saves nothing, and says so', async () => {
-    const many = new ManyRows(1_000);
-    const { screen } = await openList(many);
-    const held = gate();
-    many.before = ({ cursor }) => (cursor === '400' ? held.promise : Promise.resolve());
+  const exportAsJson = async ({ screen }: Rig): Promise<void> => {
     await screen.press('x');
     await screen.waitFor('Export as');
     await screen.press('enter');
-    await screen.waitFor('reading…');
+  };
+
+  it('continues while the list is sorted, left and exported again, and says how far it is', async () => {
+    const many = new ManyRows(1_000);
+    const opened = await openList(many);
+    const { screen } = opened;
+    const held = gate();
+    many.before = ({ cursor }) => (Number(cursor) >= 400 ? held.promise : Promise.resolve());
+    await exportAsJson(opened);
+    await screen.waitFor('exporting, 400 read');
+    await screen.press('s', 's');
+    await screen.waitFor('REWARD▲');
+    await screen.press('/', '7', 'enter');
+    await exportAsJson(opened);
+    await screen.waitFor('2 exports');
     await screen.press('esc');
+    await screen.type(':runs\r');
+    await screen.waitFor(text => /│ Runs /.test(text));
+    expect(screen.text()).toContain('2 exports');
+    expect(screen.text()).not.toContain('saved');
     held.open();
-    await screen.waitFor('Nothing was saved: reading was stopped after 600 rows');
+    await screen.waitFor(text => !text.includes('export'));
+    // Both, though they may have ended in the same second.
+    const files = exported().map(name => readFileSync(name, 'utf8'));
+    saved.push(...exported());
+    const counts = files.map(file => (JSON.parse(file) as unknown[]).length);
+    expect(counts.sort((left, right) => left - right)).toEqual([271, 1_000]);
+  });
+
+  it('is stopped by its own choice, saves nothing then, and says so', async () => {
+    const many = new ManyRows(1_000);
+    const opened = await openList(many);
+    const { screen } = opened;
+    const held = gate();
+    many.before = ({ cursor }) => (cursor === '400' ? held.promise : Promise.resolve());
+    await exportAsJson(opened);
+    await screen.waitFor('exporting, 400 read');
+    await screen.press('x');
+    await screen.waitFor('Stop the export of trajectories (400 rows so far)');
+    await screen.press('up', 'enter');
+    await screen.waitFor('Nothing was saved: the export was stopped after 400 rows');
+    held.open();
+  });
+
+  it('is named before the program is left', async () => {
+    const many = new ManyRows(1_000);
+    const opened = await openList(many);
+    many.before = ({ cursor }) => (cursor === '400' ? new Promise(() => {}) : Promise.resolve());
+    await exportAsJson(opened);
+    await opened.screen.waitFor('exporting');
+    await opened.screen.press('q');
+    await opened.screen.waitFor('The export of trajectories. Its file is not written');
   });
 
   it('that the service breaks off saves nothing, and says so', async () => {

@@ -3,9 +3,10 @@
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
+import { errorCode } from '../../../text/errors.ts';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
-import { safeFileName, writeNewFile } from '../../../text/new-file.ts';
+import { NewFileError, safeFileName, writeNewFile } from '../../../text/new-file.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
@@ -53,12 +54,16 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
   }
 }
 
-/** Rows that can be exported, as the table shows them. */
-export interface Exportable<Row> {
-  /** What they are, for the name of the file, e.g. `runs`. */
+/** What is exported, for the name of its file and for its progress. */
+export interface ExportTitle {
+  /** E.g. `runs`. */
   readonly kind: string;
   /** Of what they are, where they are of something. */
   readonly id?: string;
+}
+
+/** Rows that can be exported, as the table shows them. */
+export interface Exportable<Row> extends ExportTitle {
   readonly rows: readonly Row[];
   readonly columns: readonly ExportColumn<Row>[];
 }
@@ -66,14 +71,38 @@ export interface Exportable<Row> {
 /**
  * Writes rows to a new file in the folder that the program was started in. Gives how many and its whole path, in words.
  *
- * @throws NewFileError
+ * @throws NewFileError, and the reason of the signal once that aborts; there is no file then
  */
 export async function exportToFile<Row>(
   { kind, id = '', rows, columns }: Exportable<Row>,
   format: ExportFormat,
+  signal: AbortSignal,
 ): Promise<string> {
   const name = exportFileName(kind, id, format, new Date());
-  return `${rowCount(rows.length)} to ${await writeNewFile(name, exportParts(format, rows, columns))}`;
+  const parts = (): Iterable<string> => unlessStopped(exportParts(format, rows, columns), signal);
+  return `${rowCount(rows.length)} to ${await writeNumbered(name, parts)}`;
+}
+
+/** Names to try where another export of the same second has taken the first one. */
+const mostNames = 20;
+
+async function writeNumbered(name: string, parts: () => Iterable<string>, number = 1): Promise<string> {
+  const extension = extname(name);
+  const numbered = number === 1 ? name : `${name.slice(0, -extension.length)}-${number}${extension}`;
+  try {
+    return await writeNewFile(numbered, parts());
+  } catch (error) {
+    const taken = error instanceof NewFileError && errorCode(error.cause) === 'EEXIST';
+    if (!taken || number === mostNames) throw error;
+    return writeNumbered(name, parts, number + 1);
+  }
+}
+
+function* unlessStopped(parts: Iterable<string>, signal: AbortSignal): Generator<string, void> {
+  for (const part of parts) {
+    signal.throwIfAborted();
+    yield part;
+  }
 }
 
 /**

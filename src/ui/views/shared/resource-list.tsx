@@ -6,6 +6,7 @@ import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
+import type { Background } from '../../../queries/lists/reader.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { type OrderedList, useOrderedList } from '../../../queries/use-list.ts';
 import { useSetting } from '../../../queries/use-workbench.ts';
@@ -30,6 +31,7 @@ import { useAdvise } from './advice.ts';
 import { ErrorNote, useErrorBindings } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
+import type { ExportTitle } from './open-external.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
 export interface ResourceListProps<Row> {
@@ -86,13 +88,13 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
 }
 
 /** All rows, read to the end. @throws Error saying why they are not all */
-async function everyRow<Row>(list: OrderedList<Row>): Promise<readonly Row[]> {
-  const outcome = await list.readRest({ fresh: true });
+async function everyRow<Row>(list: OrderedList<Row>, background: Background): Promise<readonly Row[]> {
+  const outcome = await list.readForFile(background);
   const { rows } = list.latest();
   if (outcome === 'complete') return rows;
   throw new Error(
     outcome === 'stopped'
-      ? `reading was stopped after ${rowCount(rows.length)}`
+      ? `the export was stopped after ${rowCount(rows.length)}`
       : `reading the list failed after ${rowCount(rows.length)}`,
   );
 }
@@ -198,6 +200,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   });
   const marked = table.targets.length > 1;
   const pinned = current && pin?.(current);
+  const exported: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
   const does = useRecordBindings({
     record: row ?? (whole && { id: whole.id, json: whole.json }),
     marked: marked ? table.targets.map(source.id) : [],
@@ -207,14 +210,16 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     pin: whole?.pin ?? pinned,
     siblings: whole?.siblings,
     siblingId: whole?.id,
-    exportable: async () => ({
-      kind: String(source.key[0] ?? 'rows'),
-      ...(whole ? { id: whole.id } : {}),
-      rows: (marks.size > 0
-        ? markedRows(table.targets)
-        : table.arrange(props.rows ?? join(await everyRow(list)))) as readonly never[],
-      columns: exportColumns(columns),
-    }),
+    exportable: {
+      ...exported,
+      read: async background => ({
+        ...exported,
+        rows: (marks.size > 0
+          ? markedRows(table.targets)
+          : table.arrange(props.rows ?? join(await everyRow(list, background)))) as readonly never[],
+        columns: exportColumns(columns),
+      }),
+    },
   });
   // What asks the service waits until the cursor rests: one request, not one for each row it passes.
   const settled = useSettled(row?.id);

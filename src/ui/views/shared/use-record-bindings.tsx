@@ -3,8 +3,10 @@
  * neighbour, ask the service for it again, choose among its actions.
  */
 
+import type { Background } from '../../../queries/lists/reader.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { usePin } from '../../../queries/use-workbench.ts';
+import { useExports, usePin } from '../../../queries/use-workbench.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { safeJson } from '../../../text/sanitise.ts';
@@ -14,10 +16,19 @@ import { useCopy } from '../../app/use-copy.ts';
 import { recordCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
-import { type Document, type Exportable, exportToFile, openInEditor, openInPager, saveFile } from './open-external.ts';
+import { rowCount } from './list-words.ts';
+import {
+  type Document,
+  type Exportable,
+  type ExportTitle,
+  exportToFile,
+  openInEditor,
+  openInPager,
+  saveFile,
+} from './open-external.ts';
 
 const ActionMenu = lazyWindow(async () => (await import('./windows.tsx')).ActionMenu);
-const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => Promise<string>>);
+const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => void>);
 
 export interface RecordOptions {
   /** The id, and the record itself; undefined while there is none. */
@@ -31,12 +42,17 @@ export interface RecordOptions {
   readonly pin?: ResourceRef | undefined;
   /** The record as people read it, where that is not its JSON. */
   readonly document?: (() => Document) | undefined;
-  /** Rows to export; the record itself, where it is missing. */
-  readonly exportable?: (() => Promise<Exportable<never>>) | undefined;
+  /** Rows to export, and how they are read to the last one; the record itself, where it is missing. */
+  readonly exportable?: ExportableRows | undefined;
   /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
   readonly siblings?: string | undefined;
   /** Whose neighbours those are, where that is not `record`. */
   readonly siblingId?: string | undefined;
+}
+
+export interface ExportableRows extends ExportTitle {
+  /** @throws Error saying why they are not all */
+  readonly read: (background: Background) => Promise<Exportable<never>>;
 }
 
 const formatWords: Readonly<Record<ExportFormat, string>> = {
@@ -72,6 +88,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
       toast({ kind: 'warning', text: `The ${program} could not be used: ${errorMessage(error)}` });
     }
   };
+  const { exports } = useWorkbench();
   const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
       toast({ kind: 'success', text: `Saved ${await save()}` });
@@ -80,26 +97,33 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
       toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
     }
   };
-  const choices = [
-    ...(exportable
-      ? exportFormats.map(format => ({
-          key: format,
-          label: formatWords[format],
-          value: async () => exportToFile(await exportable(), format),
-        }))
-      : [
-          ...(document ? [{ key: 'text', label: 'Plain text', value: async () => saveFile(document()) }] : []),
-          {
-            key: 'json',
-            label: 'JSON',
-            value: async () =>
-              saveFile({
-                name: exportFileName(siblingsOf ?? 'record', record?.id ?? '', 'json', new Date()),
-                text: `${safeJson(record?.json, 2)}\n`,
-              }),
-          },
-        ]),
-  ];
+  const saveAs = (key: string, label: string, save: () => Promise<string>) => ({
+    key,
+    label,
+    value: () => void saving(save),
+  });
+  const formats = exportable
+    ? exportFormats.map(format =>
+        saveAs(format, formatWords[format], () =>
+          exports.run(exportable.kind, async background =>
+            exportToFile(await exportable.read(background), format, background.signal),
+          ),
+        ),
+      )
+    : [
+        ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
+        saveAs('json', 'JSON', () =>
+          saveFile({
+            name: exportFileName(siblingsOf ?? 'record', record?.id ?? '', 'json', new Date()),
+            text: `${safeJson(record?.json, 2)}\n`,
+          }),
+        ),
+      ];
+  const underWay = useExports().map(({ title, rows, stop }, index) => ({
+    key: `stop.${index}`,
+    label: `Stop the export of ${title} (${rowCount(rows)} so far)`,
+    value: stop,
+  }));
   const siblings = useSiblings();
   const goToSibling = (direction: -1 | 1) => () => {
     const next =
@@ -161,9 +185,9 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
           render: close => (
             <ExportWindow
               title="Export as"
-              choices={choices}
+              choices={[...formats, ...underWay]}
               emptyWords="There is nothing to export."
-              onChoose={save => void saving(save)}
+              onChoose={choose => choose()}
               onClose={close}
             />
           ),
