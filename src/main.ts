@@ -2,7 +2,7 @@
 /** Starts the workbench, or the command that the command line names. */
 import module from 'node:module';
 import { join } from 'node:path';
-import { printWritten } from './commands/written.ts';
+import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
 
 /** The first Node that goes through proxies; package.json says so too. */
@@ -14,7 +14,7 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
   process.exit(2);
 }
 const words = process.argv.slice(2);
-if (!printWritten(words, new URL('.', import.meta.url))) {
+if (!printPrebuilt(words, new URL('.', import.meta.url))) {
   // In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
   module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
   // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as Node prints them.

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
 import manifest from '../package.json' with { type: 'json' };
-import { writtenFile } from '../src/commands/written.ts';
+import { prebuiltFile } from '../src/commands/prebuilt.ts';
 import { settingsSchema } from '../src/config/json-schema.ts';
 import { bundle } from './bundle.ts';
 import { thirdPartyLicenses } from './licenses.ts';
@@ -16,9 +16,9 @@ await writeFile(`${dist}THIRD_PARTY_LICENSES`, thirdPartyLicenses(files.flatMap(
 await writeFile(`${dist}config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
 await writeFile(`${dist}benchtop.1`, manPage(manifest.version));
 // Through tsx: Node alone reads no .tsx file, and the names of the resources come with some.
-const { writtenTexts } = (await tsImport(
+const { prebuiltTexts } = (await tsImport(
   '../src/commands/help.ts',
   import.meta.url,
 )) as typeof import('../src/commands/help.ts');
-await writeFile(`${dist}${writtenFile}`, `${JSON.stringify(await writtenTexts())}\n`);
+await writeFile(`${dist}${prebuiltFile}`, `${JSON.stringify(await prebuiltTexts())}\n`);
 if (process.argv.includes('--meta')) await writeFile(`${dist}meta.json`, JSON.stringify(files, undefined, 2));

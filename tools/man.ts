@@ -26,7 +26,7 @@ function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: Fl
     .filter(([, flag]) => isShown(flag) && !flag.hidden)
     .map(([key, flag]) => {
       const notes = [flag.choices?.join(', '), flag.variable].filter(Boolean).join('; ');
-      return tagged(flagTerm(key, flag), `${flag.says}${notes ? ` (${notes})` : ''}`);
+      return tagged(flagTerm(key, flag), `${flag.description}${notes ? ` (${notes})` : ''}`);
     })
     .join('');
 }

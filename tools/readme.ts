@@ -41,7 +41,7 @@ function commandTable(): string {
 }
 
 function flagTable(flags: Readonly<Record<string, FlagSpec>>): string {
-  const rows = Object.entries(flags).map(([key, flag]) => [`\`${flagTerm(key, flag)}\``, flag.says]);
+  const rows = Object.entries(flags).map(([key, flag]) => [`\`${flagTerm(key, flag)}\``, flag.description]);
   return table(['flag', 'meaning'], rows);
 }
 

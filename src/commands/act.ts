@@ -84,16 +84,16 @@ export async function start<Input, Result>(
   return result;
 }
 
-/** Of every record that `printDone` prints, whatever the contract calls its id. */
+/** Of every record that `printOutcome` prints, whatever the contract calls its id. */
 const withId = z.object({ id: z.string() });
 
 /** Checks before a write how its record is to be printed. @throws CommandError as `checkRecordFlags` does */
-export function checkDone(flags: RecordFlags, answers: readonly z.ZodMiniType[], io: CommandIo): Promise<void> {
+export function checkOutcomeFlags(flags: RecordFlags, answers: readonly z.ZodMiniType[], io: CommandIo): Promise<void> {
   return checkRecordFlags(flags, [...answers, withId], io);
 }
 
 /** Prints what a write has brought; where that fails, standard error says what it was: it is done all the same. */
-export async function printDone(
+export async function printOutcome(
   record: object,
   { id, label }: Pick<ResourceRef, 'id' | 'label'>,
   flags: RecordFlags,
@@ -122,7 +122,7 @@ export async function finish(
   io: CommandIo,
 ): Promise<ExitCode> {
   if (!flags.wait) {
-    await printDone(started, ref, flags, io);
+    await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
   io.note(`${ref.label} is ${ref.id}`);
@@ -132,6 +132,6 @@ export async function finish(
   });
   // Interrupted, it can be read no more; its id is still what a script needs.
   const record = code === exitCodes.interrupted ? started : { ...started, ...(await again()) };
-  await printDone(record, ref, flags, io);
+  await printOutcome(record, ref, flags, io);
   return code;
 }

@@ -10,7 +10,7 @@ import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, askLine, checkDone, confirm, printDone, printRequests } from './act.ts';
+import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
@@ -99,7 +99,7 @@ export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Pro
 }
 
 export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>, io: CommandIo): Promise<number> {
-  await checkDone(flags, [deployment], io);
+  await checkOutcomeFlags(flags, [deployment], io);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
     const { id, row } = await findAmong(among, word, context);
@@ -114,7 +114,7 @@ export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>,
       ? `${id} stops answering for ${slug}.`
       : `${id} answers for ${slug} from now on.${instead}`;
     await confirm(`${question} Continue?`, flags, io);
-    await printDone(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
+    await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });
 }
@@ -145,7 +145,7 @@ async function readSecret(name: string, io: CommandIo): Promise<string> {
 }
 
 export async function setSecret({ args: [name = ''], flags }: Given<'secret set'>, io: CommandIo): Promise<number> {
-  await checkDone(flags, [secret], io);
+  await checkOutcomeFlags(flags, [secret], io);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     const value = flags.dryRun ? '' : await readSecret(name, io);
@@ -154,7 +154,7 @@ export async function setSecret({ args: [name = ''], flags }: Given<'secret set'
     if (value === '')
       throw new CommandError(`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
     const made = await createSecret(context.service, input, { signal: context.signal });
-    await printDone(made, { id: made.secret_id, label: name }, flags, io);
+    await printOutcome(made, { id: made.secret_id, label: name }, flags, io);
     return exitCodes.done;
   });
 }

@@ -12,9 +12,9 @@ const files = ':files';
 
 const scripts = {
   bash: `_benchtop() {
-  local value says
+  local value description
   COMPREPLY=()
-  while IFS=$'\\t' read -r value says; do
+  while IFS=$'\\t' read -r value description; do
     if [ "$value" = '${files}' ]; then compopt -o default; COMPREPLY=(); return; fi
     COMPREPLY+=("$(printf %q "$value")")
   done < <(benchtop __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -23,11 +23,11 @@ complete -F _benchtop benchtop
 `,
   zsh: `#compdef benchtop
 _benchtop() {
-  local value says
+  local value description
   local -a found
-  while IFS=$'\\t' read -r value says; do
+  while IFS=$'\\t' read -r value description; do
     if [[ "$value" == '${files}' ]]; then _files; return; fi
-    found+=("\${value//:/\\\\:}:$says")
+    found+=("\${value//:/\\\\:}:$description")
   done < <(benchtop __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe benchtop found
 }
@@ -55,12 +55,12 @@ export async function run({ args: [shell = ''] }: Given<'completion'>, io: Comma
   return exitCodes.done;
 }
 
-type Candidate = readonly [value: string, says: string];
+type Candidate = readonly [value: string, description: string];
 
 const flagCandidates = (flags: Readonly<Record<string, FlagSpec>>): Candidate[] =>
   Object.entries(flags)
     .filter(([, { hidden }]) => !hidden)
-    .map(([key, { says }]) => [longFlag(key), says]);
+    .map(([key, { description }]) => [longFlag(key), description]);
 
 /** Of what kind the values of a flag are. */
 const kindsOfFlags: ReadonlyMap<string, readonly string[]> = new Map([
@@ -192,7 +192,7 @@ export async function complete(words: readonly string[], io: CommandIo): Promise
   );
   await io.print(
     fitting
-      .map(([value, says]) => `${value}\t${sanitiseLine(says)}\n`.replaceAll(/[^\S\n\t]+/g, ' '))
+      .map(([value, description]) => `${value}\t${sanitiseLine(description)}\n`.replaceAll(/[^\S\n\t]+/g, ' '))
       .join('')
       .replaceAll(`${files}\t`, files),
   );

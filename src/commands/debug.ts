@@ -7,7 +7,7 @@ import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
 /** What hears of the requests of a command, where that is asked for. */
-export function debugOf(
+export function debugTracer(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
 ): Pick<ServiceOptions, 'logger' | 'tracer'> {

@@ -1,7 +1,7 @@
 /** How a command that failed says so: one message, no stack, no secret; and the exit code that says what kind it was. */
 
 import { redactor } from '../config/redaction.ts';
-import { describeError, type ErrorKind, isUntrusted, ServiceError } from '../service/errors.ts';
+import { describeError, type ErrorKind, isCertificateError, ServiceError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -36,7 +36,7 @@ export function exitCodeOf(error: unknown): ExitCode {
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
     if (isUnknownPath) return exitCodes.notFound;
     // A certificate stays as it is.
-    if (error.kind === 'network' && isUntrusted(error.code)) return exitCodes.failed;
+    if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;
     // Refused here, because there is none that could be sent.
     const lacksCredential = error.kind === 'request' && error.code?.startsWith('credential_');
     return lacksCredential ? exitCodes.forbidden : exitCodeOfKind(error.kind);

@@ -1,7 +1,7 @@
 /** Rows of resources by what a user types: an id, or a name. */
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { fruitlessPages, pageSize } from '../queries/lists/list.ts';
+import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
@@ -44,11 +44,13 @@ export async function* pagesOf(
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
-      fruitless < fruitlessPages ? '' : `The last ${fruitlessPages} pages brought no new row: there may be more`,
+      fruitless < maxPagesWithoutNewRows
+        ? ''
+        : `The last ${maxPagesWithoutNewRows} pages brought no new row: there may be more`,
       page.note ?? '',
     ];
     yield { rows, notes: notes.filter(Boolean) };
-    if (fruitless === fruitlessPages) return;
+    if (fruitless === maxPagesWithoutNewRows) return;
   }
 }
 

@@ -1,8 +1,8 @@
 /** Help as it is printed: what the table of commands says, and what there is on the service. */
 import { type Parsed, parse } from './parse.ts';
+import { prebuiltName } from './prebuilt.ts';
 import { type CommandName, commands, groups } from './table/commands.ts';
 import { version } from './version.ts';
-import { writtenName } from './written.ts';
 
 export const versionText = `benchtop ${version}\n`;
 
@@ -21,13 +21,13 @@ async function whatThereIs(name: CommandName | undefined): Promise<string> {
   return `\nWHAT is one of:\n${lines.join('')}`;
 }
 
-/** What the build writes for `printWritten`: every help, and the version. */
-export async function writtenTexts(): Promise<Record<string, string>> {
+/** What the build writes for `printPrebuilt`: every help, and the version. */
+export async function prebuiltTexts(): Promise<Record<string, string>> {
   const named = ['', ...Object.keys(groups), ...Object.keys(commands)].map(async name => {
     const words = [...name.split(' ').filter(Boolean), '--help'];
     const parsed = parse(words);
     if (parsed.kind !== 'help') throw new Error(`There is no help on ${name}.`);
-    return [writtenName(words), await helpText(parsed)] as const;
+    return [prebuiltName(words), await helpText(parsed)] as const;
   });
-  return Object.fromEntries([...(await Promise.all(named)), [writtenName(['--version']), versionText]]);
+  return Object.fromEntries([...(await Promise.all(named)), [prebuiltName(['--version']), versionText]]);
 }

@@ -8,10 +8,10 @@ import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
 import { cancelTraining, startTraining } from '../queries/training.ts';
 import { start } from './act.ts';
-import { deployable, evaluationOf, namedBenchmark, trainingOf, usualSlug } from './starts.ts';
+import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trainingInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
-export interface LineTalk {
+export interface LinePrompt {
   /** Asks until there is an answer. An empty line means `usual`, where there is one. */
   readonly ask: (question: string, usual?: string) => Promise<string>;
   /** Asks until the answer is one of these; an empty line means the first. */
@@ -23,17 +23,17 @@ export interface LineTalk {
 }
 
 /** Gives what is to be said when it is done. */
-type Act<Row> = (row: Row, talk: LineTalk, context: CommandContext) => Promise<string>;
+type Act<Row> = (row: Row, talk: LinePrompt, context: CommandContext) => Promise<string>;
 
 const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
-  const input = evaluationOf(namedBenchmark(row), { model: await ask('Model') }, context);
+  const input = evaluationInput(findBenchmark(row), { model: await ask('Model') }, context);
   const display_name = await ask('Name of the run', input.display_name);
   const { eval_run_id } = await start(startEvaluation, { ...input, display_name }, context);
   return `Started ${eval_run_id}. Type runs to see it.`;
 };
 
 const train: Act<Benchmark> = async (row, { ask }, context) => {
-  const input = trainingOf(namedBenchmark(row), { model: await ask('Model') }, context);
+  const input = trainingInput(findBenchmark(row), { model: await ask('Model') }, context);
   const display_name = await ask('Name of the run', input.display_name);
   const { training_run_id } = await start(startTraining, { ...input, display_name }, context);
   return `Started ${training_run_id}. Type training to see it.`;
@@ -50,8 +50,8 @@ const stopTraining: Act<TrainingRun> = async (row, _, { service, signal }) => {
 };
 
 const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
-  const checkpoint = await deployable(training_run_id, context, say);
-  const model_slug = await ask('Slug it serves under', usualSlug(checkpoint));
+  const checkpoint = await deployableCheckpoint(training_run_id, context, say);
+  const model_slug = await ask('Slug it serves under', defaultSlug(checkpoint));
   const role = await choose('Role', deploymentRoles);
   const input = { checkpoint_id: checkpoint.id, model_slug, role };
   const { deployment_id } = await start(startDeployment, input, context);

@@ -17,12 +17,12 @@ import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
-import { asCame } from '../text/numbers.ts';
+import { asReceived } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { actionOf, type LineTalk, verbs } from './line-actions.ts';
+import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 import { wordsOf } from './watch.ts';
@@ -51,7 +51,7 @@ const followMs = 2_000;
 /** How long a list may take. */
 const listMs = 60_000;
 
-interface Shown {
+interface ShownService {
   readonly resource: Resource;
   readonly rows: readonly object[];
 }
@@ -64,7 +64,7 @@ class Lines {
   readonly #lines: AsyncIterator<string>;
   /** Aborts on ctrl-c. */
   readonly #signal: AbortSignal;
-  #shown: Shown | undefined;
+  #shown: ShownService | undefined;
   #find = '';
 
   constructor(session: Session, terminal: Interface, output: Writable, signal: AbortSignal) {
@@ -98,7 +98,7 @@ class Lines {
     return value;
   }
 
-  readonly #ask: LineTalk['ask'] = async (question, usual = '') => {
+  readonly #ask: LinePrompt['ask'] = async (question, usual = '') => {
     const words = `${question}${usual === '' ? '' : ` (enter for ${usual})`}:`;
     for (;;) {
       const answer = (await this.#nextLine(words)).trim() || usual;
@@ -107,7 +107,7 @@ class Lines {
     }
   };
 
-  readonly #choose: LineTalk['choose'] = async (question, choices) => {
+  readonly #choose: LinePrompt['choose'] = async (question, choices) => {
     const all = choices.join(' or ');
     for (;;) {
       const answer = await this.#ask(`${question}, ${all}`, choices[0]);
@@ -193,7 +193,7 @@ class Lines {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
-    for (const { label, value } of given(facts)) this.say(`${label}: ${asCame(value)}`);
+    for (const { label, value } of given(facts)) this.say(`${label}: ${asReceived(value)}`);
   }
 
   async #follow(number: string): Promise<void> {

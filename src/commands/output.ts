@@ -6,7 +6,7 @@ import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
-import { asCame, counted } from '../text/numbers.ts';
+import { asReceived, counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
@@ -87,7 +87,7 @@ export function factText(facts: readonly Fact[], width: number | undefined): str
   const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
   return shown
     .flatMap(({ label, value }) => {
-      const text = sanitise(asCame(value), { multiline: true });
+      const text = sanitise(asReceived(value), { multiline: true });
       const lines = width === undefined ? text.split('\n') : wrap(text, Math.max(20, width - column));
       return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
     })

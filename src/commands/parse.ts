@@ -6,7 +6,7 @@ import { CommandError } from './exit.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
-import { about, afterword } from './table/words.ts';
+import { about, helpFooter } from './table/words.ts';
 
 /** What is to be done. Flags are checked by the table, so that a command gets them with their types. */
 export type Parsed =
@@ -41,10 +41,10 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
 }
 
 function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Option {
-  const { short, value, says, variable, choices, hidden } = spec;
+  const { short, value, description, variable, choices, hidden } = spec;
   const term = `${short ? `-${short}, ` : ''}${longFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
   const notes = [choices ? choices.join(', ') : '', variable ?? ''].filter(Boolean);
-  const option = new Option(term, `${says}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
+  const option = new Option(term, `${description}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
   if (value !== undefined) {
     option.argParser<unknown>((text, before) => {
       // A flag in place of a value: the value was forgotten.
@@ -58,7 +58,7 @@ function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Opti
 
 function addFlags(
   command: Command,
-  { flags, apart = [] }: Pick<CommandSpec, 'flags' | 'apart'>,
+  { flags, exclusive = [] }: Pick<CommandSpec, 'flags' | 'exclusive'>,
   hidesService: boolean,
 ) {
   const known = new Set(Object.keys(flags).map(longFlag));
@@ -66,7 +66,9 @@ function addFlags(
     const option = optionOf(key, spec, known);
     if (spec.group === 'service') option.helpGroup('Which service:');
     if (spec.group === 'service' && hidesService) option.hideHelp();
-    option.conflicts(apart.filter(group => group.includes(key)).flatMap(group => group.filter(other => other !== key)));
+    option.conflicts(
+      exclusive.filter(group => group.includes(key)).flatMap(group => group.filter(other => other !== key)),
+    );
     command.addOption(option);
   }
 }
@@ -111,7 +113,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
 }
 
 /** Finds `--json` where the words cannot be parsed. */
-export function asksForJson(words: readonly string[]): boolean {
+export function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? undefined : end).some((word, index) => {
     return word === '--json' || word === '--format=json' || (word === 'json' && words[index - 1] === '--format');
@@ -227,7 +229,7 @@ function rootCommand(width: number): Quiet {
   const root = choice('benchtop', [...summaries(''), ...Object.entries(groups)], width);
   root.command.usage('[COMMAND] [options]').description(about);
   addFlags(root.command, { ...workbench, flags: globalFlags }, false);
-  root.command.option('-V, --version', 'print the version').addHelpText('after', afterword);
+  root.command.option('-V, --version', 'print the version').addHelpText('after', helpFooter);
   return root;
 }
 
@@ -262,7 +264,7 @@ export function parse(given: readonly string[], columns = usualColumns): Parsed 
     const root = rootCommand(width);
     const { operands, unknown } = root.read(command => command.parseOptions([...words]));
     const { version: asksForVersion, ...before } = root.command.opts();
-    if (asksForVersion) return { kind: 'version', json: asksForJson(words) };
+    if (asksForVersion) return { kind: 'version', json: wantsJson(words) };
     const [first] = operands;
     if (first === undefined && unknown.length === 0) {
       if ('json' in before) throw new CommandError('--json is for commands: benchtop --help lists them.');

@@ -1,7 +1,7 @@
 /** Reads a command line and does what it says; each command is loaded when it is asked for. */
 import { exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, processIo } from './io.ts';
-import { asksForJson, type Parsed, parse } from './parse.ts';
+import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandName, Given, WorkbenchFlags } from './table/commands.ts';
 import { version } from './version.ts';
 
@@ -59,7 +59,7 @@ function inJson(io: CommandIo): CommandIo {
  * @param words those of the command line, without Node and the program
  */
 export async function runCommandLine(words: readonly string[], given: CommandIo = processIo()): Promise<number> {
-  const io = asksForJson(words) ? inJson(given) : given;
+  const io = wantsJson(words) ? inJson(given) : given;
   try {
     // Asked by the scripts of `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);

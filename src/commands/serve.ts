@@ -12,7 +12,7 @@ import { shellWord } from '../text/shell-words.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
-import { noteServed, type Served, servedElsewhere } from './served-folders.ts';
+import { otherServedFolders, recordServedFolder, type ServedFolder } from './served-folders.ts';
 import type { Given } from './table/commands.ts';
 import { version } from './version.ts';
 
@@ -51,7 +51,7 @@ function afterStop(screens: number): string {
 }
 
 /** Says on which other folders services run, and how to reach them. */
-function noteOthers(others: readonly Served[], flag: 'status' | 'stop', { note }: CommandIo): void {
+function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { note }: CommandIo): void {
   for (const { dataFolder, address } of others) {
     const does = flag === 'stop' ? 'stops it' : 'shows it';
     note(
@@ -65,7 +65,7 @@ const fieldsOf = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid }
 async function printStatus(dataFolder: string, state: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
   const { findService } = await import('../local/daemon/client.ts');
   const running = await findService(dataFolder);
-  const others = running ? [] : await servedElsewhere(state, dataFolder);
+  const others = running ? [] : await otherServedFolders(state, dataFolder);
   if (json) {
     const elsewhere = others.map(other => ({ data: other.dataFolder, ...fieldsOf(other.address) }));
     const known = running ? fieldsOf(running) : { others: elsewhere };
@@ -84,7 +84,7 @@ async function stop(dataFolder: string, state: string, { json }: Flags, io: Comm
   const stopped = await stopService(dataFolder);
   if (json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);
   else await io.print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
-  if (!stopped) noteOthers(await servedElsewhere(state, dataFolder), 'stop', io);
+  if (!stopped) noteOthers(await otherServedFolders(state, dataFolder), 'stop', io);
   return exitCodes.done;
 }
 
@@ -113,7 +113,7 @@ export async function run({ flags }: Given<'serve'>, io: CommandIo): Promise<num
       ...(flags.background ? { idleMs } : {}),
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void service.stop());
-    const forget = await noteServed(paths.state, dataFolder);
+    const forget = await recordServedFolder(paths.state, dataFolder);
     if (!flags.background) {
       await print(
         `benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. ctrl-c stops.\n`,

@@ -13,7 +13,7 @@ const notesFolder = (state: string): string => join(state, 'services');
  * @param state the folder of what benchtop remembers
  * @returns takes the note away
  */
-export async function noteServed(state: string, dataFolder: string): Promise<() => Promise<void>> {
+export async function recordServedFolder(state: string, dataFolder: string): Promise<() => Promise<void>> {
   const path = join(notesFolder(state), String(process.pid));
   try {
     await makePrivateFolder(notesFolder(state));
@@ -24,16 +24,16 @@ export async function noteServed(state: string, dataFolder: string): Promise<() 
   return () => rm(path, { force: true }).catch(() => {});
 }
 
-export interface Served {
+export interface ServedFolder {
   readonly dataFolder: string;
   readonly address: LocalAddress;
 }
 
 /** The services that run on other data folders than this one. Forgets those that were killed. */
-export async function servedElsewhere(state: string, dataFolder: string): Promise<readonly Served[]> {
+export async function otherServedFolders(state: string, dataFolder: string): Promise<readonly ServedFolder[]> {
   const { findService } = await import('../local/daemon/client.ts');
   const names = await readdir(notesFolder(state)).catch(() => []);
-  const found = names.map(async (name): Promise<Served[]> => {
+  const found = names.map(async (name): Promise<ServedFolder[]> => {
     const path = join(notesFolder(state), name);
     const folder = await readFile(path, 'utf8').catch(() => '');
     if (folder === dataFolder) return [];

@@ -12,7 +12,7 @@ import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts'
 import { connectTo, openRemembered, originsOf, type ServiceConnection, testService } from './connect.ts';
 
 /** What is shown, and the connection that it is read by. */
-export interface Shown {
+export interface ShownService {
   /** Counts the services that were shown. */
   readonly id: number;
   readonly config: Config;
@@ -20,7 +20,7 @@ export interface Shown {
   readonly workbench: Workbench;
 }
 
-function show(config: Config, id: number): Shown {
+function show(config: Config, id: number): ShownService {
   const connection = connectTo(config, 'start', () => workbench.remembered);
   // Both begin at once, while the first frame is drawn. The first request reports what went wrong.
   connection.service().catch(() => {});
@@ -39,7 +39,7 @@ function show(config: Config, id: number): Shown {
   return { id, config, connection, workbench };
 }
 
-/** @throws OpenQuote where the command line cannot be split into words */
+/** @throws UnclosedQuoteError where the command line cannot be split into words */
 function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   switch (keySource) {
     case 'environment':
@@ -104,7 +104,7 @@ function keepingOf({ name, service }: Config['profile'], named: readonly string[
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
-  #shown: Shown;
+  #shown: ShownService;
   #connection: Connection;
   readonly #listeners = new Set<() => void>();
 
@@ -116,7 +116,7 @@ export class Session {
     this.#connection = this.#describe();
   }
 
-  get shown(): Shown {
+  get shown(): ShownService {
     return this.#shown;
   }
 
@@ -188,7 +188,7 @@ export class Session {
   };
 
   /** Ends what a screen stood on that is not shown any more. */
-  readonly release = async ({ workbench, connection }: Shown): Promise<void> => {
+  readonly release = async ({ workbench, connection }: ShownService): Promise<void> => {
     workbench.close();
     await connection.close();
     await workbench.closed;

@@ -11,7 +11,7 @@ import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, checkDone, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkOutcomeFlags, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { type FoundCheckpoint, findAmong, findCheckpoint, isLatest, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -21,7 +21,7 @@ import { type CommandContext, withService } from './with-service.ts';
 /** The answer is that of the start; with --wait also the record once it has ended. @throws CommandError */
 function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io: CommandIo): Promise<void> {
   const operations = flags.wait ? [started, ended] : [started];
-  return checkDone(
+  return checkOutcomeFlags(
     flags,
     operations.map(name => endpoints[name].response),
     io,
@@ -58,11 +58,11 @@ interface Named {
 }
 
 /** A benchmark with what it is called. */
-export const namedBenchmark = ({ bench_id: id, label }: Benchmark): Named => ({ id, label: label ?? id });
+export const findBenchmark = ({ bench_id: id, label }: Benchmark): Named => ({ id, label: label ?? id });
 
 async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<Named> {
   const { row } = await findAmong([resourceOrThrow('benchmarks')], word ?? '', context);
-  return namedBenchmark(row as Benchmark);
+  return findBenchmark(row as Benchmark);
 }
 
 /** What the user has chosen of a run; the rest follows from it. */
@@ -74,7 +74,7 @@ interface Chosen {
 }
 
 /** The run to start with `startEvaluation`. Where no name was chosen it gets one that is free. */
-export function evaluationOf({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
   const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
@@ -84,7 +84,7 @@ export function evaluationOf({ id, label }: Named, chosen: Chosen, { memory }: C
 }
 
 /** The run to start with `startTraining`. Where no name was chosen it gets one that is free. */
-export function trainingOf({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
   const display_name = name ?? memory.freeName('training', `${label} ${shortModel(base_model_slug ?? 'training')}`);
@@ -93,7 +93,8 @@ export function trainingOf({ id, label }: Named, chosen: Chosen, { memory }: Com
 }
 
 /** The slug that a checkpoint is deployed under where none was chosen; empty where it has no name to make it of. */
-export const usualSlug = ({ run }: FoundCheckpoint): string => slugOf(run?.display_name ?? run?.training_run_id ?? '');
+export const defaultSlug = ({ run }: FoundCheckpoint): string =>
+  slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
 /** The last part of a slug: `tutor-base` of `benchtop/tutor-base`. */
 const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
@@ -125,7 +126,7 @@ export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: C
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const input = evaluationOf(benchmark, { model, checkpoint, name, options }, context);
+    const input = evaluationInput(benchmark, { model, checkpoint, name, options }, context);
     const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
     return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
   });
@@ -141,7 +142,7 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const input = trainingOf(benchmark, { model, checkpoint, name, options }, context);
+    const input = trainingInput(benchmark, { model, checkpoint, name, options }, context);
     const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: input.display_name });
     return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), flags, context, io);
   });
@@ -153,7 +154,7 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
  * @param note is called with the reason where that is not the newest
  * @throws CommandError where none can be deployed
  */
-export async function deployable(
+export async function deployableCheckpoint(
   word: string,
   context: CommandContext,
   note: (text: string) => void,
@@ -176,8 +177,8 @@ export async function deployable(
 export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
   await checkPrinted(flags, 'startDeployment', 'getDeployment', io);
   return withService(flags, io, async context => {
-    const checkpoint = await deployable(word, context, io.note);
-    const model_slug = flags.slug ?? usualSlug(checkpoint);
+    const checkpoint = await deployableCheckpoint(word, context, io.note);
+    const model_slug = flags.slug ?? defaultSlug(checkpoint);
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });

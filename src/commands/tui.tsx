@@ -9,7 +9,7 @@ import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
-import { Session, type Shown } from './session.ts';
+import { Session, type ShownService } from './session.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
@@ -26,7 +26,7 @@ function Root({ session, terminal, theme, start }: RootProps) {
   return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} start={start} />;
 }
 
-function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: Shown }) {
+function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: ShownService }) {
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
   // Views may keep something as they go: what they use is released after them.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);

@@ -5,7 +5,7 @@ import type { ListSource } from '../queries/lists/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import type { Known } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
 import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
@@ -21,7 +21,7 @@ import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-type Seen = Pick<Known, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
+type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
 /** What is listed as running, and the pins that are not over. */
 async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {

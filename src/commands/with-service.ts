@@ -10,7 +10,7 @@ import { isUnreachable, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { own } from '../text/own.ts';
 import { connectTo, openRemembered } from './connect.ts';
-import { debugOf } from './debug.ts';
+import { debugTracer } from './debug.ts';
 import type { CommandIo } from './io.ts';
 import { configFlags, type ServiceFlags } from './table/flags.ts';
 
@@ -60,10 +60,10 @@ export async function withService<Result>(
   work: (context: CommandContext) => Promise<Result>,
 ): Promise<Result> {
   const config = loadConfig(configFlags(flags), io.environment);
-  if (config.profile.noAddress) throw config.profile.noAddress;
+  if (config.profile.missingAddress) throw config.profile.missingAddress;
   for (const warning of config.warnings) io.note(warning);
   const memory = openRemembered(config);
-  const connection = connectTo(config, 'command', () => memory, debugOf(flags, io));
+  const connection = connectTo(config, 'command', () => memory, debugTracer(flags, io));
   try {
     return await work({ config, service: await connection.service(), memory, signal: io.signal });
   } catch (error) {

@@ -61,7 +61,7 @@ export interface Profile {
    * Where the settings ask for another service and give no address of it: why, as whole sentences. A script must not get the
    * results of the local service in its place.
    */
-  readonly noAddress?: ConfigError | undefined;
+  readonly missingAddress?: ConfigError | undefined;
 }
 
 export interface ProfileInput extends CredentialContext {
@@ -90,15 +90,15 @@ export function resolveProfile(input: ProfileInput): Profile {
   };
   const search = new CredentialSearch(places, environment, input);
   if (base === undefined) {
-    const noAddress = missingAddress(input, entry, search);
-    if (noAddress) search.warnings.push(noAddress.message);
+    const problem = missingAddressProblem(input, entry, search);
+    if (problem) search.warnings.push(problem.message);
     const upstream = first(places, 'upstream');
     const url = upstream && checkAddress(upstream, allowInsecureHttp);
     const service: LocalService = {
       kind: 'local',
       upstream: url && { url, key: search.find('upstreamKey', url.value) },
     };
-    return { name: 'local', service, ...shared, warnings: search.warnings, noAddress };
+    return { name: 'local', service, ...shared, warnings: search.warnings, missingAddress: problem };
   }
 
   const baseUrl = checkAddress(base, allowInsecureHttp);
@@ -122,7 +122,7 @@ export function resolveProfile(input: ProfileInput): Profile {
 }
 
 /** What was set for a service whose address is missing. The service of this machine may be asked for by its name. */
-function missingAddress(
+function missingAddressProblem(
   { flags, environment }: ProfileInput,
   { origin }: Entry,
   search: CredentialSearch,

@@ -5,7 +5,6 @@ import {
   field,
   flag,
   freeForm,
-  listedAs,
   listQuery,
   number,
   openEnum,
@@ -14,7 +13,8 @@ import {
   rows,
   sentences,
   text,
-  writtenText,
+  textOrJson,
+  wrappedList,
 } from './common.ts';
 
 export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
@@ -62,7 +62,7 @@ export const benchmarkImage = renamed(
 );
 export type BenchmarkImage = z.output<typeof benchmarkImage>;
 
-export const benchmarkImages = listedAs('images', z.looseObject({ bench_id: text, images: rows(benchmarkImage) }));
+export const benchmarkImages = wrappedList('images', z.looseObject({ bench_id: text, images: rows(benchmarkImage) }));
 export type BenchmarkImages = z.output<typeof benchmarkImages>;
 
 export const readiness = z.looseObject({
@@ -106,7 +106,7 @@ export const ingestQuery = z.strictObject({
 });
 
 /** A task that ingest did not take in, and why. */
-export const failedTask = z.looseObject({ task_id: text, label: text, error: writtenText });
+export const failedTask = z.looseObject({ task_id: text, label: text, error: textOrJson });
 export type FailedTask = z.output<typeof failedTask>;
 
 /** What ingest answers is not shown by the document: this is what services say of it. */
@@ -119,7 +119,7 @@ export const ingestResult = renamed(
     family: text,
     task_count: number,
     failed_tasks: field(rows(failedTask)),
-    warnings: field(z.array(writtenText)),
+    warnings: field(z.array(textOrJson)),
     context: freeForm,
   }),
 );

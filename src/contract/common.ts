@@ -28,9 +28,7 @@ export const flag = field(z.boolean());
 export const freeForm = field(z.record(z.string(), z.unknown()));
 
 /** Reads a text; services that send a value instead have it written out as JSON, so that nothing is lost. */
-export const writtenText = field(
-  z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>,
-);
+export const textOrJson = field(z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>);
 
 /** A value as a text: what is none is written out as JSON; null and nothing stay what they are. */
 export function written(value: unknown): string | null | undefined {
@@ -46,15 +44,15 @@ export const sentences = field(
 );
 
 /** Reads what was said as one text. */
-export const spokenText = field(
-  z.pipe(z.unknown(), z.transform(spokenContent)) as unknown as z.ZodMiniType<string, unknown>,
+export const messageText = field(
+  z.pipe(z.unknown(), z.transform(messageContent)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
 /**
  * What was said as one text: of a list of parts, as chat programs send them, those of text are joined as they are. Anything
  * else is written out as JSON; null and nothing stay what they are.
  */
-export function spokenContent(value: unknown): string | null | undefined {
+export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
 }
 
@@ -93,7 +91,7 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
 }
 
 /** Reads an object whose list came bare, or wrapped in another way than under the name that the document gives it. */
-export function listedAs<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
+export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
       if (isFields(input) && own(input, name) != null) return input;

@@ -3,7 +3,6 @@ import * as z from 'zod/mini';
 import {
   endpoint,
   freeForm,
-  listedAs,
   number,
   openEnum,
   renamed,
@@ -12,6 +11,7 @@ import {
   sentences,
   settled,
   text,
+  wrappedList,
 } from './common.ts';
 
 export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -112,7 +112,7 @@ export const rolloutSnapshot = z.looseObject({
 });
 export type RolloutSnapshot = z.output<typeof rolloutSnapshot>;
 
-export const rolloutStatistics = listedAs(
+export const rolloutStatistics = wrappedList(
   'snapshots',
   z.looseObject({ eval_run_id: text, snapshots: rows(rolloutSnapshot) }),
 );
@@ -124,7 +124,7 @@ export const rolloutStatistics = listedAs(
 export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;
 
-export const trajectoryRewards = listedAs(
+export const trajectoryRewards = wrappedList(
   'trajectory_rewards',
   z.looseObject({ eval_run_id: text, trajectory_rewards: rows(trajectoryReward) }),
 );

@@ -1,6 +1,6 @@
 /** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import * as z from 'zod/mini';
-import { endpoint, listedAs, number, rows, text } from './common.ts';
+import { endpoint, number, rows, text, wrappedList } from './common.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -28,7 +28,7 @@ export const toolCallDelta = z.looseObject({
 });
 
 /** What a model says: whole in an answer, in pieces in a stream. Servers name the reasoning in one of two ways. */
-export const spoken = z.looseObject({
+export const modelMessage = z.looseObject({
   role: text,
   content: text,
   reasoning_content: text,
@@ -44,7 +44,7 @@ export const chatCompletion = z.looseObject({
   choices: z.array(
     z.looseObject({
       index: number,
-      message: spoken,
+      message: modelMessage,
       finish_reason: text,
     }),
   ),
@@ -62,7 +62,7 @@ export const chatChunk = z.looseObject({
     z.array(
       z.looseObject({
         index: number,
-        delta: z.nullish(spoken),
+        delta: z.nullish(modelMessage),
         finish_reason: text,
       }),
     ),
@@ -88,7 +88,7 @@ export const inferenceEndpoints = {
     method: 'GET',
     path: '/v1/models',
     auth: 'inferenceToken',
-    response: listedAs('data', z.looseObject({ object: text, data: rows(chatModel) })),
+    response: wrappedList('data', z.looseObject({ object: text, data: rows(chatModel) })),
     capability: true,
   }),
   getModel: endpoint({

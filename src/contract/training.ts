@@ -4,7 +4,6 @@ import {
   endpoint,
   flag,
   freeForm,
-  listedAs,
   number,
   openEnum,
   renamed,
@@ -13,6 +12,7 @@ import {
   sentences,
   settled,
   text,
+  wrappedList,
 } from './common.ts';
 import { displayNameLength, runOptionsQuery, trajectoryReward } from './evaluations.ts';
 
@@ -174,7 +174,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/trainer-reward-by-step',
     auth: 'apiKey',
-    response: listedAs('trainer_rewards', z.looseObject({ trainer_rewards: rows(trainerReward) })),
+    response: wrappedList('trainer_rewards', z.looseObject({ trainer_rewards: rows(trainerReward) })),
     capability: true,
   }),
   getHeldOutRewards: endpoint({
@@ -182,7 +182,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/held-out-reward-by-step',
     auth: 'apiKey',
-    response: listedAs('held_out_rewards', z.looseObject({ held_out_rewards: rows(heldOutReward) })),
+    response: wrappedList('held_out_rewards', z.looseObject({ held_out_rewards: rows(heldOutReward) })),
     capability: true,
   }),
   getStepTrajectoryRewards: endpoint({
@@ -190,7 +190,7 @@ export const trainingEndpoints = {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/steps/{step}/trajectory-rewards',
     auth: 'apiKey',
-    response: listedAs('trajectory_rewards', z.looseObject({ trajectory_rewards: rows(trajectoryReward) })),
+    response: wrappedList('trajectory_rewards', z.looseObject({ trajectory_rewards: rows(trajectoryReward) })),
     capability: true,
   }),
   getTrainingOptions: endpoint({

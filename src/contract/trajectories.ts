@@ -6,14 +6,14 @@ import {
   flag,
   freeForm,
   listQuery,
+  messageText,
   number,
   openEnum,
   page,
   renamed,
   rows,
-  spokenText,
   text,
-  writtenText,
+  textOrJson,
 } from './common.ts';
 import { failure } from './errors.ts';
 
@@ -35,11 +35,11 @@ export const terminationReasons = [
 export const message = z.looseObject({
   message_id: z.nullish(z.union([z.number(), z.string()])),
   role: text,
-  content: spokenText,
+  content: messageText,
   /** JSON as text. */
-  tool_calls: writtenText,
-  tool_response: writtenText,
-  reasoning: writtenText,
+  tool_calls: textOrJson,
+  tool_response: textOrJson,
+  reasoning: textOrJson,
   finish_reason: text,
   prompt_tokens: number,
   completion_tokens: number,
@@ -58,7 +58,7 @@ export type TrajectoryStep = z.output<typeof step>;
 export const rollout = z.looseObject({
   status: text,
   termination_reason: text,
-  harness_diagnostic: writtenText,
+  harness_diagnostic: textOrJson,
 });
 
 export const trajectory = z.looseObject({

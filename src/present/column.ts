@@ -1,7 +1,7 @@
 /** Columns of a table as data, and how wide each is drawn. Pure. */
 
 import type { ExportColumn } from '../text/export.ts';
-import { asCame } from '../text/numbers.ts';
+import { asReceived } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 
 export type Cell = string | number | undefined;
@@ -34,19 +34,19 @@ export interface Column<Row> {
 }
 
 /** What the user has chosen of a column; what was not chosen follows its declaration. */
-export interface ColumnWish {
+export interface ColumnPreference {
   readonly shown?: boolean;
   /** Cells more than declared; fewer where it is negative. */
   readonly wider?: number;
 }
 
 /** What was chosen, by the id of the column. */
-export type ColumnChoice = Readonly<Record<string, ColumnWish>>;
+export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 
 const narrowest = 4;
 
 /** The column as it was widened. */
-function wished<Row>(column: Column<Row>, { wider = 0 }: ColumnWish): Column<Row> {
+function wished<Row>(column: Column<Row>, { wider = 0 }: ColumnPreference): Column<Row> {
   if (wider === 0) return column;
   const { width } = column;
   if (typeof width === 'number') return { ...column, width: Math.max(narrowest, width + wider) };
@@ -135,5 +135,5 @@ export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColum
 export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
-  return value === undefined ? '' : asCame(value);
+  return value === undefined ? '' : asReceived(value);
 }

@@ -1,6 +1,6 @@
 /** A record as names and values: what an inspector, `benchtop get` and the line mode say of it. Pure. */
 import type { RunFailure } from '../contract/common.ts';
-import { asCame } from '../text/numbers.ts';
+import { asReceived } from '../text/numbers.ts';
 
 export interface Fact {
   readonly label: string;
@@ -19,7 +19,7 @@ interface Remarks {
 }
 
 /** What a run says of its tasks, and which options it ignored. */
-export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
+export function warningFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
   return [
     ...(warnings ?? []).map(value => ({ label: 'warning', value })),
     { label: 'ignored options', value: ignored?.join(', ') },
@@ -29,7 +29,7 @@ export function remarkFacts({ warnings, ignored_options: ignored }: Remarks): re
 /** The options of a run, one a line. */
 export function optionLines(options: Readonly<Record<string, unknown>> | null | undefined): string {
   return Object.entries(options ?? {})
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${asCame(value)}`)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${asReceived(value)}`)
     .join('\n');
 }
 

@@ -4,7 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { unreadableIn } from '../contract/common.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
-import type { ListSource, NotedPage } from './lists/list.ts';
+import type { AnnotatedPage, ListSource } from './lists/list.ts';
 
 /** A page is made of so many benchmarks, at most. */
 const benchmarksAPage = 50;
@@ -15,7 +15,7 @@ interface OfBenchmark {
   readonly created_at?: string | null | undefined;
 }
 
-type PageAsking<Row> = Parameters<ListSource<Row>['readPage']>[0];
+type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 
 export interface AcrossOptions<Row> {
   /** Reads the rows of one benchmark. */
@@ -33,9 +33,9 @@ export interface AcrossOptions<Row> {
  * @throws ServiceError where the benchmarks, or the rows of none of them, can be read
  */
 export async function readAcross<Row extends OfBenchmark>(
-  { service, query, signal }: PageAsking<Row>,
+  { service, query, signal }: PageContext<Row>,
   { read, mayHave = () => true, words }: AcrossOptions<Row>,
-): Promise<NotedPage<Row>> {
+): Promise<AnnotatedPage<Row>> {
   const { cursor } = query;
   const list = await service.call(
     'listBenchmarks',

@@ -1,5 +1,5 @@
 /** What users do to the service. An action is a function that sends it, and says what it changes. */
-import { failsAll, isGone } from '../service/errors.ts';
+import { affectsAllRequests, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { unlessAborted } from '../text/abort.ts';
@@ -38,7 +38,7 @@ export function action<Input, Result>(
 }
 
 /** An input that has not succeeded. `error` is missing where it was not sent, because all would have failed like one before. */
-export interface Unsent<Input> {
+export interface FailedInput<Input> {
   readonly input: Input;
   readonly error: Error | undefined;
 }
@@ -59,7 +59,7 @@ export async function sendAll<Input>(
   send: Action<Input>,
   inputs: readonly Input[],
   { signal, keyOf, onSuccess }: SendAllOptions<Input>,
-): Promise<readonly Unsent<Input>[]> {
+): Promise<readonly FailedInput<Input>[]> {
   const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
   const waiting = [...inputs];
   let stopped = false;
@@ -70,7 +70,7 @@ export async function sendAll<Input>(
     } catch (error) {
       if (send.removes && isGone(error)) return true;
       left.set(input, asError(error));
-      stopped ||= failsAll(error);
+      stopped ||= affectsAllRequests(error);
       return false;
     }
   };
@@ -100,7 +100,7 @@ export class StoppedError extends Error {
  *
  * @throws StoppedError once the signal aborts
  */
-export async function orStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function unlessStopped<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   try {
     return await unlessAborted(value, signal);
   } catch (error) {

@@ -3,9 +3,9 @@ import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean, type PairedDifference, pairedDifference } from '../text/statistics.ts';
-import type { Asking } from './asking.ts';
 import { evaluationKeys } from './evaluations.ts';
-import { type ListSource, type NotedPage, wholePage } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
+import type { QueryContext } from './query-context.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -62,13 +62,13 @@ function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
 }
 
 /** The tasks of two runs, and what they leave out. */
-type Comparison = NotedPage<ComparedTask> & { readonly first: RewardMean; readonly second: RewardMean };
+type Comparison = AnnotatedPage<ComparedTask> & { readonly first: RewardMean; readonly second: RewardMean };
 
 export function comparison(
   firstRun: string,
   secondRun: string,
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
-  readonly readPage: (asking: Asking & { readonly query: object }) => Promise<Comparison>;
+  readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
   return {
     key: [...evaluationKeys.all, 'compared', firstRun, secondRun],

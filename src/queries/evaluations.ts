@@ -103,11 +103,11 @@ export const everyRun: ListSource<EvalRun> = remembering(
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,
     costly: true,
-    readPage: asking =>
-      readAcross(asking, {
+    readPage: context =>
+      readAcross(context, {
         words: 'runs',
         read: benchId =>
-          asking.service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal: asking.signal }),
+          context.service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal: context.signal }),
         // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       }),
@@ -146,13 +146,13 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
     }),
     activity: progress => activityOfRun(progress?.status),
-    read: async asking => {
-      const { service, signal } = asking;
+    read: async context => {
+      const { service, signal } = context;
       try {
         return await service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal });
       } catch (error) {
         if (!mayLackPath(error)) throw error;
-        await evalRunQuery(runId).read(asking);
+        await evalRunQuery(runId).read(context);
         throw new CapabilityMissingError('getEvalProgress');
       }
     },

@@ -46,7 +46,7 @@ export function chatOf(id: string, talk: unknown): Chat | undefined {
 }
 
 /** Whether a conversation ends with an answer that is not whole: stopped, or broken off. */
-export function endsHalf({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
+export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
   return [turns.at(-1), secondTurns.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
 }
 
@@ -78,12 +78,12 @@ export function useKeptChat(
       const secondTurns = second?.conversation.turns;
       workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, secondTurns } });
     };
-    talk.onRest = keep;
-    if (second) second.onRest = keep;
+    talk.onSettled = keep;
+    if (second) second.onSettled = keep;
     const gone = secondBefore.current;
     secondBefore.current = second;
     if (!gone || gone === second) return;
-    gone.onRest = undefined;
+    gone.onSettled = undefined;
     const wasAwaited = gone.conversation.answering;
     gone.clear();
     if (wasAwaited) keep();

@@ -9,7 +9,7 @@ export interface Pace {
   /** When the count changed last; epoch milliseconds. */
   readonly changedAt: number | undefined;
   /** Milliseconds without a new step after which it has stopped advancing. */
-  readonly patienceMs: number;
+  readonly stallMs: number;
 }
 
 /** The time from one count that was seen to the next. */
@@ -57,12 +57,12 @@ export function paceOf(points: readonly ProgressPoint[]): Pace {
   const changedAt = points.at(-1)?.at;
   const intervals = recentIntervals(points);
   const usualStep = median(intervals.map(({ ms, steps }) => ms / steps));
-  if (usualStep === undefined) return { stepMs: undefined, changedAt, patienceMs: firstPatienceMs };
+  if (usualStep === undefined) return { stepMs: undefined, changedAt, stallMs: firstPatienceMs };
   const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * usualStep);
   const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
   const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
   const between = median(usual.map(interval => interval.ms)) ?? 0;
-  return { stepMs: ms / steps, changedAt, patienceMs: Math.max(shortestPatienceMs, outlier * between) };
+  return { stepMs: ms / steps, changedAt, stallMs: Math.max(shortestPatienceMs, outlier * between) };
 }
 
 /**
@@ -92,9 +92,9 @@ export interface RunSituation {
  * being cancelled, and nothing is guessed before the first steps.
  */
 export function paceWords(pace: Pace, { status, completed, total, now }: RunSituation): string {
-  const { stepMs, changedAt, patienceMs } = pace;
+  const { stepMs, changedAt, stallMs } = pace;
   const silence = changedAt === undefined ? 0 : now - changedAt;
-  if (silence > patienceMs) return `no new step for ${stepMs === undefined ? 'at least ' : ''}${duration(silence)}`;
+  if (silence > stallMs) return `no new step for ${stepMs === undefined ? 'at least ' : ''}${duration(silence)}`;
   if (stepMs === undefined) return '';
   const rate = stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`;
   const known = total != null && completed != null && completed > 0 && completed < total;

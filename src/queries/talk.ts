@@ -51,7 +51,7 @@ export class Talk {
   /** Takes in what has come of the answer and is not shown yet. */
   #flush = (): void => {};
   /** Called with what is new once no answer is being written, also when nothing shows the conversation. */
-  onRest: (() => void) | undefined;
+  onSettled: (() => void) | undefined;
 
   constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
     this.#workbench = workbench;
@@ -116,7 +116,7 @@ export class Talk {
     } else {
       unfinished.delete(this.#id);
       // What is opened or cleared away is nothing new.
-      if (action.kind !== 'open' && action.kind !== 'clear') this.onRest?.();
+      if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
     }
   }
 

@@ -123,11 +123,11 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
     costly: true,
-    readPage: asking =>
-      readAcross(asking, {
+    readPage: context =>
+      readAcross(context, {
         words: 'training runs',
         read: benchId =>
-          asking.service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal: asking.signal }),
+          context.service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal: context.signal }),
       }),
     activity: activityOfRuns,
   },
@@ -157,15 +157,15 @@ const progressesAtOnce = 4;
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   return {
     ...source,
-    readPage: async asking => {
-      const page = await source.readPage(asking);
-      const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, asking.memory) }));
+    readPage: async context => {
+      const page = await source.readPage(context);
+      const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
       const waiting = [...items.keys()].filter(index => asksProgress(items[index]));
       const askNext = async (): Promise<void> => {
         for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
           const run = items[index];
           if (!run) continue;
-          const { service, signal } = asking;
+          const { service, signal } = context;
           try {
             const { completed_steps } = await service.call(
               'getTrainingProgress',

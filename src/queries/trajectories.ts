@@ -78,9 +78,9 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     id: row => row.trajectory_id,
     sorts: true,
     observesFirst: rememberedRows,
-    readPage: asking => {
-      if (run !== undefined) return trajectoriesOfRun(run, false).readPage(asking);
-      const { service, query, signal } = asking;
+    readPage: context => {
+      if (run !== undefined) return trajectoriesOfRun(run, false).readPage(context);
+      const { service, query, signal } = context;
       return service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
     },
     activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),

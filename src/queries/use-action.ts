@@ -3,7 +3,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { asError } from '../text/errors.ts';
-import { type Action, orStopped, sendAll, type Unsent } from './action.ts';
+import { type Action, type FailedInput, sendAll, unlessStopped } from './action.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type WorkState<Result> =
@@ -37,7 +37,7 @@ function useWork<Result>(): Work<Result> {
       running.current = controller;
       setState({ kind: 'running', stopping: false });
       try {
-        const result = await work(await orStopped(workbench.service(), controller.signal), controller.signal);
+        const result = await work(await unlessStopped(workbench.service(), controller.signal), controller.signal);
         setState({ kind: 'done', result });
         return result;
       } catch (error) {
@@ -110,7 +110,7 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
   return { state, start: send, stop };
 }
 
-export interface RepeatedAction<Input> extends Pick<Work<readonly Unsent<Input>[]>, 'state' | 'stop'> {
+export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<Input>[]>, 'state' | 'stop'> {
   /** How many have succeeded, of all that were given. */
   readonly done: number;
   /** Those that have not. */
@@ -122,7 +122,7 @@ export interface RepeatedAction<Input> extends Pick<Work<readonly Unsent<Input>[
 /** An action that one confirmation sends for each input. `inputs` are those of the first drawing. */
 export function useActionForEach<Input>(action: Action<Input>, inputs: readonly Input[]): RepeatedAction<Input> {
   const workbench = useWorkbench();
-  const { state, start, stop } = useWork<readonly Unsent<Input>[]>();
+  const { state, start, stop } = useWork<readonly FailedInput<Input>[]>();
   const [all] = useState(inputs);
   const [left, setLeft] = useState(all);
   const [progress, setProgress] = useState(0);

@@ -65,7 +65,7 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
     // Rows that were read long ago say nothing about now.
     reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
     activity: () => reader.activity(),
-    read: asking => reader.poll(asking),
+    read: context => reader.poll(context),
     share: newer,
   };
 }

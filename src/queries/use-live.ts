@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { isGone, isNotOffered } from '../service/errors.ts';
-import type { Asking } from './asking.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
+import type { QueryContext } from './query-context.ts';
 import { rememberedAt } from './remembered/seen.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
@@ -15,7 +15,7 @@ import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 /** What may be asked: a key, how to ask, and what the answer says about asking again. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
-  readonly read: (asking: Asking) => Promise<Data>;
+  readonly read: (context: QueryContext) => Promise<Data>;
   /** Joins an answer with the previous one when it is stored; parts that say the same keep their identity, without it. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
@@ -127,7 +127,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();
-    void workbench.forgetMissing().then(() => refetch({ cancelRefetch: false }));
+    void workbench.retryMissing().then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
   return { data, freshness, error: error ?? undefined, refresh };
 }

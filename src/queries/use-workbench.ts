@@ -9,7 +9,7 @@ import type { ResourceRef } from './remembered/store.ts';
 import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
 import type { UnfinishedUpload } from './remembered/upload-records.ts';
 import type { Job, JobState } from './uploads/job.ts';
-import { markAt } from './uploads/local-files.ts';
+import { fingerprintAt } from './uploads/local-files.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -131,7 +131,7 @@ export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
       () =>
         trajectoryUploads
           .unfinished()
-          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && markAt(record.path) === record.mark),
+          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fingerprintAt(record.path) === record.mark),
       [jobs, trajectoryUploads],
     ),
   );

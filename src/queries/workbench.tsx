@@ -44,7 +44,7 @@ export interface WorkbenchOptions {
 }
 
 /** Something that would be lost. */
-export interface Unfinished {
+export interface UnfinishedWork {
   /** In words, such as `The answer of model-a in the chat`. */
   readonly words: string;
   /** Ends it, so that what there is of it can be kept. */
@@ -92,7 +92,7 @@ export class Workbench {
   readonly jobs = new Map<string, Job<JobState>>();
   readonly exports = new Exports();
   /** What would be lost besides jobs if the program ended, by an id of its own. */
-  readonly unfinished = new Map<string, Unfinished>();
+  readonly unfinished = new Map<string, UnfinishedWork>();
   /** Resolves once everything has been written and closed, after `close`. */
   readonly closed: Promise<void>;
   readonly #setClosed: () => void;
@@ -183,7 +183,7 @@ export class Workbench {
   }
 
   /** What would be lost if the program ended now, or showed another service, in words. */
-  wouldBeLost(): string[] {
+  unfinishedWork(): string[] {
     const jobs = [...this.jobs.values()].filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
     return [
@@ -220,7 +220,7 @@ export class Workbench {
   };
 
   /** Has what the service did not offer asked for again, for a user who wants to see what is there now. */
-  async forgetMissing(): Promise<void> {
+  async retryMissing(): Promise<void> {
     // Where there is no service, the query that is sent next says so.
     await this.service()
       .then(({ capabilities }) => capabilities.forget())

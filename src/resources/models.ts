@@ -3,7 +3,7 @@ import type { SupportedModel } from '../contract/models.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import { modelList } from '../queries/models.ts';
-import { asCame, none } from '../text/numbers.ts';
+import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
 /** The model of something else. Its vendor is cut before its name. */
@@ -18,7 +18,7 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
 }
 
 /** The document does not show the unit of a price: the number is shown as it came. */
-export const price = (value: number | null | undefined): string => (value == null ? none : asCame(value));
+export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(value));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {
   return {

@@ -3,7 +3,7 @@ import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evalua
 import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, optionLines, remarkFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -127,7 +127,7 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
     { label: 'started', value: ageOf(run.created_at) },
     { label: 'ended', value: ageOf(run.completed_at) },
     { label: 'seen', value: agoOf(rememberedAt(run)) },
-    ...remarkFacts(run),
+    ...warningFacts(run),
     ...failureFacts(run.failure),
   ];
 }

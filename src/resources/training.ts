@@ -2,7 +2,7 @@
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, optionLines, remarkFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
 import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
@@ -83,7 +83,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     { label: 'id', value: run.training_run_id },
     { label: 'status', value: run.status ?? 'unknown' },
     { label: 'seen', value: agoOf(rememberedAt(run)) },
-    ...remarkFacts(run),
+    ...warningFacts(run),
     ...failureFacts(run.failure),
     { label: 'model', value: run.base_model_slug },
     { label: 'benchmark', value: run.bench_id },

@@ -1,7 +1,7 @@
 /** Watch as the screen shows it, and what continues whatever is on screen: what runs is read until it has ended. */
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Known } from '../queries/statuses/store.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
 import { useLive } from '../queries/use-live.ts';
 import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
 import { resourceOfKind } from './catalogue.ts';
@@ -34,7 +34,7 @@ export function useWatchedCount(): string | undefined {
 }
 
 /** Reads again what is on screen and was read before the end. What is not on screen is read when it is shown. */
-function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: Known): void {
+function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
   for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
     const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;
     void cache.invalidateQueries({ queryKey, type: 'active', predicate: isOld });

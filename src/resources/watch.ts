@@ -4,12 +4,12 @@
  */
 
 import { hasEnded, isRunning } from '../contract/status.ts';
-import type { Asking } from '../queries/asking.ts';
 import { type ListSource, wholePage } from '../queries/lists/list.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { RememberedStore, ResourceRef } from '../queries/remembered/store.ts';
-import { type Known, knownFrom, runningOf, unknown } from '../queries/statuses/store.ts';
+import { type KnownResource, knownResource, runningOf, unknownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
@@ -18,7 +18,7 @@ import { resourceOfKind, resources } from './catalogue.ts';
 import { isDue, lastAttempt, lastError, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
-export interface WatchedResource extends Known {
+export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
   /** How fast it advances and what is left, in words; empty where that is not known. */
   readonly pace: string;
@@ -31,11 +31,11 @@ const atOnce = 4;
 /** What a view is polling, but has not read for so many intervals, is not being polled. */
 const overdueIntervals = 2.5;
 
-type Named = Pick<Known, 'kind' | 'id'>;
+type Named = Pick<KnownResource, 'kind' | 'id'>;
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
-function paceOfRun({ kind, id, status, done, total }: Known, memory: RememberedStore, now: number): string {
+function paceOfRun({ kind, id, status, done, total }: KnownResource, memory: RememberedStore, now: number): string {
   if (!resourceOfKind(kind)?.watch?.recordsProgress || !isRunning(status)) return '';
   return paceWords(paceOf(memory.progressOf(id)), { status, completed: done, total, now });
 }
@@ -49,7 +49,7 @@ const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
  *
  * @throws ServiceError where one of the reads fails
  */
-export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
+export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
   // The record of a run may be older than its progress: the status is that of the first read that has it.
   const reads = new Map(
     [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
@@ -58,7 +58,7 @@ export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
   const answers = await Promise.all(
     [...reads.values()].map(async read => {
       try {
-        return await read.look(asking);
+        return await read.look(context);
       } catch (error) {
         if (mayLackPath(error)) refusal = error;
         else if (!isNotOffered(error)) throw error;
@@ -70,11 +70,11 @@ export async function lookAt(ref: ResourceRef, asking: Asking): Promise<Known> {
   if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
   const said = answers.filter(answer => answer !== undefined);
   const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
-  return knownFrom({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
+  return knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
 }
 
 /** What is watched without being pinned: what runs, and what ended while the program was open. */
-function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): Known[] {
+function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(runningOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
   return statuses
@@ -87,13 +87,13 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   const { statuses, remembered } = workbench;
   const pins = workbench.pins.list();
   const pinned = pins.map(pin => {
-    const known = statuses.get(pin) ?? unknown(pin, pin.label);
+    const known = statuses.get(pin) ?? unknownResource(pin, pin.label);
     return known.label === known.id ? { ...known, label: pin.label } : known;
   });
   const others = unpinned(workbench, pins, now).toSorted((left, right) =>
     (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
   );
-  const line = (known: Known, isPinned: boolean): WatchedResource => {
+  const line = (known: KnownResource, isPinned: boolean): WatchedResource => {
     return { ...known, pinned: isPinned, pace: paceOfRun(known, remembered, now) };
   };
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];

@@ -1,10 +1,10 @@
 /** How a kind of resource is watched: the queries of its own views, so that answers are shared. */
 
 import { isRunning } from '../contract/status.ts';
-import type { Asking } from '../queries/asking.ts';
 import type { Kind } from '../queries/kinds.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import type { Attention } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';
@@ -20,7 +20,7 @@ export interface Read {
   /** Whether the last answer says that it still runs. */
   readonly saysRunning: (workbench: Workbench) => boolean;
   /** Reads it once without a cache. */
-  readonly look: (asking: Asking) => Promise<Observation | undefined>;
+  readonly look: (context: QueryContext) => Promise<Observation | undefined>;
 }
 
 /** How a resource is watched. */
@@ -47,8 +47,8 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
       const data = cache.getQueryData<Data>(query.key);
       return data !== undefined && isRunning(query.observes?.(data).status);
     },
-    look: async asking => {
-      const data = await query.read(asking);
+    look: async context => {
+      const data = await query.read(context);
       const said = query.observes?.(data);
       // How it was when it was seen last is not how it is.
       const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;

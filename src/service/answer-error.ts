@@ -262,7 +262,7 @@ export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): Resp
 }
 
 /** An answer that says success, and whose body cannot be used. */
-export function misunderstood(
+export function unusableAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
   issues: readonly z.core.$ZodIssue[],

@@ -6,7 +6,7 @@ import type { Gates, RateLimitGate } from './gate.ts';
 import { deadlineReached } from './http.ts';
 
 import type { Logger, LogLine } from './options.ts';
-import { decideRetry, isLost, isPassing, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
+import { decideRetry, isLost, isTransient, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
 
 /** How one attempt ended. Without an `outcome` there is no other one. */
 export type AttemptResult<Value> = { readonly status?: number | undefined; readonly requestId?: string | undefined } & (
@@ -115,8 +115,8 @@ function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: n
   if (result.ok || !outcome) return;
   const asked = retryAfter(result.headers, now);
   const limited = outcome.kind === 'answer' && outcome.status === 429;
-  if (limited || (isPassing(outcome) && asked !== undefined)) gate.limit(asked);
-  else if (!isPassing(outcome)) gate.answered();
+  if (limited || (isTransient(outcome) && asked !== undefined)) gate.limit(asked);
+  else if (!isTransient(outcome)) gate.answered();
   // A connection that is not made costs the host nothing, and says nothing of its load.
   else if (!('sent' in outcome) || outcome.sent) gate.failed();
 }

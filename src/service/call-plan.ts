@@ -15,9 +15,9 @@ import type { Gates, RateLimitGate } from './gate.ts';
 import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
-import { mayHaveWorked, type Outcome } from './retry.ts';
+import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 import { shownHeaders, traceAnswer, traceRequest } from './trace.ts';
-import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, unlocated } from './wire-error.ts';
+import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
 /** A prepared call: everything that its attempts have in common. */
 export interface PreparedCall {
@@ -151,7 +151,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
       const url = request.urlAt(place.base);
       return { place, url, path: url.pathname, host: url.host, closings };
     } catch (error) {
-      throw unlocated(error, this.#facts(request.urlAt(connection.base)), this.time.signal, timeouts);
+      throw serviceNotFound(error, this.#facts(request.urlAt(connection.base)), this.time.signal, timeouts);
     }
   }
 
@@ -183,7 +183,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     };
     const result = await this.#attempt(wire, this.#facts(url));
     if (result.status !== undefined) connection.answered(place);
-    if (!result.ok && this.isWrite) this.#mayHaveHappened ||= mayHaveWorked(result.outcome);
+    if (!result.ok && this.isWrite) this.#mayHaveHappened ||= mayHaveTakenEffect(result.outcome);
     return result;
   }
 

@@ -11,7 +11,7 @@ import {
   inferenceEndpoints,
   type Usage,
 } from '../contract/inference.ts';
-import { errorOfAnswer, misunderstood, tooLarge } from './answer-error.ts';
+import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
 import type { OpenAnswer, Sender } from './call-plan.ts';
 import { NetworkError, ResponseError, ValidationError } from './errors.ts';
 import { BodyTooLarge, parseJson, readBody, WireFailure } from './http.ts';
@@ -117,7 +117,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
   const { answer } = open;
   const type = answer.headers['content-type'];
   if (type !== undefined && !/^text\/event-stream\b/i.test(type)) {
-    yield* readWhole(open, facts, now);
+    yield* readVerified(open, facts, now);
     return;
   }
   let started = false;
@@ -132,7 +132,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     if (!chunk.success) {
       // Half an event is what a cut leaves behind; a whole one of another form is an error of the service.
       if (body === undefined) throw cutOff(open, facts());
-      throw misunderstood({ ...answer, text, body }, facts(), chunk.error.issues);
+      throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
     if (!started) yield { kind: 'start', id: chunk.data.id ?? undefined, model: chunk.data.model ?? undefined };
     started = true;
@@ -174,7 +174,7 @@ function* deltaEvents(index: number, delta: Delta): Generator<ChatEvent, void> {
 }
 
 /** A service that does not stream answers whole, or with an error at status 200. */
-async function* readWhole(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
+async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const text = await readBody(answer, defaultMaxBytes).catch((error: unknown) => {
     throw error instanceof BodyTooLarge ? tooLarge(answer, facts(), defaultMaxBytes) : error;
@@ -182,7 +182,7 @@ async function* readWhole(open: OpenAnswer, facts: Facts, now: () => number): As
   const body = parseJson(text);
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = chatCompletion.safeParse(body);
-  if (!read.success) throw misunderstood({ ...answer, text, body }, facts(), read.error.issues);
+  if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
   const { id, model, choices, usage } = read.data;
   yield { kind: 'start', id: id ?? undefined, model: model ?? undefined };
   for (const { index, message, finish_reason } of choices) {

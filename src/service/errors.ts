@@ -237,7 +237,7 @@ export function isNotOffered(error: unknown): error is CapabilityMissingError {
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
 
 /** Whether a code of Node's is that of a host that could not prove who it is: trying again does not help. */
-export function isUntrusted(code: string | undefined): boolean {
+export function isCertificateError(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }
 
@@ -247,13 +247,13 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /** Whether other requests would fail in the same way, so that sending them is of no use. */
-export function failsAll(error: unknown): boolean {
+export function affectsAllRequests(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
 /** Whether the address or the key of the profile may be what is wrong. */
-export function questionsSettings(error: unknown): boolean {
+export function mayBeMisconfigured(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'permission');
 }

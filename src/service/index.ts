@@ -4,7 +4,7 @@ import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, readWith } from '../contract/common.ts';
 import { type AnswerOf, endpoints, type InputOf, type Operation } from '../contract/endpoints.ts';
 import { Agents } from './agents.ts';
-import { misunderstood, requestIdOf, tooLarge } from './answer-error.ts';
+import { requestIdOf, tooLarge, unusableAnswer } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
 import { limitTime, withRetries } from './attempts.ts';
 import { CallPlan, idsOf, type OpenAnswer, type PreparedCall, type Sender } from './call-plan.ts';
@@ -231,7 +231,7 @@ class Caller implements Sender {
         // An empty answer says as much as the ids of the request do.
         const body = text.trim() === '' ? call.params : parseJson(text);
         const read = readWith(endpoint.response, body);
-        if (!read.success) throw misunderstood({ ...answer, text, body }, facts, read.error.issues);
+        if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts, read.error.issues);
         this.generation.learnFrom(endpoint.operation, body);
         this.capabilities.hasWorked(endpoint, read.data, idsOf(call));
         return read.data;

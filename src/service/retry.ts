@@ -47,7 +47,7 @@ export function decideRetry(situation: RetrySituation): RetryDecision {
   const word = serviceWord(headers);
   if (word === false) return { retry: false, why: 'service_says_no' };
   if (word === undefined) {
-    if (!isPassing(outcome)) return { retry: false, why: 'final' };
+    if (!isTransient(outcome)) return { retry: false, why: 'final' };
     if (!mayRepeat(situation)) return { retry: false, why: 'not_repeatable' };
   }
   const asked = retryAfter(headers, now);
@@ -73,7 +73,7 @@ export function isLost(outcome: Outcome | undefined): boolean {
 }
 
 /** Whether the same request may well succeed later. A conflict (409) is an answer, not an accident. */
-export function isPassing(outcome: Outcome): boolean {
+export function isTransient(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
       return outcome.status === 408 || outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501);
@@ -87,7 +87,7 @@ export function isPassing(outcome: Outcome): boolean {
 }
 
 /** Whether the service may have done what was asked although no good answer came. */
-export function mayHaveWorked(outcome: Outcome | undefined): boolean {
+export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'answer') return outcome.status >= 500 && outcome.status !== 501;
   return outcome.kind === 'not_understood' || outcome.sent;

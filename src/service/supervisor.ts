@@ -37,7 +37,7 @@ export const fixedConnection: ConnectionMonitor = {
 export type Moment = 'start' | 'command' | 'lost';
 
 /** Why a service that was held has ended: on request, for another that replaces it, or without a word. */
-export type Farewell = 'stopped' | 'replaced' | 'lost';
+export type EndReason = 'stopped' | 'replaced' | 'lost';
 
 export interface LocatedService extends Target {
   /** The same for the same process: one that was lost for a moment only is no other service. */
@@ -54,7 +54,7 @@ export interface SupervisedService {
    */
   readonly ensure: (moment: Moment, signal: AbortSignal) => Promise<LocatedService>;
   /** Keeps it from ending for want of requests, until released. `onEnd` is called once, if it ends before. */
-  readonly hold: (target: Target, onEnd: (farewell: Farewell) => void) => () => void;
+  readonly hold: (target: Target, onEnd: (farewell: EndReason) => void) => () => void;
   /** Whether it is there and does not answer, as one that is stopped or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
 }
@@ -229,7 +229,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   }
 
   /** The service has ended: it is looked for at once, unless somebody wanted it to end. */
-  #ended(farewell: Farewell, heldMs: number): void {
+  #ended(farewell: EndReason, heldMs: number): void {
     this.#target = undefined;
     this.#waits = false;
     if (farewell === 'stopped') {

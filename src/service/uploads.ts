@@ -16,7 +16,7 @@ import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts'
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
 import { traceAnswer, traceRequest } from './trace.ts';
-import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, unlocated } from './wire-error.ts';
+import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, serviceNotFound } from './wire-error.ts';
 
 /** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
@@ -70,7 +70,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
       try {
         place = await connection.locate('apiKey', time.signal);
       } catch (error) {
-        throw unlocated(error, factsOf(url, made), time.signal, timeouts);
+        throw serviceNotFound(error, factsOf(url, made), time.signal, timeouts);
       }
       if (place.base.origin === url.origin) return { ...storage, place };
       throw urlError(

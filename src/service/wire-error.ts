@@ -6,7 +6,7 @@ import { own } from '../text/own.ts';
 import {
   CancelledError,
   type ErrorDetails,
-  isUntrusted,
+  isCertificateError,
   NetworkError,
   RateLimitError,
   RequestError,
@@ -38,7 +38,7 @@ export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Ou
 
 /** Whether trying again cannot help: the certificate and the header stay as they are. */
 function isFinal(code: string | undefined): boolean {
-  return code !== undefined && (isUntrusted(code) || isRefusedHere(code));
+  return code !== undefined && (isCertificateError(code) || isRefusedHere(code));
 }
 
 /** Node refused to send a header. */
@@ -88,7 +88,7 @@ export function errorOfFailure(
   if (isRefusedHere(code)) {
     return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
   }
-  if (isUntrusted(code)) {
+  if (isCertificateError(code)) {
     return new NetworkError(
       `${host} could not prove who it is (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it speaks no TLS, the base URL is wrong.${proxy ? ` ${capital(proxy.name)} may have put its own certificate in place: name its file then.` : ''}`,
       details,
@@ -148,7 +148,7 @@ const after = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? out
  *
  * @param facts of the attempts that were made
  */
-export function unlocated(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
+export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortSignal, limits: Timeouts): unknown {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
   if (!(error instanceof NetworkError)) return error;
   const details = { ...facts.details, code: error.code, outcomeUnknown: facts.mayHaveHappened };

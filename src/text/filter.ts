@@ -4,7 +4,7 @@
  */
 
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
-import { isGuarding, withinTime } from './time-limit.ts';
+import { isTimeLimited, withinTime } from './time-limit.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
@@ -140,7 +140,7 @@ function parseExpression(input: string): Filter | FilterError {
   let tooSlow = false;
   const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
     const text = haystack.slice(0, maximumHaystack);
-    if (simple || isGuarding()) return ask(text);
+    if (simple || isTimeLimited()) return ask(text);
     if (tooSlow) return otherwise;
     let answer = otherwise;
     tooSlow = !withinTime(() => {

@@ -36,7 +36,7 @@ export function count(value: Maybe): string {
 
 /** So many of a kind, in full: `1 file`, `1200 files`. */
 export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${asCame(value)} ${value === 1 ? one : many}`;
+  return `${asReceived(value)} ${value === 1 ? one : many}`;
 }
 
 /** An amount of data in binary units: `512 B`, `1.2 KiB`, `12 MiB`. */
@@ -93,7 +93,7 @@ export function pricePerMillion(dollars: Maybe): string {
 }
 
 /** A value as it came. A number that JSON can write and no computer can hold (`1e999`) is `∞`. */
-export function asCame(value: unknown): string {
+export function asReceived(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 /** Words of a command line, read and written as a shell does; nothing is expanded. Pure. */
 
 /** A command line that ends within quotes. */
-export class OpenQuote extends Error {
+export class UnclosedQuoteError extends Error {
   override readonly name = 'OpenQuote';
 }
 
@@ -12,7 +12,7 @@ const escapable = /["\\$`]/;
  * The words of a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` are
  * characters like others.
  *
- * @throws OpenQuote
+ * @throws UnclosedQuoteError
  */
 export function shellWords(line: string): string[] {
   const words: string[] = [];
@@ -34,7 +34,7 @@ export function shellWords(line: string): string[] {
       index += 1;
     } else word += character;
   }
-  if (quote !== '') throw new OpenQuote(`The command line ends within quotes: there is no closing ${quote}.`);
+  if (quote !== '') throw new UnclosedQuoteError(`The command line ends within quotes: there is no closing ${quote}.`);
   if (word !== undefined) words.push(word);
   return words;
 }

@@ -7,7 +7,7 @@ let guard: { readonly run: (timeout: number) => void; task: () => void } | undef
 let guarding = false;
 
 /** Whether what is running now is under a time limit already. */
-export const isGuarding = (): boolean => guarding;
+export const isTimeLimited = (): boolean => guarding;
 
 /**
  * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 itself can interrupt a running

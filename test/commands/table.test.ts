@@ -363,7 +363,7 @@ describe.each(Object.entries(rows))('%s', (name, tried) => {
 const all: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(commands) as [CommandName, CommandSpec][];
 
 /** What is wrong with a command line by the table alone: the words behind the command, and what is said of it. */
-function* wrongLines({ args = [], flags, apart = [], takesText }: CommandSpec): Generator<[string[], RegExp]> {
+function* wrongLines({ args = [], flags, exclusive = [], takesText }: CommandSpec): Generator<[string[], RegExp]> {
   const words = args.filter(({ optional }) => !optional).map(({ choices }) => choices?.[0] ?? 'x');
   const flagWords = (key: string): string[] => {
     const flag = flags[key];
@@ -384,7 +384,7 @@ function* wrongLines({ args = [], flags, apart = [], takesText }: CommandSpec): 
     if (needs) yield [[...words, ...flagWords(key)], new RegExp(`${flag} needs ${longFlag(needs)}`)];
     if (choices) yield [[...words, flag, 'no such'], new RegExp(`${flag} takes one of ${choices[0]}, .*not no such`)];
   }
-  for (const group of apart) {
+  for (const group of exclusive) {
     for (const [one = '', other = ''] of group.flatMap((key, at) => group.slice(at + 1).map(later => [key, later]))) {
       yield [[...words, ...flagWords(one), ...flagWords(other)], /cannot be used with/];
     }

@@ -170,10 +170,10 @@ describe('which credential', () => {
     [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_PROFILE: 'local' } }, undefined],
     [{ environment: { BENCHTOP_API_KEY: 'sk-env', BENCHTOP_BASE_URL: '' }, flags: { profile: 'local' } }, undefined],
   ])('where a script must not fall back to the local service, says why: %j', (given, words) => {
-    const { noAddress, service } = resolve({ settings: {}, ...given });
+    const { missingAddress, service } = resolve({ settings: {}, ...given });
     expect(service.kind).toBe('local');
-    if (words) expect(noAddress?.message).toMatch(words);
-    else expect(noAddress).toBeUndefined();
+    if (words) expect(missingAddress?.message).toMatch(words);
+    else expect(missingAddress).toBeUndefined();
   });
 });
 

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writtenTexts } from '../../src/commands/help.ts';
-import { writtenFile, writtenName } from '../../src/commands/written.ts';
+import { prebuiltTexts } from '../../src/commands/help.ts';
+import { prebuiltFile, prebuiltName } from '../../src/commands/prebuilt.ts';
 import { selfSigned } from '../service/certificate.ts';
 import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession, program, programLine, run } from './session.ts';
@@ -38,10 +38,10 @@ describe('the command line', () => {
   });
 
   it('explains itself in the words that the build has written, and in a narrow terminal in shorter lines', async () => {
-    const written = JSON.parse(readFileSync(join(dirname(program), writtenFile), 'utf8'));
-    expect(written).toEqual(await writtenTexts());
+    const written = JSON.parse(readFileSync(join(dirname(program), prebuiltFile), 'utf8'));
+    expect(written).toEqual(await prebuiltTexts());
     for (const words of [['--help'], ['help', 'list'], ['secret', '-h'], ['--version']]) {
-      expect(await run(words, home.env)).toEqual({ code: 0, output: written[writtenName(words)] });
+      expect(await run(words, home.env)).toEqual({ code: 0, output: written[prebuiltName(words)] });
     }
     const wide = openSession(home.env, { columns: 120, rows: 100, args: ['--help'] });
     await wide.ended;

@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';
 import { readAcross } from '../../src/queries/across.ts';
-import type { Asking } from '../../src/queries/asking.ts';
 import { benchmarkQuery } from '../../src/queries/benchmarks.ts';
 import type { ListSource } from '../../src/queries/lists/list.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
+import type { QueryContext } from '../../src/queries/query-context.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, ServiceError } from '../../src/service/errors.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
@@ -53,73 +53,73 @@ function world(count: number) {
     key: ['runs'],
     id: run => run.id,
     costly: true,
-    readPage: asking => readAcross(asking, { read: readRuns, words: 'runs' }),
+    readPage: context => readAcross(context, { read: readRuns, words: 'runs' }),
   };
   const stop = new AbortController();
-  const asking = { service, signal: stop.signal } as Asking;
-  const reader = new ListReader<Run>(source, { asking: async () => asking, publish: () => {} });
-  return { service, asked, read, failing, source, stop, asking, reader };
+  const context = { service, signal: stop.signal } as QueryContext;
+  const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
+  return { service, asked, read, failing, source, stop, context, reader };
 }
 
 const ids = (rows: readonly Run[]): string[] => rows.map(({ id }) => id);
 
 describe('runs of all benchmarks', () => {
   it('come newest first', async () => {
-    const { reader, asking } = world(12);
-    const { rows, notes, complete } = await reader.poll(asking);
+    const { reader, context } = world(12);
+    const { rows, notes, complete } = await reader.poll(context);
     expect(ids(rows)[0]).toBe('run of b12');
     expect([rows.length, notes, complete]).toEqual([12, [], true]);
   });
 
   it('are shown without those that could not be read, with a note of how many', async () => {
-    const { reader, asking, failing } = world(14);
+    const { reader, context, failing } = world(14);
     failing.add('b3').add('b9');
-    const { rows, notes } = await reader.poll(asking);
+    const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(12);
     expect(notes).toEqual(['The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.']);
   });
 
   it('keep what was read before of a benchmark that fails now', async () => {
-    const { reader, asking, failing } = world(14);
-    await reader.poll(asking);
+    const { reader, context, failing } = world(14);
+    await reader.poll(context);
     failing.add('b3');
-    const { rows, notes } = await reader.poll(asking);
+    const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(14);
     expect(notes[0]).toContain('1 of 14');
     failing.clear();
-    expect((await reader.poll(asking)).notes).toEqual([]);
+    expect((await reader.poll(context)).notes).toEqual([]);
   });
 
   it('fail where not one of them can be read', async () => {
-    const { reader, asking, failing } = world(3);
+    const { reader, context, failing } = world(3);
     failing.add('b1').add('b2').add('b3');
-    await expect(reader.poll(asking)).rejects.toThrow('is out');
+    await expect(reader.poll(context)).rejects.toThrow('is out');
   });
 
   it('are asked for no further once one answer says that none of them are listed', async () => {
-    const { asking, read } = world(40);
+    const { context, read } = world(40);
     const missing = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
       throw new CapabilityMissingError('listEvalRuns');
     };
-    await expect(readAcross({ ...asking, query: {} }, { read: missing, words: 'runs' })).rejects.toThrow();
+    await expect(readAcross({ ...context, query: {} }, { read: missing, words: 'runs' })).rejects.toThrow();
     expect(read.length).toBeLessThan(6);
   });
 
   it('are not asked for any more once their reader is gone', async () => {
-    const { asking, read, stop } = world(40);
+    const { context, read, stop } = world(40);
     const slow = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
       stop.abort();
       throw new ServiceError('cancelled', 'Cancelled.');
     };
-    await expect(readAcross({ ...asking, query: {} }, { read: slow, words: 'runs' })).rejects.toThrow('Cancelled');
+    await expect(readAcross({ ...context, query: {} }, { read: slow, words: 'runs' })).rejects.toThrow('Cancelled');
     expect(read.length).toBeLessThan(6);
   });
 
   it('continue with the other benchmarks when that is asked for, and say so until then', async () => {
-    const { reader, asking, read } = world(120);
-    const { rows, notes } = await reader.poll(asking);
+    const { reader, context, read } = world(120);
+    const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(50);
     expect(notes).toEqual(['These are the runs of the newest benchmarks: G reads those of the others']);
     expect(await reader.readRest()).toBe('complete');
@@ -131,12 +131,12 @@ describe('runs of all benchmarks', () => {
 
 describe('a benchmark where the service gives none by its id', () => {
   it('is looked for once, and then asked for where it was', async () => {
-    const { asking, asked } = world(900);
+    const { context, asked } = world(900);
     const query = benchmarkQuery('b700');
-    expect((await query.read(asking)).bench_id).toBe('b700');
+    expect((await query.read(context)).bench_id).toBe('b700');
     expect(asked).toHaveLength(4);
-    await query.read(asking);
-    await query.read(asking);
+    await query.read(context);
+    await query.read(context);
     expect(asked.slice(4)).toEqual([
       { limit: 200, cursor: '600' },
       { limit: 200, cursor: '600' },
@@ -144,7 +144,7 @@ describe('a benchmark where the service gives none by its id', () => {
   });
 
   it('is said not to be there, once all have been read', async () => {
-    const { asking } = world(3);
-    await expect(benchmarkQuery('b4').read(asking)).rejects.toMatchObject({ kind: 'not_found' });
+    const { context } = world(3);
+    await expect(benchmarkQuery('b4').read(context)).rejects.toMatchObject({ kind: 'not_found' });
   });
 });

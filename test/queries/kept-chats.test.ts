@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../src/queries/conversation.ts';
-import { chatOf, endsHalf, titleOf, trajectoryOf } from '../../src/queries/kept-chats.ts';
+import { chatOf, endsIncomplete, titleOf, trajectoryOf } from '../../src/queries/kept-chats.ts';
 
 const turns: readonly Turn[] = [
   { role: 'user', content: '  what is\n tea? ', reasoning: '' },
@@ -21,8 +21,13 @@ describe('a kept conversation', () => {
       ...whole.slice(0, 1),
       { role: 'assistant', content: 'a', reasoning: '', error: { message: 'lost' } },
     ];
-    expect([turns, brokenOff, whole, []].map(each => endsHalf({ turns: each }))).toEqual([true, true, false, false]);
-    expect(endsHalf({ turns: whole, secondTurns: brokenOff })).toBe(true);
+    expect([turns, brokenOff, whole, []].map(each => endsIncomplete({ turns: each }))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(endsIncomplete({ turns: whole, secondTurns: brokenOff })).toBe(true);
   });
 
   it('is read with the answers of the second model', () => {

@@ -7,7 +7,7 @@ import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { stepRewardList } from '../../src/queries/training.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
-const asking = (answers: Answers) => ({
+const context = (answers: Answers) => ({
   service: fakeService(answers),
   signal: new AbortController().signal,
   memory: RememberedStore.inMemory('test'),
@@ -31,7 +31,7 @@ it('keeps the rewards where there are no statistics, and says why', async () => 
       throw new Error('no statistics today');
     },
   };
-  const results = await runResultsQuery('evr_1', false).read(asking(answers));
+  const results = await runResultsQuery('evr_1', false).read(context(answers));
   expect(results.rewards).toHaveLength(3);
   expect(results).toMatchObject({ snapshots: [], statisticsError: 'no statistics today' });
 });
@@ -43,13 +43,13 @@ it('fails where there are no rewards', async () => {
     },
     getRolloutStatistics: () => ({ snapshots: [] }),
   };
-  await expect(runResultsQuery('evr_1', false).read(asking(answers))).rejects.toThrow('no rewards today');
+  await expect(runResultsQuery('evr_1', false).read(context(answers))).rejects.toThrow('no rewards today');
 });
 
 it('gives every rollout of a step a row of its own', async () => {
   const source = stepRewardList('trn_1', 2);
   const { items } = await source.readPage({
-    ...asking({ getStepTrajectoryRewards: () => rewards }),
+    ...context({ getStepTrajectoryRewards: () => rewards }),
     query: {},
   });
   expect(new Set(items.map(source.id)).size).toBe(3);
@@ -57,7 +57,7 @@ it('gives every rollout of a step a row of its own', async () => {
 
 it('says which rewards a comparison leaves out', async () => {
   const { note, items } = await comparison('evr_1', 'evr_2').readPage({
-    ...asking({ getTrajectoryRewards: () => rewards }),
+    ...context({ getTrajectoryRewards: () => rewards }),
     query: {},
   });
   expect(items).toHaveLength(1);

@@ -1,22 +1,22 @@
 /** Waiting for something that others wait for too, until the user has had enough. */
 import { expect, it } from 'vitest';
-import { orStopped, StoppedError } from '../../src/queries/action.ts';
+import { StoppedError, unlessStopped } from '../../src/queries/action.ts';
 
 it('gives what comes, and fails as it does', async () => {
   const { signal } = new AbortController();
-  expect(await orStopped(Promise.resolve('tea'), signal)).toBe('tea');
-  await expect(orStopped(Promise.reject(new Error('cold')), signal)).rejects.toThrow('cold');
+  expect(await unlessStopped(Promise.resolve('tea'), signal)).toBe('tea');
+  await expect(unlessStopped(Promise.reject(new Error('cold')), signal)).rejects.toThrow('cold');
 });
 
 it('ends with the signal, and leaves no failure without a handler', async () => {
   const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<string>();
-  const waiting = orStopped(promise, controller.signal);
+  const waiting = unlessStopped(promise, controller.signal);
   controller.abort();
   await expect(waiting).rejects.toBeInstanceOf(StoppedError);
   // An unhandled rejection fails the whole run.
   reject(new Error('much later'));
   const failing = Promise.reject(new Error('at the same time'));
-  await expect(orStopped(failing, controller.signal)).rejects.toBeInstanceOf(StoppedError);
+  await expect(unlessStopped(failing, controller.signal)).rejects.toBeInstanceOf(StoppedError);
   await new Promise(setImmediate);
 });

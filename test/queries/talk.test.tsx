@@ -37,7 +37,7 @@ function talkingService() {
 
 const forget = (): void => {};
 
-function Shown({ talk }: { readonly talk: Talk }) {
+function ShownService({ talk }: { readonly talk: Talk }) {
   useKeptChat({ id: 'c1', settings }, useTalk(talk, forget), undefined);
   return null;
 }
@@ -48,7 +48,7 @@ function opened({ keepsChats = true } = {}) {
   const talk = new Talk(workbench);
   const view = render(
     <WorkbenchProvider workbench={workbench}>
-      <Shown talk={talk} />
+      <ShownService talk={talk} />
     </WorkbenchProvider>,
   );
   const answer = () => talk.conversation.turns.at(-1);
@@ -87,12 +87,12 @@ describe('an answer', () => {
     talk.send('what is tea?', settings);
     says('a leaf');
     view.unmount();
-    expect(workbench.wouldBeLost()).toEqual(['The answer of model-a in the chat']);
+    expect(workbench.unfinishedWork()).toEqual(['The answer of model-a in the chat']);
     says(' of a plant');
     ends();
     await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf of a plant' }));
     expect(answer()?.cancelled).toBeUndefined();
-    expect(workbench.wouldBeLost()).toEqual([]);
+    expect(workbench.unfinishedWork()).toEqual([]);
   });
 
   it('that the program leaves is kept as stopped, with all that had come', async () => {

@@ -18,7 +18,7 @@ function query(key: string, read: () => Promise<string>): LiveQuery<string> {
   return { key: [key], activity: () => 'open', read };
 }
 
-function Shown({ of }: { of: LiveQuery<string> }) {
+function ShownService({ of }: { of: LiveQuery<string> }) {
   const { data, freshness, error } = useLive(of, 'focused');
   return <Text>{`${data ?? '-'} ${freshness.kind} ${error?.message ?? ''}`}</Text>;
 }
@@ -36,8 +36,8 @@ describe('useLive', () => {
     const shared = query('shared', read);
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
-        <Shown of={shared} />
-        <Shown of={shared} />
+        <ShownService of={shared} />
+        <ShownService of={shared} />
       </WorkbenchProvider>,
     );
     await eventually(() => expect(lastFrame()).toBe('tea fresh\ntea fresh'));
@@ -55,7 +55,7 @@ describe('useLive', () => {
     });
     const { lastFrame, unmount } = render(
       <WorkbenchProvider workbench={workbench}>
-        <Shown of={moody} />
+        <ShownService of={moody} />
       </WorkbenchProvider>,
     );
     await eventually(() => expect(lastFrame()).toContain('tea fresh'));
@@ -80,7 +80,7 @@ describe('useLive', () => {
     const shown = (of: LiveQuery<string>) =>
       render(
         <WorkbenchProvider workbench={workbench}>
-          <Shown of={of} />
+          <ShownService of={of} />
         </WorkbenchProvider>,
       );
     const limited = shown(first);
@@ -112,7 +112,7 @@ describe('useLive', () => {
       const of = query('paused', read);
       const { unmount, lastFrame } = render(
         <WorkbenchProvider workbench={workbench}>
-          <Shown of={of} />
+          <ShownService of={of} />
           <Refreshable of={of} onRefresh={asks => refresh.mockImplementation(asks)} />
         </WorkbenchProvider>,
       );

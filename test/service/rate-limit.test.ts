@@ -148,9 +148,9 @@ describe('after a 429', () => {
 
   it('a 503 that asks to wait holds as well; one that does not is one failure', async () => {
     const busy = (headers: Record<string, string>) => refusal(503, 'api_error', 'service_unavailable', {}, headers);
-    const asking = await setting(busy({ 'retry-after': '5' }));
-    await errorOf(asking.service.background.call('listBenchmarks'));
-    expect(asking.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'rate_limit' });
+    const context = await setting(busy({ 'retry-after': '5' }));
+    await errorOf(context.service.background.call('listBenchmarks'));
+    expect(context.service.gate.state()).toMatchObject({ kind: 'limited', reason: 'rate_limit' });
     const plain = await setting(busy({}));
     await errorOf(plain.service.background.call('listBenchmarks'));
     expect(plain.service.gate.state()).toEqual({ kind: 'open' });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decideRetry, mayHaveWorked, RetryBudget, type RetrySituation, retryAfter } from '../../src/service/retry.ts';
+import {
+  decideRetry,
+  mayHaveTakenEffect,
+  RetryBudget,
+  type RetrySituation,
+  retryAfter,
+} from '../../src/service/retry.ts';
 
 const now = Date.parse('2026-03-04T05:06:07Z');
 
@@ -135,11 +141,11 @@ describe('the retry budget', () => {
 });
 
 it('knows when a write may have happened without a good answer', () => {
-  expect(mayHaveWorked(lost)).toBe(true);
-  expect(mayHaveWorked({ kind: 'not_understood' })).toBe(true);
-  expect(mayHaveWorked(answered(502))).toBe(true);
-  expect(mayHaveWorked(unsent)).toBe(false);
-  expect(mayHaveWorked(answered(429))).toBe(false);
-  expect(mayHaveWorked(answered(501))).toBe(false);
-  expect(mayHaveWorked(undefined)).toBe(false);
+  expect(mayHaveTakenEffect(lost)).toBe(true);
+  expect(mayHaveTakenEffect({ kind: 'not_understood' })).toBe(true);
+  expect(mayHaveTakenEffect(answered(502))).toBe(true);
+  expect(mayHaveTakenEffect(unsent)).toBe(false);
+  expect(mayHaveTakenEffect(answered(429))).toBe(false);
+  expect(mayHaveTakenEffect(answered(501))).toBe(false);
+  expect(mayHaveTakenEffect(undefined)).toBe(false);
 });

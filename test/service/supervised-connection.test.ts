@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Target } from '../../src/service/options.ts';
 import {
-  type Farewell,
+  type EndReason,
   type LocatedService,
   type Moment,
   SupervisedConnection,
@@ -18,7 +18,7 @@ class FakeService implements SupervisedService {
   silent = false;
   checks = 0;
   /** Ends the hold that was taken last. */
-  say: (farewell: Farewell) => void = () => {};
+  say: (farewell: EndReason) => void = () => {};
   released = 0;
   #starts: PromiseWithResolvers<LocatedService>[] = [];
 
@@ -30,7 +30,7 @@ class FakeService implements SupervisedService {
     return start.promise;
   };
 
-  hold = (target: Target, onEnd: (farewell: Farewell) => void): (() => void) => {
+  hold = (target: Target, onEnd: (farewell: EndReason) => void): (() => void) => {
     this.held.push(target);
     this.say = onEnd;
     return () => {

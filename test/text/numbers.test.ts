@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { asCame, bytes, count, difference, none, percent, pricePerMillion, reward } from '../../src/text/numbers.ts';
+import {
+  asReceived,
+  bytes,
+  count,
+  difference,
+  none,
+  percent,
+  pricePerMillion,
+  reward,
+} from '../../src/text/numbers.ts';
 
 describe('numbers', () => {
   it('never takes a missing number for zero, nor zero for a missing one', () => {
@@ -41,9 +50,9 @@ describe('numbers', () => {
   });
 
   it('leaves a value as it came, but for a number that nothing can hold', () => {
-    expect([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asCame)).toEqual(
-      ['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}'],
-    );
+    expect(
+      [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asReceived),
+    ).toEqual(['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}']);
   });
 
   it('writes prices', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenQuote, shellWords } from '../../src/text/shell-words.ts';
+import { shellWords, UnclosedQuoteError } from '../../src/text/shell-words.ts';
 
 describe('the words of a command line', () => {
   it.each([
@@ -18,6 +18,6 @@ describe('the words of a command line', () => {
   });
 
   it.each(['op read "op://My Vault', `echo 'it`, `"'"'`])('of %s cannot be known', line => {
-    expect(() => shellWords(line)).toThrow(OpenQuote);
+    expect(() => shellWords(line)).toThrow(UnclosedQuoteError);
   });
 });

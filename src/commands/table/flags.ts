@@ -7,66 +7,70 @@ import type { FlagSpec, FlagValues } from './spec.ts';
 export const serviceFlags = {
   profile: {
     value: 'NAME',
-    says: 'use this profile of the settings file',
+    description: 'use this profile of the settings file',
     variable: 'BENCHTOP_PROFILE',
     group: 'service',
   },
-  baseUrl: { value: 'URL', says: 'address of the service', variable: 'BENCHTOP_BASE_URL', group: 'service' },
+  baseUrl: { value: 'URL', description: 'address of the service', variable: 'BENCHTOP_BASE_URL', group: 'service' },
   inferenceUrl: {
     value: 'URL',
-    says: 'address of chat completions, if elsewhere',
+    description: 'address of chat completions, if elsewhere',
     variable: 'BENCHTOP_INFERENCE_URL',
     group: 'service',
   },
-  apiKeyEnv: { value: 'NAME', says: 'variable that holds the API key (default: BENCHTOP_API_KEY)', group: 'service' },
+  apiKeyEnv: {
+    value: 'NAME',
+    description: 'variable that holds the API key (default: BENCHTOP_API_KEY)',
+    group: 'service',
+  },
   apiKeyFile: {
     value: 'PATH',
-    says: 'file that holds the API key, mode 0600',
+    description: 'file that holds the API key, mode 0600',
     variable: 'BENCHTOP_API_KEY_FILE',
     group: 'service',
   },
   inferenceTokenEnv: {
     value: 'NAME',
-    says: 'variable that holds the token of chat (default: BENCHTOP_INFERENCE_TOKEN)',
+    description: 'variable that holds the token of chat (default: BENCHTOP_INFERENCE_TOKEN)',
     group: 'service',
   },
   inferenceTokenFile: {
     value: 'PATH',
-    says: 'file that holds the token of chat',
+    description: 'file that holds the token of chat',
     variable: 'BENCHTOP_INFERENCE_TOKEN_FILE',
     group: 'service',
   },
   caFile: {
     value: 'PATH',
-    says: 'trust these certificates (PEM) too',
+    description: 'trust these certificates (PEM) too',
     variable: 'BENCHTOP_CA_FILE',
     group: 'service',
   },
   allowInsecureHttp: {
-    says: 'allow plain http to other machines',
+    description: 'allow plain http to other machines',
     variable: 'BENCHTOP_ALLOW_INSECURE_HTTP',
     group: 'service',
   },
-  readOnly: { says: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
+  readOnly: { description: 'refuse everything that writes', variable: 'BENCHTOP_READ_ONLY', group: 'service' },
   debug: {
-    says: 'show requests and answers with their bodies on standard error, without secrets',
+    description: 'show requests and answers with their bodies on standard error, without secrets',
     variable: 'BENCHTOP_DEBUG',
     group: 'service',
   },
   upstream: {
     value: 'URL',
-    says: 'OpenAI-compatible server behind the local service',
+    description: 'OpenAI-compatible server behind the local service',
     variable: 'BENCHTOP_UPSTREAM',
     group: 'service',
   },
   upstreamKeyEnv: {
     value: 'NAME',
-    says: 'variable that holds its key (default: BENCHTOP_UPSTREAM_KEY)',
+    description: 'variable that holds its key (default: BENCHTOP_UPSTREAM_KEY)',
     group: 'service',
   },
   upstreamKeyFile: {
     value: 'PATH',
-    says: 'file that holds its key',
+    description: 'file that holds its key',
     variable: 'BENCHTOP_UPSTREAM_KEY_FILE',
     group: 'service',
   },
@@ -77,12 +81,12 @@ const noticeKinds = ['off', 'bell', 'desktop'] as const satisfies readonly Notic
 
 /** How the workbench looks. */
 export const screenFlags = {
-  theme: { value: 'NAME', choices: themes, says: 'colours of the screen', variable: 'BENCHTOP_THEME' },
-  mouse: { says: 'use the mouse: wheel, click, double click', variable: 'BENCHTOP_MOUSE' },
+  theme: { value: 'NAME', choices: themes, description: 'colours of the screen', variable: 'BENCHTOP_THEME' },
+  mouse: { description: 'use the mouse: wheel, click, double click', variable: 'BENCHTOP_MOUSE' },
   notices: {
     value: 'HOW',
     choices: noticeKinds,
-    says: 'how the end of a run is announced',
+    description: 'how the end of a run is announced',
     variable: 'BENCHTOP_NOTICES',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
@@ -91,44 +95,44 @@ export const screenFlags = {
 export const agentFlag = {
   agent: {
     value: 'ID|name:NAME',
-    says: 'the agent that it belongs to, which newer services ask for',
+    description: 'the agent that it belongs to, which newer services ask for',
     variable: 'BENCHTOP_AGENT',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export const jsonFlag = {
-  json: { says: 'print JSON; notes and errors on standard error are JSON too' },
+  json: { description: 'print JSON; notes and errors on standard error are JSON too' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export const recordFlags = {
   ...jsonFlag,
-  field: { value: 'NAME', says: 'print one field alone, e.g. id, status or failure.code' },
-  jq: { value: 'FILTER', short: 'q', says: 'print what jq makes of the JSON' },
+  field: { value: 'NAME', description: 'print one field alone, e.g. id, status or failure.code' },
+  jq: { value: 'FILTER', short: 'q', description: 'print what jq makes of the JSON' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 /** At most one of them says how a record is printed. */
-export const recordApart = ['json', 'field', 'jq'] as const;
+export const exclusiveRecordFlags = ['json', 'field', 'jq'] as const;
 
 export const dryRunFlag = {
-  dryRun: { short: 'n', says: 'print the request instead of sending it' },
+  dryRun: { short: 'n', description: 'print the request instead of sending it' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 /** A request is no record: it is shown as it would be sent, or as JSON. */
-export const dryRunApart = ['dryRun', 'field', 'jq'] as const;
+export const exclusiveDryRunFlags = ['dryRun', 'field', 'jq'] as const;
 
 export const waitFlags = {
-  wait: { short: 'w', says: 'wait until it has ended; progress goes to standard error' },
+  wait: { short: 'w', description: 'wait until it has ended; progress goes to standard error' },
   timeout: {
     value: 'SECONDS',
     short: 't',
     number: 'positive',
     needs: 'wait',
-    says: 'stop waiting after this long; the work continues',
+    description: 'stop waiting after this long; the work continues',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export const yesFlag = {
-  yes: { short: 'y', says: 'do not ask for confirmation' },
+  yes: { short: 'y', description: 'do not ask for confirmation' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;

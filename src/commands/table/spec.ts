@@ -5,7 +5,7 @@
 
 export interface FlagSpec {
   /** What it does, in a few words without a full stop. */
-  readonly says: string;
+  readonly description: string;
   /** One letter. */
   readonly short?: string;
   /** How help shows its value, e.g. `NAME`. A flag without one is on or off. */
@@ -31,7 +31,7 @@ export interface FlagSpec {
 export interface ArgumentSpec {
   /** How help shows it, e.g. `ID|NAME`. */
   readonly name: string;
-  readonly says?: string;
+  readonly description?: string;
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
@@ -49,7 +49,7 @@ export interface CommandSpec {
   readonly args?: readonly ArgumentSpec[];
   readonly flags: Readonly<Record<string, FlagSpec>>;
   /** Flags of which at most one may be given, by their keys. */
-  readonly apart?: readonly (readonly string[])[];
+  readonly exclusive?: readonly (readonly string[])[];
   /** Lines to try. */
   readonly examples?: readonly string[];
   /** Its last argument is free text: what follows the argument before it is taken word by word, dashes and all. */

@@ -1,10 +1,18 @@
 /** The commands that change something. */
-import { dryRunApart, dryRunFlag, recordApart, recordFlags, serviceFlags, waitFlags, yesFlag } from './flags.ts';
+import {
+  dryRunFlag,
+  exclusiveDryRunFlags,
+  exclusiveRecordFlags,
+  recordFlags,
+  serviceFlags,
+  waitFlags,
+  yesFlag,
+} from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
-const nameFlag = { value: 'TEXT', says: 'name of the run (default: made of benchmark and model)' } as const;
+const nameFlag = { value: 'TEXT', description: 'name of the run (default: made of benchmark and model)' } as const;
 const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
-  ({ value: 'NAME=VALUE', short: 'o', many: true, says: `an option of the ${of}, e.g. ${example}` }) as const;
+  ({ value: 'NAME=VALUE', short: 'o', many: true, description: `an option of the ${of}, e.g. ${example}` }) as const;
 const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
 
 export const verbs = {
@@ -14,15 +22,15 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: { value: 'MODEL', short: 'm', says: 'slug of the model (default: that of the checkpoint)' },
-      checkpoint: { value: 'CHECKPOINT', short: 'c', says: checkpointWords },
+      model: { value: 'MODEL', short: 'm', description: 'slug of the model (default: that of the checkpoint)' },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', description: checkpointWords },
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
     examples: [
       'benchtop evaluate t-words --model benchtop/tutor-base --wait',
       'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
@@ -34,30 +42,38 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: { value: 'MODEL', short: 'm', says: 'slug of the base model (default: that of the checkpoint)' },
-      checkpoint: { value: 'CHECKPOINT', short: 'c', says: `continue from ${checkpointWords}` },
+      model: { value: 'MODEL', short: 'm', description: 'slug of the base model (default: that of the checkpoint)' },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', description: `continue from ${checkpointWords}` },
       name: nameFlag,
       option: optionFlag('training', 'num_steps=20'),
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
     examples: ['benchtop train t-words --model benchtop/tutor-base --name first -o num_steps=20 --wait'],
   }),
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
     about: 'Prints the id of the deployment. With --wait the exit code says whether it was deployed.',
-    args: [{ name: 'CHECKPOINT', says: checkpointWords, of: 'seen', kinds: ['training'] }],
+    args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'seen', kinds: ['training'] }],
     flags: {
       ...serviceFlags,
-      slug: { value: 'SLUG', short: 's', says: 'name that chat calls it by (default: made of the name of the run)' },
-      role: { value: 'ROLE', choices: ['production', 'test'], says: 'production answers for the slug (default)' },
+      slug: {
+        value: 'SLUG',
+        short: 's',
+        description: 'name that chat calls it by (default: made of the name of the run)',
+      },
+      role: {
+        value: 'ROLE',
+        choices: ['production', 'test'],
+        description: 'production answers for the slug (default)',
+      },
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
     examples: ['benchtop deploy first@latest --slug tutor --wait'],
   }),
   build: spec({
@@ -65,7 +81,7 @@ export const verbs = {
     about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...dryRunFlag, ...recordFlags },
-    apart: [recordApart, ['dryRun', 'wait'], dryRunApart],
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
   }),
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
@@ -87,23 +103,26 @@ export const verbs = {
     args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
-      undo: { says: 'stop a deployment from answering for its slug' },
-      demote: { value: 'ID|SLUG', says: 'the deployment that stops answering instead, which newer services take' },
+      undo: { description: 'stop a deployment from answering for its slug' },
+      demote: {
+        value: 'ID|SLUG',
+        description: 'the deployment that stops answering instead, which newer services take',
+      },
       ...yesFlag,
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, ['undo', 'demote'], dryRunApart],
+    exclusive: [exclusiveRecordFlags, ['undo', 'demote'], exclusiveDryRunFlags],
   }),
   reward: spec({
     summary: 'log a reward to a trajectory',
     args: [{ name: 'TRAJECTORY' }, { name: 'NAME' }, { name: 'VALUE' }],
     flags: {
       ...serviceFlags,
-      explanation: { value: 'TEXT', empty: true, says: 'why it is this value' },
-      weight: { value: 'N', number: 'any', says: 'its weight; 0 keeps it for diagnosis only' },
-      rewardId: { value: 'ID', says: 'a reward sent again with the same id counts once (default: a new id)' },
-      tokenEnv: { value: 'NAME', says: 'variable that holds the token of the trajectory' },
+      explanation: { value: 'TEXT', empty: true, description: 'why it is this value' },
+      weight: { value: 'N', number: 'any', description: 'its weight; 0 keeps it for diagnosis only' },
+      rewardId: { value: 'ID', description: 'a reward sent again with the same id counts once (default: a new id)' },
+      tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
       ...dryRunFlag,
       json: recordFlags.json,
     },
@@ -115,11 +134,11 @@ export const verbs = {
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,
-      description: { value: 'TEXT', empty: true, says: 'description of the secret' },
+      description: { value: 'TEXT', empty: true, description: 'description of the secret' },
       ...dryRunFlag,
       ...recordFlags,
     },
-    apart: [recordApart, dryRunApart],
+    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
     examples: ['benchtop secret set HF_TOKEN < token.txt'],
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

@@ -17,7 +17,7 @@ export const exitCodeWords: readonly (readonly [code: number, words: string])[] 
   [143, 'ended by SIGTERM while it waited'],
 ];
 
-export const afterword = `
+export const helpFooter = `
 Flags that say which service may also follow the command. Results go to standard
 output, everything else to standard error; with --json both are JSON.
 

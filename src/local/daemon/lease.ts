@@ -3,12 +3,12 @@
 const { request } = process.getBuiltinModule('node:http');
 
 /** Why a service that was held has ended: on request, for another that takes its place, or without a word. */
-export type Farewell = 'stopped' | 'replaced' | 'lost';
+export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
 
 export const leasePath = '/local/lease';
 
 /** Sent as the last line of a lease. */
-export const farewellLine = (farewell: Farewell): string => `:${farewell}\n`;
+export const leaseEndLine = (farewell: LeaseEnd): string => `:${farewell}\n`;
 
 /** The service's side: the leases that are held. */
 export class Leases {
@@ -34,9 +34,9 @@ export class Leases {
     });
   }
 
-  end(farewell: Farewell): void {
+  end(farewell: LeaseEnd): void {
     for (const lease of this.#open) {
-      lease.enqueue(Buffer.from(farewellLine(farewell)));
+      lease.enqueue(Buffer.from(leaseEndLine(farewell)));
       lease.close();
     }
     this.#open.clear();
@@ -49,14 +49,14 @@ export class Leases {
  */
 export function holdLease(
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
-  onEnd: (farewell: Farewell) => void,
+  onEnd: (farewell: LeaseEnd) => void,
 ): () => void {
   let open = true;
   let said = '';
   const end = (): void => {
     if (!open) return;
     open = false;
-    const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(farewellLine(word)));
+    const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(leaseEndLine(word)));
     onEnd(farewell ?? 'lost');
   };
   // A connection of its own, without a timeout: nothing comes on it for hours.

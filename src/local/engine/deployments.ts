@@ -10,7 +10,7 @@ import type { DeploymentStore } from '../store/deployments.ts';
 import { newId } from '../store/ids.ts';
 import type { DeploymentRow } from '../store/records.ts';
 import type { TrainingStore } from '../store/training.ts';
-import { readAs, readWhole, WeightFileError, writeWhole } from '../store/weight-files.ts';
+import { readVerified, readVerifiedAs, WeightFileError, writeDurably } from '../store/weight-files.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import { type Catalog, isBaseModel } from './catalog.ts';
 import { failureCodeOf, failureOf } from './failures.ts';
@@ -40,7 +40,7 @@ export class Deployer {
     for (const { deployment_id } of deployments.leaving()) this.remove(deployment_id);
     for (const deployment of deployments.deployed()) {
       try {
-        readWhole(this.#parts.catalog.servedBy(deployment).file);
+        readVerified(this.#parts.catalog.servedBy(deployment).file);
       } catch (error) {
         deployments.fail(deployment.deployment_id, failureOf(error, contextOf(deployment, 'serving')));
       }
@@ -83,10 +83,10 @@ export class Deployer {
     if (!checkpoint) throw new WeightFileError('weights_missing', `The checkpoint ${checkpoint_id} is gone.`);
     const { slug, file } = catalog.ofCheckpoint(checkpoint);
     if (!isBaseModel(slug)) throw new WeightFileError('weights_corrupt', `There is no base model ${slug}.`);
-    const { weights } = readAs(file, unpackCheckpoint);
+    const { weights } = readVerifiedAs(file, unpackCheckpoint);
     const path = folder.serving(deployment_id);
-    const weights_hash = writeWhole(path, serialise(buildBaseModel(slug).withWeights(weights)));
-    readAs({ path, hash: weights_hash }, deserialise);
+    const weights_hash = writeDurably(path, serialise(buildBaseModel(slug).withWeights(weights)));
+    readVerifiedAs({ path, hash: weights_hash }, deserialise);
     const merged = {
       model_id: model_id ?? newId('model'),
       base_model_slug: slug,

@@ -8,7 +8,7 @@ import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { CheckpointRow, TrainingRunRow } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { TrainingStore } from '../store/training.ts';
-import { readWhole, WeightFileError } from '../store/weight-files.ts';
+import { readVerified, WeightFileError } from '../store/weight-files.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import type { Catalog } from './catalog.ts';
 import { failureOf } from './failures.ts';
@@ -132,7 +132,7 @@ export class TrainingRunner {
     for (const checkpoint of training.checkpoints(run.training_run_id).reverse()) {
       const files = this.#filesOf(checkpoint);
       try {
-        for (const file of [files.weights, files.state]) readWhole(file);
+        for (const file of [files.weights, files.state]) readVerified(file);
         return files;
       } catch (error) {
         if (!(error instanceof WeightFileError)) throw error;

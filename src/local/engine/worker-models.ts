@@ -3,7 +3,7 @@ import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise } from '../model/model-file.ts';
 import type { PolicyModel } from '../model/policy.ts';
-import { readAs, WeightFileError } from '../store/weight-files.ts';
+import { readVerifiedAs, WeightFileError } from '../store/weight-files.ts';
 import type { LocalModel } from './messages.ts';
 
 const keptOfFiles = 8;
@@ -20,8 +20,8 @@ function baseModel(slug: string): PolicyModel {
 }
 
 function fromFile(model: Exclude<LocalModel, { kind: 'base' }>): PolicyModel {
-  if (model.kind === 'serving') return readAs(model.file, deserialise);
-  const { base_model_slug, weights } = readAs(model.file, unpackCheckpoint);
+  if (model.kind === 'serving') return readVerifiedAs(model.file, deserialise);
+  const { base_model_slug, weights } = readVerifiedAs(model.file, unpackCheckpoint);
   const base = baseModel(model.slug);
   if (base_model_slug !== model.slug || weights.length !== base.network.weights.length) {
     const message = `The weights belong to another model than ${model.slug}: to ${base_model_slug}, or an older one.`;

@@ -6,7 +6,7 @@ import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from
 import type { Generated, PolicyModel } from '../model/policy.ts';
 import { batchOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
-import { readAs, writeWhole } from '../store/weight-files.ts';
+import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';
 import { WeightFolder } from '../store/weight-folder.ts';
 import type { RolloutResult, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
 import { loadModel } from './worker-models.ts';
@@ -63,8 +63,8 @@ export async function train(
 function trainerOf({ model, from, options }: TrainingOrder): Trainer {
   const start = loadModel(model);
   // The trainer moves weights in place: those in memory are others'.
-  const weights = from ? readAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
-  const optimizer = from ? readAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
+  const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
+  const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;
   return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed }, optimizer);
 }
@@ -77,8 +77,8 @@ function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news:
   emit({
     kind: 'checkpoint',
     step,
-    weights_hash: writeWhole(folder.checkpoint(order.runId, step), weights),
-    state_hash: writeWhole(folder.trainerState(order.runId, step), state),
+    weights_hash: writeDurably(folder.checkpoint(order.runId, step), weights),
+    state_hash: writeDurably(folder.trainerState(order.runId, step), state),
   });
 }
 

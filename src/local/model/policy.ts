@@ -3,7 +3,7 @@ import { own } from '../../text/own.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
-import { endToken, joint, roleTokens, unknownToken, type Vocabulary } from './tokenizer.ts';
+import { endToken, roleTokens, separatorBefore, unknownToken, type Vocabulary } from './tokenizer.ts';
 
 export interface ChatTurn {
   readonly role: string;
@@ -38,7 +38,7 @@ export interface Generated {
 }
 
 /** What a model thinks of the next word. */
-export interface Thought {
+export interface Prediction {
   /** Log-probabilities of the base model, before any training; those of words that are never said are -Infinity. */
   readonly base: Float64Array;
   /** What they have become by training, before any temperature; not normalised. */
@@ -54,7 +54,7 @@ export class PolicyModel {
   /** The token that ends an answer. */
   readonly end: number;
   /** Tokens that are never said: they are not words. */
-  readonly #unspeakable: readonly number[];
+  readonly #specialTokens: readonly number[];
 
   constructor(slug: string, vocabulary: Vocabulary, ngram: Ngram, network: Network) {
     this.slug = slug;
@@ -62,7 +62,7 @@ export class PolicyModel {
     this.ngram = ngram;
     this.network = network;
     this.end = vocabulary.token(endToken);
-    this.#unspeakable = [unknownToken, ...Object.values(roleTokens)].map(each => vocabulary.token(each));
+    this.#specialTokens = [unknownToken, ...Object.values(roleTokens)].map(each => vocabulary.token(each));
   }
 
   /** The same model with other weights, which it keeps: who changes them later changes the model. */
@@ -80,10 +80,10 @@ export class PolicyModel {
   }
 
   /** Thinks of the next word; `read` is what the network made of the prompt. */
-  think(prompt: readonly number[], said: readonly number[], read: Float64Array): Thought {
+  predict(prompt: readonly number[], said: readonly number[], read: Float64Array): Prediction {
     const context = said.length > 1 ? said.slice(-2) : [prompt.at(-1) ?? 0, ...said];
     const base = this.ngram.logProbabilities(context, prompt);
-    for (const token of this.#unspeakable) base[token] = Number.NEGATIVE_INFINITY;
+    for (const token of this.#specialTokens) base[token] = Number.NEGATIVE_INFINITY;
     const logits = base.slice();
     const activation = this.network.activate(read, context.at(-1));
     this.network.addLogits(logits, activation);
@@ -93,7 +93,7 @@ export class PolicyModel {
   /** The text that a token adds behind another. */
   piece(token: number, previous: number | undefined): string {
     const word = this.vocabulary.word(token);
-    return joint(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
+    return separatorBefore(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
   }
 
   /** Samples an answer word by word. The generator's return value is the whole answer. */
@@ -108,7 +108,7 @@ export class PolicyModel {
     let given = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
     while (said.length < options.max_tokens) {
-      const token = draw(this.think(prompt, said, read).logits, options, next);
+      const token = draw(this.predict(prompt, said, read).logits, options, next);
       if (token === this.end) {
         finish_reason = 'stop';
         break;

@@ -52,7 +52,7 @@ const noSpaceBefore = /^[.,;:!?)\]}'’%]$/;
 const noSpaceAfter = /^[([{$]$/;
 
 /** The text to put before a word, given the word before it: nothing within numbers and before signs, else a space. */
-export function joint(previous: string | undefined, next: string): string {
+export function separatorBefore(previous: string | undefined, next: string): string {
   if (previous === undefined || noSpaceBefore.test(next) || noSpaceAfter.test(previous)) return '';
   return /^\d$/.test(previous) && /^\d$/.test(next) ? '' : ' ';
 }

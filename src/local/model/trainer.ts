@@ -58,7 +58,7 @@ export class NothingGraded extends Error {
 }
 
 /** The reward of an answer; null where it could not be graded. Called once an answer, in their order. */
-export type GiveReward<Task> = (task: Task, answer: Generated) => number | null;
+export type RewardFunction<Task> = (task: Task, answer: Generated) => number | null;
 
 export class Trainer {
   /** The model that is being trained; its weights are moved in place. */
@@ -84,7 +84,7 @@ export class Trainer {
    * @throws TrainingDiverged
    * @throws NothingGraded
    */
-  step<Task extends GroupTask>(step: number, batch: readonly Task[], reward: GiveReward<Task>): number {
+  step<Task extends GroupTask>(step: number, batch: readonly Task[], reward: RewardFunction<Task>): number {
     const { samples, learningRate, seed } = this.#options;
     const longest = Math.max(...batch.map(task => task.max_tokens));
     const scale = 1 / (batch.length * samples * longest);
@@ -122,7 +122,7 @@ export class Trainer {
     let text = '';
     let ended = false;
     while (!ended && said.length < longest) {
-      const { base, logits, activation } = model.think(prompt, said, read);
+      const { base, logits, activation } = model.predict(prompt, said, read);
       const policy = softmax(logits);
       const token = pick(policy, next);
       words.push({ token, activation, policy, base });

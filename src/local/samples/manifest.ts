@@ -3,7 +3,7 @@
  * has no meaning here is kept as it came.
  */
 import * as z from 'zod/mini';
-import { spokenContent } from '../../contract/common.ts';
+import { messageContent } from '../../contract/common.ts';
 import { own } from '../../text/own.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
@@ -135,7 +135,7 @@ function variablesOf(given: ManifestTask['environment']): Variable[] {
 export function readTask(task: ManifestTask): Task {
   const turns = (task.input_messages ?? []).map(({ role, content }) => ({
     role,
-    content: spokenContent(content) ?? '',
+    content: messageContent(content) ?? '',
   }));
   const nothingToAsk = { kind: 'none', reason: 'it has no input messages, so there is nothing to ask' } as const;
   return {

@@ -3,7 +3,7 @@
  * do is refused by its name.
  */
 import * as z from 'zod/mini';
-import { spokenContent } from '../../contract/common.ts';
+import { messageContent } from '../../contract/common.ts';
 import { own } from '../../text/own.ts';
 import { type ChatTurn, defaultSampling, type SamplingOptions } from '../model/policy.ts';
 import { ApiError, apiError } from './errors.ts';
@@ -85,7 +85,7 @@ function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], ind
     const place = content.findIndex(({ type }) => !textParts.has(type));
     if (place >= 0) refuse(`messages[${index}].content[${place}].${content[place]?.type}`);
   }
-  return { role, content: spokenContent(content) ?? '' };
+  return { role, content: messageContent(content) ?? '' };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Trajectories with their steps and messages. */
-import { spokenContent, written } from '../../contract/common.ts';
+import { messageContent, written } from '../../contract/common.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -199,7 +199,7 @@ function messageOf(message: Fields, index: number) {
     ...(Array.isArray(content) && { content_parts: content }),
     message_id: integerOf(message_id) ?? index,
     role: textOf(role),
-    content: spokenContent(content) ?? null,
+    content: messageContent(content) ?? null,
     tool_calls: textOf(tool_calls),
     tool_response: textOf(tool_response),
     reasoning: textOf(reasoning),

@@ -27,7 +27,7 @@ export class WeightFileError extends Error {
 }
 
 /** Writes a file atomically and durably. Gives its hash. */
-export function writeWhole(path: string, bytes: Uint8Array): string {
+export function writeDurably(path: string, bytes: Uint8Array): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = `${path}.part`;
   const file = openSync(fresh, 'w', 0o600);
@@ -45,7 +45,7 @@ export function writeWhole(path: string, bytes: Uint8Array): string {
 }
 
 /** @throws WeightFileError where the file is not the one whose hash is given */
-export function readWhole({ path, hash }: WeightFile): Uint8Array {
+export function readVerified({ path, hash }: WeightFile): Uint8Array {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -67,9 +67,9 @@ export function readWhole({ path, hash }: WeightFile): Uint8Array {
  *
  * @throws WeightFileError also where the file is whole and holds something else
  */
-export function readAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
+export function readVerifiedAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
   try {
-    return read(readWhole(file));
+    return read(readVerified(file));
   } catch (error) {
     if (error instanceof CorruptFileError) throw new WeightFileError('weights_corrupt', error.message);
     throw error;

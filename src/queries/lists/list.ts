@@ -1,17 +1,17 @@
 /** What a list is asked for by, and what is known of it. */
 import type * as z from 'zod/mini';
 import { type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
-import type { Asking } from '../asking.ts';
 import type { Activity } from '../polling.ts';
+import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;
 /** Pages in a row that bring no new row, after which a list is read no further: the service may go round in circles. */
-export const fruitlessPages = 5;
+export const maxPagesWithoutNewRows = 5;
 
 /** A page, with what is to be said of it. */
-export type NotedPage<Row> = Page<Row> & {
+export type AnnotatedPage<Row> = Page<Row> & {
   /** Why it may hold less than there is. */
   readonly note?: string | undefined;
   /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
@@ -23,7 +23,7 @@ export type NotedPage<Row> = Page<Row> & {
 };
 
 /** A list that comes whole in one answer. */
-export function wholePage<Row>(items: readonly Row[], note?: string): NotedPage<Row> {
+export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
 
@@ -32,7 +32,7 @@ export type RowId<Row> = (row: Row) => string;
 export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
-  readonly readPage: (asking: Asking & { readonly query: ListQuery }) => Promise<NotedPage<Row>>;
+  readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** What a row must be like. Where it is given, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
   /** The list takes `sort` and `order`. */

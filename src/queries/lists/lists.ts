@@ -1,6 +1,6 @@
 /** The lists of one connection: a reader for each, and how many rows each was seen to have. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
-import type { Asking } from '../asking.ts';
+import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type ListData, type ListSource, wholePage } from './list.ts';
 import { ListReader } from './reader.ts';
@@ -14,7 +14,7 @@ export interface ListCount {
 
 export class Lists {
   readonly #cache: QueryClient;
-  readonly #asking: (signal: AbortSignal) => Promise<Asking>;
+  readonly #context: (signal: AbortSignal) => Promise<QueryContext>;
   readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, { readonly key: readonly unknown[]; readonly reader: ListReader<never> }>();
   /** Kept also when the rows are forgotten: a count that was read does not turn blank. */
@@ -25,11 +25,11 @@ export class Lists {
 
   constructor(
     cache: QueryClient,
-    asking: (signal: AbortSignal) => Promise<Asking>,
+    context: (signal: AbortSignal) => Promise<QueryContext>,
     memory: () => RememberedStore | undefined,
   ) {
     this.#cache = cache;
-    this.#asking = asking;
+    this.#context = context;
     this.#memory = memory;
     cache.getQueryCache().subscribe(({ type, query }) => {
       const { queryHash } = query;
@@ -51,7 +51,7 @@ export class Lists {
       return reader;
     }
     const reader = new ListReader<Row>(source, {
-      asking: this.#asking,
+      context: this.#context,
       publish: data => {
         const query = this.#cache.getQueryCache().get(hash);
         // The age stays that of the first page, and so does its failure: only a poll makes the list newer.

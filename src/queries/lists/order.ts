@@ -30,12 +30,12 @@ export function inOrder<Row>(
   return {
     ...source,
     key: [...source.key, { sort: field, order }],
-    readPage: async asking => {
+    readPage: async context => {
       try {
-        const page = await source.readPage({ ...asking, query: { ...asking.query, sort: field, order } });
+        const page = await source.readPage({ ...context, query: { ...context.query, sort: field, order } });
         if (isOrdered(page.items, field, descending)) return page;
       } catch (error) {
-        if (!isRefusal(error, asking.query.cursor != null)) throw error;
+        if (!isRefusal(error, context.query.cursor != null)) throw error;
       }
       onRefused();
       throw new OrderRefusedError(field);

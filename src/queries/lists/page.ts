@@ -1,5 +1,5 @@
 /** One page of a list, and what is to be read of it. */
-import type { NotedPage, RowId } from './list.ts';
+import type { AnnotatedPage, RowId } from './list.ts';
 
 /** One page as it is known. Only `ListPages` changes it. */
 export interface ListPage<Row> {
@@ -35,7 +35,7 @@ export type Place<Row> =
 
 /** The answer to a request, and which request that was. */
 export interface PageAnswer<Row> {
-  readonly page: NotedPage<Row>;
+  readonly page: AnnotatedPage<Row>;
   /** The cursor that was sent. */
   readonly cursor: string | null;
   readonly asked: number;

@@ -7,7 +7,7 @@
  * Where they do not meet, rows may be missing between them: a gap, which is closed by reading on behind the first of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData, NotedPage, RowId } from './list.ts';
+import type { AnnotatedPage, ListData, RowId } from './list.ts';
 import { type ListPage, type PageAnswer, type Place, pageOf } from './page.ts';
 
 /** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
@@ -89,7 +89,7 @@ export class ListPages<Row> {
   }
 
   /** Takes in the first page as an earlier start read it, where nothing has been read yet. The next answer replaces it. */
-  restore(page: NotedPage<Row>, readAt: number): void {
+  restore(page: AnnotatedPage<Row>, readAt: number): void {
     if (this.#pages.length > 0) return;
     const restored = pageOf({ page, cursor: null, asked: 0, round: -1, at: readAt }, this.#id, () => false);
     this.#pages = [restored];

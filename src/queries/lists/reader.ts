@@ -8,15 +8,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../service/errors.ts';
 import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
-import type { Asking } from '../asking.ts';
 import type { Activity } from '../polling.ts';
-import { fruitlessPages, type ListData, type ListSource, type NotedPage, pageSize } from './list.ts';
+import type { QueryContext } from '../query-context.ts';
+import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './page.ts';
 import { ListPages } from './pages.ts';
 
 /** What a reader needs of the workbench. */
 export interface ReaderPorts<Row> {
-  readonly asking: (signal: AbortSignal) => Promise<Asking>;
+  readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Shows the list as it is known now. */
   readonly publish: (data: ListData<Row>) => void;
 }
@@ -56,7 +56,7 @@ interface RestReading {
 }
 
 /** Pages that one poll reads at most: the first, those in view, and those that close a gap. */
-export const pagesAPoll = 12;
+export const pagesPerPoll = 12;
 /** Statuses with which a service refuses a cursor that it does not know any more. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
 
@@ -104,7 +104,7 @@ export class ListReader<Row> {
   }
 
   /** Shows the first page as an earlier start of the program read it, in epoch milliseconds, until it is read. */
-  restore(page: NotedPage<Row>, readAt: number): void {
+  restore(page: AnnotatedPage<Row>, readAt: number): void {
     this.#pages.restore(page, readAt);
   }
 
@@ -156,16 +156,16 @@ export class ListReader<Row> {
   }
 
   /** Reads the first page, what closes gaps, and the pages in view. @throws ServiceError */
-  async poll(asking: Asking): Promise<ListData<Row>> {
+  async poll(context: QueryContext): Promise<ListData<Row>> {
     this.#round += 1;
     const round = this.#round;
     const began = Date.now();
     try {
-      await this.#read({ kind: 'first' }, asking, round);
-      await this.#readDue(asking, round, pagesAPoll - 1);
+      await this.#read({ kind: 'first' }, context, round);
+      await this.#readDue(context, round, pagesPerPoll - 1);
     } catch (error) {
       // What did answer is shown, with its age.
-      if (!asking.signal.aborted && this.#pages.size > 0) this.#publish();
+      if (!context.signal.aborted && this.#pages.size > 0) this.#publish();
       throw error;
     }
     this.#polledAt = began;
@@ -178,9 +178,9 @@ export class ListReader<Row> {
     const due = this.#inView().filter(page => page.readAt < since && page.asked > 0);
     if (due.length === 0) return;
     try {
-      const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
-      for (const page of due.slice(0, pagesAPoll)) {
-        if (page.cursor !== undefined) await this.#read({ kind: 'again', page }, asking, this.#round);
+      const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
+      for (const page of due.slice(0, pagesPerPoll)) {
+        if (page.cursor !== undefined) await this.#read({ kind: 'again', page }, context, this.#round);
       }
       this.#publish();
     } catch {
@@ -193,11 +193,11 @@ export class ListReader<Row> {
     if (this.#readingOn || this.#rest || this.#pages.size === 0 || this.data.complete) return;
     this.#readingOn = true;
     try {
-      const asking = await this.#ports.asking(AbortSignal.timeout(pageTimeoutMs));
+      const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
       // A poll may have moved the end meanwhile: then the page is asked for by its new cursor.
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const place = this.#following();
-        if (!place || (await this.#read(place, asking, this.#round))) break;
+        if (!place || (await this.#read(place, context, this.#round))) break;
       }
       this.#say({ ...this.#state, error: undefined });
     } catch (error) {
@@ -277,13 +277,14 @@ export class ListReader<Row> {
       for (const { onProgress } of this.#waiting) onProgress(this.#pages.size);
     }, progressMs);
     try {
-      const asking = await this.#ports.asking(signal);
+      const context = await this.#ports.context(signal);
       for (let place = this.#following(notBefore); place; place = this.#following(notBefore)) {
         const before = this.#pages.size;
-        if (!(await this.#read(place, asking, this.#round))) missed += 1;
+        if (!(await this.#read(place, context, this.#round))) missed += 1;
         if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
         fruitless = this.#pages.size > before || place.kind === 'again' ? 0 : fruitless + 1;
-        if (fruitless >= fruitlessPages) throw new Error(`The last ${fruitlessPages} pages brought no new row.`);
+        if (fruitless >= maxPagesWithoutNewRows)
+          throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
         // Keys are heard between two pages, also where the service answers at once.
         await turn();
         signal.throwIfAborted();
@@ -316,14 +317,14 @@ export class ListReader<Row> {
     return again ? { kind: 'again', page } : { kind: 'after', page };
   }
 
-  async #readDue(asking: Asking, round: number, most: number): Promise<void> {
+  async #readDue(context: QueryContext, round: number, most: number): Promise<void> {
     let gap: ListPage<Row> | undefined;
     for (let left = most; left > 0 && round === this.#round; left -= 1) {
       gap = this.#pages.gap;
       const stale = this.#inView().find(page => page.round !== round && page.cursor !== undefined);
       const place: Place<Row> | undefined = gap ? this.#closing(gap) : stale && { kind: 'again', page: stale };
       if (!place) return;
-      await this.#read(place, asking, round);
+      await this.#read(place, context, round);
     }
     // More came than can be read in one poll: what is behind it is read when it is wanted.
     if (gap && this.#pages.gap) this.#pages.cutAfter(this.#pages.gap);
@@ -356,14 +357,14 @@ export class ListReader<Row> {
    * Reads a place and takes the answer in. Gives whether it was taken. Where an old cursor is refused, what it led to is
    * forgotten: it is read again from the first page on.
    */
-  async #read(place: Place<Row>, asking: Asking, round: number): Promise<boolean> {
+  async #read(place: Place<Row>, context: QueryContext, round: number): Promise<boolean> {
     const cursor = cursorOf(place);
     if (cursor === undefined) return false;
     this.#asked += 1;
     const asked = this.#asked;
     const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
     try {
-      const page = await this.source.readPage({ ...asking, query });
+      const page = await this.source.readPage({ ...context, query });
       return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
     } catch (error) {
       const [first] = this.#pages.pages;

@@ -53,7 +53,7 @@ function openDatabase(path: string, busyMs = 0): DatabaseSync {
 }
 
 /** Another benchtop holds the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
-export const patienceMs = 500;
+export const busyTimeoutMs = 500;
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
 const busyCode = 5;
 

@@ -5,8 +5,8 @@
 import type { Operation } from '../../contract/endpoints.ts';
 import { isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
 import { readPages } from '../../service/pagination.ts';
-import type { Asking } from '../asking.ts';
-import { type ListSource, type NotedPage, pageSize, wholePage } from '../lists/list.ts';
+import { type AnnotatedPage, type ListSource, pageSize, wholePage } from '../lists/list.ts';
+import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/store.ts';
 import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
@@ -39,7 +39,7 @@ export function remembering<Row extends object>(
   return {
     ...source,
     observes: observe,
-    readPage: async ({ service, query, signal, memory }): Promise<NotedPage<Row>> => {
+    readPage: async ({ service, query, signal, memory }): Promise<AnnotatedPage<Row>> => {
       try {
         return await source.readPage({ service, query, signal, memory });
       } catch (error) {
@@ -63,7 +63,7 @@ export interface Elsewhere<Row> {
    * @param error why its record could not be read
    * @throws ServiceError, a NotFoundError where it is not there
    */
-  readonly read: (asking: Asking, seen: Row | undefined, error: unknown) => Promise<Row>;
+  readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
 }
 
 /** Makes a record fall back on its row in a list and on what was remembered, and declares what it says. */
@@ -73,12 +73,15 @@ export function rememberingOne<Row extends object>(
   { kind, idName, observe }: Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>,
   elsewhere?: Elsewhere<Row>,
 ): LiveQuery<Row> {
-  const inList = async (asking: Asking, { by, in: listIn }: Elsewhere<Row>['listed']): Promise<Row | undefined> => {
-    const { service, memory } = asking;
+  const inList = async (
+    context: QueryContext,
+    { by, in: listIn }: Elsewhere<Row>['listed'],
+  ): Promise<Row | undefined> => {
+    const { service, memory } = context;
     if (!service.capabilities.has(by)) return undefined;
     const source = listIn(memory.find(kind, id)?.parent);
     const readPage = (cursor: string | undefined) =>
-      source.readPage({ ...asking, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
+      source.readPage({ ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
     for await (const { items } of readPages(readPage)) {
       const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
       // The next time its parent is known.
@@ -91,18 +94,18 @@ export function rememberingOne<Row extends object>(
     ...query,
     about: { kind, id },
     observes: observe,
-    read: async asking => {
+    read: async context => {
       try {
-        return await query.read(asking);
+        return await query.read(context);
       } catch (error) {
         if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
-        const listed = elsewhere && (await inList(asking, elsewhere.listed));
+        const listed = elsewhere && (await inList(context, elsewhere.listed));
         if (listed) return listed;
-        const seen = asking.memory.find(kind, id);
+        const seen = context.memory.find(kind, id);
         const row = seen && rowOf<Row>(seen, idName);
         if (!elsewhere && row) return row;
         if (!elsewhere) throw error;
-        return elsewhere.read(asking, row, error).catch((second: unknown) => {
+        return elsewhere.read(context, row, error).catch((second: unknown) => {
           // A 404 without an envelope says nothing of the record.
           throw second instanceof NotFoundError && !isGone(second) ? error : second;
         });

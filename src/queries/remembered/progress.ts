@@ -36,7 +36,7 @@ export class ProgressPoints {
     if (last?.completed_steps === completed_steps) return false;
     const point = { at, completed_steps };
     this.#points.set(runId, [
-      ...this.#withRoom(
+      ...this.#thinned(
         runId,
         points.filter(each => each.at !== at),
       ),
@@ -47,7 +47,7 @@ export class ProgressPoints {
   }
 
   /** The old half is thinned when there are too many: its shape stays, and there is room for what comes. */
-  #withRoom(runId: string, points: readonly ProgressPoint[]): readonly ProgressPoint[] {
+  #thinned(runId: string, points: readonly ProgressPoint[]): readonly ProgressPoint[] {
     if (points.length < keptPoints) return points;
     const isThinned = (index: number): boolean => index < keptPoints / 2 && index % 2 === 1;
     for (const [index, { at }] of points.entries()) if (isThinned(index)) this.#removed.push([runId, at]);

@@ -4,7 +4,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase } from '../../text/errors.ts';
-import { connect, connectInMemory, patienceMs } from './database.ts';
+import { busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
 
@@ -18,7 +18,7 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
 }
 
 /** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
-export function openTables(path: string, scope: string, busyMs = patienceMs): Tables {
+export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {

@@ -29,7 +29,7 @@ export interface Observation {
 }
 
 /** Everything known of one resource. The object is replaced when something of it changes, and only then. */
-export interface Known {
+export interface KnownResource {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
@@ -49,7 +49,7 @@ export interface Known {
 
 /** A status that changed while this program was open. */
 export interface Transition {
-  readonly resource: Known;
+  readonly resource: KnownResource;
   readonly from: string;
   readonly to: string;
   /** Whether it came to its end by this, or is gone from the service while it ran. */
@@ -64,11 +64,11 @@ export interface ReadTimes {
   readonly by?: string | undefined;
 }
 
-type Named = Pick<Known, 'kind' | 'id'>;
+type Named = Pick<KnownResource, 'kind' | 'id'>;
 type TransitionListener = (transitions: readonly Transition[]) => void;
 
 interface Entry {
-  known: Known;
+  known: KnownResource;
   /** When it was last read by anyone; epoch milliseconds. */
   readAt: number;
   /** The query that read it last, by its hash. */
@@ -89,7 +89,7 @@ function sameCurve(old: readonly number[], next: readonly number[] | undefined):
   return next;
 }
 
-function merged(old: Known, said: Observation): Known {
+function merged(old: KnownResource, said: Observation): KnownResource {
   return {
     ...old,
     label: said.label || old.label,
@@ -104,12 +104,12 @@ function merged(old: Known, said: Observation): Known {
   };
 }
 
-function isSame(left: Known, right: Known): boolean {
-  return (Object.keys(left) as (keyof Known)[]).every(key => Object.is(left[key], right[key]));
+function isSame(left: KnownResource, right: KnownResource): boolean {
+  return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
 }
 
 /** What is known of a resource before anything was read of it. */
-export function unknown({ kind, id }: Named, label: string): Known {
+export function unknownResource({ kind, id }: Named, label: string): KnownResource {
   return {
     kind,
     id,
@@ -127,15 +127,15 @@ export function unknown({ kind, id }: Named, label: string): Known {
 }
 
 /** What is known of one resource from several answers, outside of any store. */
-export function knownFrom(resource: ResourceRef, observations: readonly Observation[]): Known {
-  return observations.reduce(merged, unknown(resource, resource.label));
+export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
+  return observations.reduce(merged, unknownResource(resource, resource.label));
 }
 
 export class StatusStore {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Set<() => void>();
   readonly #transitionListeners = new Set<TransitionListener>();
-  #all: readonly Known[] | undefined;
+  #all: readonly KnownResource[] | undefined;
   readonly #kinds: Kinds;
 
   constructor(kinds: Kinds) {
@@ -148,12 +148,12 @@ export class StatusStore {
   }
 
   /** Everything known, the first seen first; the same array until something changes. */
-  all(): readonly Known[] {
+  all(): readonly KnownResource[] {
     this.#all ??= [...this.#entries.values()].map(({ known }) => known);
     return this.#all;
   }
 
-  get(resource: Named): Known | undefined {
+  get(resource: Named): KnownResource | undefined {
     return this.#entries.get(keyOf(resource))?.known;
   }
 
@@ -182,7 +182,7 @@ export class StatusStore {
     for (const said of observations) {
       const entry = this.#entries.get(keyOf(said)) ?? this.#add(said, at);
       const before = entry.known;
-      const next = merged(before, this.#withoutTakingBack(entry, said, askedAt));
+      const next = merged(before, this.#keepingEnd(entry, said, askedAt));
       const wasSeen = entry.seen;
       if (said.status != null) entry.seen = true;
       if (at >= entry.readAt) [entry.readAt, entry.readBy] = [at, by];
@@ -227,7 +227,7 @@ export class StatusStore {
     let changed = false;
     for (const { status, seenAt, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
-      const known = { ...unknown(resource, resource.label), status };
+      const known = { ...unknownResource(resource, resource.label), status };
       this.#entries.set(keyOf(resource), {
         known,
         readAt: seenAt,
@@ -271,7 +271,7 @@ export class StatusStore {
 
   #add({ kind, id }: Named, at: number): Entry {
     return {
-      known: unknown({ kind, id }, id),
+      known: unknownResource({ kind, id }, id),
       readAt: at,
       readBy: undefined,
       statusAt: at,
@@ -280,9 +280,9 @@ export class StatusStore {
     };
   }
 
-  #change(resource: ResourceRef, change: (known: Known) => Known): void {
+  #change(resource: ResourceRef, change: (known: KnownResource) => KnownResource): void {
     const entry = this.#entries.get(keyOf(resource));
-    const before = entry?.known ?? unknown(resource, resource.label);
+    const before = entry?.known ?? unknownResource(resource, resource.label);
     const known = change(before);
     if (entry && isSame(before, known)) return;
     this.#entries.set(keyOf(resource), {
@@ -298,7 +298,7 @@ export class StatusStore {
   }
 
   /** An answer that was asked for before the end was seen says how it was before: it does not take the end back. */
-  #withoutTakingBack({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
+  #keepingEnd({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
     const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
     if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && askedAt > statusAt)) return said;
     const { kind, id, label, startedAt } = said;
@@ -317,7 +317,7 @@ export class StatusStore {
 export const lostAfterMs = 12 * 60 * 60_000;
 
 /** What runs, as far as is known. */
-export function runningOf(statuses: StatusStore, now = Date.now()): Known[] {
+export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()
     .filter(

@@ -35,7 +35,7 @@ export interface UploadPlan {
   readonly name: string;
   readonly manifest: Manifest;
   /** SHA-256 of the manifest, by which one that was sent is known again. */
-  readonly manifestMark: string;
+  readonly manifestFingerprint: string;
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
   readonly bytes: number;
@@ -47,7 +47,7 @@ const mostFiles = 100_000;
 const largestManifest = 64 * 1024 * 1024;
 
 /** By this a file that was sent is known again: another size or time of change makes it another file. */
-export const fileMark = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
+export const fileFingerprint = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
 
 /**
  * Reads a folder: its manifest, which is checked, and the list of its files.
@@ -72,7 +72,7 @@ export async function planUpload(path: string): Promise<UploadPlan> {
     folder,
     name: typeof label === 'string' && label !== '' ? label : manifest.name,
     manifest,
-    manifestMark: mark,
+    manifestFingerprint: mark,
     taskCount: manifest.tasks.length,
     files: files.sort((left, right) => (left.path < right.path ? -1 : 1)),
     bytes: files.reduce((sum, file) => sum + file.size, 0),

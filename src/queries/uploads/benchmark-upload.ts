@@ -101,7 +101,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   }
 
   /** Whether it is recorded how far it came, for another run. */
-  get isBegun(): boolean {
+  get hasStarted(): boolean {
     return this.#sent.benchId !== undefined;
   }
 
@@ -298,13 +298,13 @@ export class BenchmarkUpload extends Job<UploadState> {
     if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
     const wasSent = this.#isWhatWasSent(plan);
     this.set({ phase: 'ingesting' });
-    this.#sent.setPhase('ingesting', plan.manifestMark);
+    this.#sent.setPhase('ingesting', plan.manifestFingerprint);
     try {
       const upload = { benchId, agent: this.state.agent, plan };
       const { failedTasks, notes } = await ingest(service, upload, this.signal);
       this.set({ failedTasks, notes: [...this.state.notes, ...notes] });
     } catch (error) {
-      if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestMark);
+      if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestFingerprint);
       else {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
@@ -313,19 +313,19 @@ export class BenchmarkUpload extends Job<UploadState> {
         throw error;
       }
     }
-    this.#sent.setPhase('ingested', plan.manifestMark);
+    this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
   /** The service says that it took the benchmark in. That was us, if what we sent last is what the folder holds. */
   #checkIngested(plan: UploadPlan): void {
     if (!this.#isWhatWasSent(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
-    this.#sent.setPhase('ingested', plan.manifestMark);
+    this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
   /** Whether an ingest was tried with this manifest and exactly these files. */
   #isWhatWasSent(plan: UploadPlan): boolean {
     const { manifest } = this.#sent;
-    if (manifest !== plan.manifestMark || this.#sent.paths().length !== plan.files.length) return false;
+    if (manifest !== plan.manifestFingerprint || this.#sent.paths().length !== plan.files.length) return false;
     return plan.files.every(file => this.#sent.holds(file));
   }
 

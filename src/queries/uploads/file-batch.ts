@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { UploadUrl } from '../../contract/benchmarks.ts';
 import { ServiceError, UploadUrlError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
-import { fileMark, type LocalFile } from './benchmark-plan.ts';
+import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
 /** Addresses of one request, good until the same moment. */
 export interface Allocation {
@@ -71,11 +71,11 @@ export class FileBatch {
     try {
       const mark = async (): Promise<string> => {
         const { size, mtimeMs } = await handle.stat();
-        return fileMark({ size, changed: mtimeMs });
+        return fileFingerprint({ size, changed: mtimeMs });
       };
-      if ((await mark()) !== fileMark(file)) return undefined;
+      if ((await mark()) !== fileFingerprint(file)) return undefined;
       await this.#put(file, { handle, size: file.size }, onProgress);
-      return (await mark()) === fileMark(file) ? fileMark(file) : undefined;
+      return (await mark()) === fileFingerprint(file) ? fileFingerprint(file) : undefined;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'file_changed') return undefined;
       throw error;

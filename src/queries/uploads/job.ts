@@ -2,7 +2,7 @@
 
 import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
-import { orStopped } from '../action.ts';
+import { unlessStopped } from '../action.ts';
 
 /** Gives the service, connecting first where that is needed. */
 export type Connect = () => Promise<Service>;
@@ -69,7 +69,7 @@ export abstract class Job<State extends JobState> {
     this.#stop = new AbortController();
     this.set(this.begin());
     try {
-      const service = await orStopped(connect(), this.signal);
+      const service = await unlessStopped(connect(), this.signal);
       // All of it is done to write: nothing is read from disk for what would be refused.
       service.requireWrites();
       await this.work(service);

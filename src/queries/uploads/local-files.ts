@@ -25,15 +25,15 @@ export function wholePath(path: string): string {
 }
 
 /** By this a file is known to be the one that was read before; undefined where it cannot be found. */
-export function markAt(path: string): string | undefined {
+export function fingerprintAt(path: string): string | undefined {
   try {
-    return markOfFile(statSync(path));
+    return fingerprintOfFile(statSync(path));
   } catch {
     return undefined;
   }
 }
 
-export const markOfFile = ({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string =>
+export const fingerprintOfFile = ({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string =>
   `${size} ${mtimeMs}`;
 
 /** Folders first, by name; hidden ones are left out. */

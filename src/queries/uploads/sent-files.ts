@@ -1,6 +1,6 @@
 /** What has been sent of one folder: as the program knows it, and as it is recorded for another one to continue. */
 import type { RecordPhase, UploadRecords } from '../remembered/upload-records.ts';
-import { fileMark, type LocalFile } from './benchmark-plan.ts';
+import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
 /** Marks are written together, so many at a time or after so long. Those that are lost are of files that are sent again. */
 const flushFiles = 32;
@@ -68,7 +68,7 @@ export class SentFiles {
 
   /** Whether the file was sent as it is now. */
   holds(file: LocalFile): boolean {
-    return this.#marks.get(file.path) === fileMark(file);
+    return this.#marks.get(file.path) === fileFingerprint(file);
   }
 
   declaredNow(path: string): boolean {

@@ -8,14 +8,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { agentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
-import { failsAll, ServiceError } from '../../service/errors.ts';
+import { affectsAllRequests, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
 import type { TrajectoryRecords, UploadCounts } from '../remembered/trajectory-records.ts';
 import { Job, type JobState } from './job.ts';
-import { markOfFile } from './local-files.ts';
+import { fingerprintOfFile } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
 export interface Outcome {
@@ -57,7 +57,7 @@ const batchBytes = 8 * 1024 * 1024;
 /** By this a file is known to be the one that was read, and its size. */
 async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
   const facts = await file.stat();
-  return { size: facts.size, mark: markOfFile(facts) };
+  return { size: facts.size, mark: fingerprintOfFile(facts) };
 }
 
 /** Those that have no outcome yet. */
@@ -114,7 +114,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** Whether it is recorded how far it came, for another run. */
-  get isBegun(): boolean {
+  get hasStarted(): boolean {
     return this.#records?.get(this.#ref) !== undefined;
   }
 
@@ -208,7 +208,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       );
       return outcomesOf(batch, answer);
     } catch (error) {
-      if (this.signal.aborted || failsAll(error)) throw error;
+      if (this.signal.aborted || affectsAllRequests(error)) throw error;
       const failures = error instanceof ServiceError ? error.context?.['failures'] : undefined;
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       const outcomes = batch.map(({ line }, index) => {

@@ -157,7 +157,7 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
 }
 
 /** Where the user is, then what the keys do; a border on either side. */
-export function footLine(
+export function footerLine(
   columns: number,
   crumbs: readonly string[],
   hints: (room: number) => readonly Hint[],

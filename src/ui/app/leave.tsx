@@ -35,5 +35,5 @@ export function useShowProfile(): (name: string) => void {
       shell.toast({ kind: 'danger', text: errorMessage(error) });
     }
   };
-  return name => leaveOrAsk(workbench.wouldBeLost(), shell, `show ${sanitiseLine(name)}`, () => show(name));
+  return name => leaveOrAsk(workbench.unfinishedWork(), shell, `show ${sanitiseLine(name)}`, () => show(name));
 }

@@ -13,7 +13,7 @@ import { useConnection } from './connection.ts';
 import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
 import { useFailures } from './failures.ts';
-import { Foot } from './foot.tsx';
+import { Footer } from './footer.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
@@ -168,7 +168,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
     {
       command: globalCommands.quit,
-      run: () => leaveOrAsk(workbench.wouldBeLost(), shell, 'quit', () => terminal.quit()),
+      run: () => leaveOrAsk(workbench.unfinishedWork(), shell, 'quit', () => terminal.quit()),
     },
   ];
 
@@ -195,7 +195,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                   dispatch={dispatch}
                 />
               ) : null,
-              foot: <Foot columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />,
+              foot: <Footer columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />,
             }}
           >
             <MemoryProvider memory={memory} place={placeKey(place)}>

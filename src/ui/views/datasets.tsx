@@ -5,7 +5,7 @@ import { agentFields } from '../../contract/generation.ts';
 import { action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
 import { addJob } from '../../queries/uploads/job.ts';
-import { markAt, wholePath } from '../../queries/uploads/local-files.ts';
+import { fingerprintAt, wholePath } from '../../queries/uploads/local-files.ts';
 import { handledItems, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
 import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-workbench.ts';
 import { type Service, useWorkbench } from '../../queries/workbench.tsx';
@@ -103,7 +103,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
         wanted={isTrajectoryFile}
         onChoose={chosen => {
           const whole = wholePath(chosen);
-          const mark = markAt(whole);
+          const mark = fingerprintAt(whole);
           setBegun(trajectoryUploads.unfinished().find(record => record.path === whole && record.mark === mark));
           setPath(whole);
         }}

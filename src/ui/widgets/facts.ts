@@ -1,6 +1,6 @@
 /** Names and values as the lines of an inspector. Pure. */
 import { type Fact, given } from '../../present/fact.ts';
-import { asCame } from '../../text/numbers.ts';
+import { asReceived } from '../../text/numbers.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import { padEnd } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -14,7 +14,7 @@ export function factLines(facts: readonly Fact[], width: number, { styles }: The
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
   const room = Math.max(8, width - column - 2);
   return shown.flatMap(({ label, value }) => {
-    const lines = wrap(sanitise(asCame(value), { multiline: true }), room);
+    const lines = wrap(sanitise(asReceived(value), { multiline: true }), room);
     return lines.map((line, index) => `${styles.muted(padEnd(index === 0 ? label : '', column))}  ${line}`);
   });
 }

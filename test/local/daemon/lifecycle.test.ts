@@ -16,7 +16,7 @@ import {
   lockFolder,
   writeAddress,
 } from '../../../src/local/daemon/files.ts';
-import { type Farewell, holdLease } from '../../../src/local/daemon/lease.ts';
+import { holdLease, type LeaseEnd } from '../../../src/local/daemon/lease.ts';
 import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { eventually } from '../../eventually.ts';
 
@@ -115,7 +115,7 @@ describe('a lease', () => {
     void service.ended.then(() => {
       ended = true;
     });
-    const ends: Farewell[] = [];
+    const ends: LeaseEnd[] = [];
     const release = holdLease(service, farewell => ends.push(farewell));
     await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
     await new Promise(resolve => setTimeout(resolve, 500));
@@ -127,7 +127,7 @@ describe('a lease', () => {
 
   it.each(['stopped', 'replaced'] as const)('hears that the service is %s', async farewell => {
     const service = await here(freshFolder());
-    const heard = new Promise<Farewell>(resolve => holdLease(service, resolve));
+    const heard = new Promise<LeaseEnd>(resolve => holdLease(service, resolve));
     await eventually(async () => expect(await leasesOf(service)).toBe(1));
     await service.stop(farewell === 'replaced');
     expect(await heard).toBe(farewell);
@@ -136,7 +136,7 @@ describe('a lease', () => {
   it('hears at once that the process was killed', async () => {
     const dataFolder = freshFolder();
     const service = await ensureLocalService({ dataFolder, entry, version });
-    const heard = new Promise<Farewell>(resolve => holdLease(service, resolve));
+    const heard = new Promise<LeaseEnd>(resolve => holdLease(service, resolve));
     await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
     process.kill(service.pid, 'SIGKILL');
     expect(await heard).toBe('lost');
@@ -216,7 +216,7 @@ describe('serving by hand', () => {
   it('takes the place of a service that was started for a screen', async () => {
     const dataFolder = freshFolder();
     const screens = await ensureLocalService({ dataFolder, entry, version });
-    const heard = new Promise<Farewell>(resolve => holdLease(screens, resolve));
+    const heard = new Promise<LeaseEnd>(resolve => holdLease(screens, resolve));
     await eventually(async () => expect((await findService(dataFolder))?.leases).toBe(1));
     const byHand = await here(dataFolder);
     expect(await heard).toBe('replaced');

@@ -4,7 +4,7 @@ import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, type Generated, type PolicyModel, type SamplingOptions } from '../../../src/local/model/policy.ts';
 import { createPrng } from '../../../src/local/model/prng.ts';
-import { joint, splitWords, Vocabulary } from '../../../src/local/model/tokenizer.ts';
+import { separatorBefore, splitWords, Vocabulary } from '../../../src/local/model/tokenizer.ts';
 import { hashOf } from '../../../src/text/hash.ts';
 
 const turns = [{ role: 'user', content: 'tell me about the sea' }];
@@ -22,7 +22,7 @@ describe('words', () => {
   it('splits words, digits and signs, and puts them together again', () => {
     const words = splitWords("Don't stop: 47, please");
     expect(words).toEqual(["don't", 'stop', ':', '4', '7', ',', 'please']);
-    const text = words.map((word, index) => joint(words[index - 1], word) + word).join('');
+    const text = words.map((word, index) => separatorBefore(words[index - 1], word) + word).join('');
     expect(text).toBe("don't stop: 47, please");
   });
 

@@ -46,11 +46,11 @@ describe('the way back through the network', () => {
     const said = [model.vocabulary.token('a')];
     const wanted = model.vocabulary.token('green');
     const loss = (): number => {
-      const { logits } = model.think(prompt, said, network.readPrompt(prompt));
+      const { logits } = model.predict(prompt, said, network.readPrompt(prompt));
       const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
       return Math.log(total) - (logits[wanted] ?? 0);
     };
-    const { logits, activation } = model.think(prompt, said, network.readPrompt(prompt));
+    const { logits, activation } = model.predict(prompt, said, network.readPrompt(prompt));
     const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
     const slope = logits.map((logit, token) => Math.exp(logit) / total - (token === wanted ? 1 : 0));
     const gradient = new Network(network.shape);

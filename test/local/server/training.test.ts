@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packCheckpoint, unpackCheckpoint } from '../../../src/local/model/checkpoint-file.ts';
-import { writeWhole } from '../../../src/local/store/weight-files.ts';
+import { writeDurably } from '../../../src/local/store/weight-files.ts';
 import { startService, type TestService, until } from './running.ts';
 
 let service: TestService;
@@ -279,7 +279,7 @@ describe('a deployment', () => {
     // A whole file of weights that are no numbers.
     const path = join(service.folder, 'checkpoints', run.training_run_id, '4.weights');
     const { weights, ...header } = unpackCheckpoint(readFileSync(path));
-    const hash = writeWhole(path, packCheckpoint({ ...header, weights: weights.fill(Number.NaN) }));
+    const hash = writeDurably(path, packCheckpoint({ ...header, weights: weights.fill(Number.NaN) }));
     const database = new DatabaseSync(join(service.folder, 'benchtop.db'));
     database.prepare('update checkpoints set weights_hash = ? where checkpoint_id = ?').run(hash, silent);
     database.close();

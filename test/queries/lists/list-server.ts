@@ -1,6 +1,6 @@
 /** A service with one list, for tests: rows come and go, answers take their time, cursors are of either kind. */
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { NotedPage } from '../../../src/queries/lists/list.ts';
+import type { AnnotatedPage } from '../../../src/queries/lists/list.ts';
 
 export interface Row {
   readonly id: string;
@@ -56,7 +56,7 @@ export class ListServer {
     for (let left = count; left > 0; left -= 1) this.insert();
   }
 
-  answer({ cursor }: ListQuery): NotedPage<Row> {
+  answer({ cursor }: ListQuery): AnnotatedPage<Row> {
     this.asked += 1;
     const all = this.rows();
     const from = this.#from(all, cursor ?? undefined);

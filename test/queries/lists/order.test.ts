@@ -1,9 +1,9 @@
 /** Orders that are asked of the service: what it gives is believed only where it is so. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { Asking } from '../../../src/queries/asking.ts';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
 import { inOrder, isOrdered, OrderRefusedError } from '../../../src/queries/lists/order.ts';
+import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
 
 const rows = (...values: unknown[]) => values.map(value => ({ value }));
@@ -31,7 +31,7 @@ describe('isOrdered', () => {
 });
 
 describe('inOrder', () => {
-  const asking = {} as Asking;
+  const context = {} as QueryContext;
   const page = (items: object[]) => ({ items, has_more: false, next_cursor: null, dropped: 0 });
   const sourceOf = (read: (query: ListQuery) => object[]) => {
     const source: ListSource<object> = { key: ['rows'], id: String, readPage: async ({ query }) => page(read(query)) };
@@ -48,8 +48,8 @@ describe('inOrder', () => {
       asked.push(query);
       return rows(2, 1);
     });
-    await ordered.readPage({ ...asking, query: { limit: 2 } });
-    await ordered.readPage({ ...asking, query: { limit: 2, cursor: 'c' } });
+    await ordered.readPage({ ...context, query: { limit: 2 } });
+    await ordered.readPage({ ...context, query: { limit: 2, cursor: 'c' } });
     expect(asked).toEqual([
       { limit: 2, sort: 'value', order: 'desc' },
       { limit: 2, cursor: 'c', sort: 'value', order: 'desc' },
@@ -64,7 +64,7 @@ describe('inOrder', () => {
     ['ignored', {}, () => rows(1, 2)],
   ])('says that the order is %s', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
-    await expect(ordered.readPage({ ...asking, query })).rejects.toThrow(OrderRefusedError);
+    await expect(ordered.readPage({ ...context, query })).rejects.toThrow(OrderRefusedError);
     expect(onRefused).toHaveBeenCalledTimes(1);
   });
 
@@ -74,7 +74,7 @@ describe('inOrder', () => {
     ['another field that is refused', {}, refusal({ status: 422, param: 'limit' })],
   ])('does not take %s for one', async (_name, query, read) => {
     const { ordered, onRefused } = sourceOf(read);
-    await expect(ordered.readPage({ ...asking, query })).rejects.toThrow(ServiceError);
+    await expect(ordered.readPage({ ...context, query })).rejects.toThrow(ServiceError);
     expect(onRefused).not.toHaveBeenCalled();
   });
 });

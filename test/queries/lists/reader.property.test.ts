@@ -4,9 +4,9 @@
  * service has.
  */
 import { describe, expect, it } from 'vitest';
-import type { Asking } from '../../../src/queries/asking.ts';
 import type { ListData } from '../../../src/queries/lists/list.ts';
-import { ListReader, pagesAPoll } from '../../../src/queries/lists/reader.ts';
+import { ListReader, pagesPerPoll } from '../../../src/queries/lists/reader.ts';
+import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { type CursorKind, ListServer, type Row, randomFrom } from './list-server.ts';
 
 const groups = 6;
@@ -30,7 +30,7 @@ class World {
     this.server = new ListServer(2 + this.below(6), cursors);
     this.server.insertMany(this.below(40));
     const { signal } = new AbortController();
-    const asking = { signal } as Asking;
+    const context = { signal } as QueryContext;
     this.reader = new ListReader<Row>(
       {
         key: ['rows'],
@@ -49,7 +49,7 @@ class World {
           });
         },
       },
-      { asking: async () => asking, publish: () => {} },
+      { context: async () => context, publish: () => {} },
     );
   }
 
@@ -66,9 +66,9 @@ class World {
   poll(): void {
     if (this.#polling) return;
     this.#polling = true;
-    const asking = { signal: new AbortController().signal } as Asking;
+    const context = { signal: new AbortController().signal } as QueryContext;
     this.run(() =>
-      this.reader.poll(asking).finally(() => {
+      this.reader.poll(context).finally(() => {
         this.#polling = false;
       }),
     );
@@ -139,7 +139,7 @@ function reach(world: World, data: ListData<Row>): (id: string) => boolean {
 }
 
 async function pollNow({ reader }: World): Promise<void> {
-  await reader.poll({ signal: new AbortController().signal } as Asking);
+  await reader.poll({ signal: new AbortController().signal } as QueryContext);
 }
 
 /** Rows that this many, from `at` on, are shown. */
@@ -168,7 +168,7 @@ async function play(seed: number, cursors: CursorKind): Promise<void> {
     world.mutate();
     const before = server.asked;
     await pollNow(world);
-    const exhausted = server.asked - before >= pagesAPoll;
+    const exhausted = server.asked - before >= pagesPerPoll;
     const there = new Map(server.rows().map(row => [row.id, row]));
     for (const row of reader.data.rows.slice(0, 2)) expect(row, 'at the head').toEqual(there.get(row.id));
     if (!exhausted) for (const row of world.inView()) expect(row, 'in view').toEqual(there.get(row.id));

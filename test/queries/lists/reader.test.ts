@@ -1,27 +1,27 @@
 /** How a list is read: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { Asking } from '../../../src/queries/asking.ts';
-import type { ListData, NotedPage } from '../../../src/queries/lists/list.ts';
+import type { AnnotatedPage, ListData } from '../../../src/queries/lists/list.ts';
 import { ListReader } from '../../../src/queries/lists/reader.ts';
+import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const { signal } = new AbortController();
-const asking = { signal } as Asking;
+const context = { signal } as QueryContext;
 const row = (id: string, value = 0): Row => ({ id, value });
 const names = ({ rows }: ListData<Row>): string => rows.map(({ id }) => id).join(' ');
 const range = (from: number, to: number): string =>
   Array.from({ length: from - to + 1 }, (_, index) => `r${from - index}`).join(' ');
 
-function readerOf(readPage: (query: ListQuery) => NotedPage<Row> | Promise<NotedPage<Row>>) {
+function readerOf(readPage: (query: ListQuery) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) {
   const published = vi.fn<(data: ListData<Row>) => void>();
   const source = {
     key: ['rows'],
     id: ({ id }: Row) => id,
     readPage: async ({ query }: { query: ListQuery }) => readPage(query),
   };
-  return { reader: new ListReader<Row>(source, { asking: async () => asking, publish: published }), published };
+  return { reader: new ListReader<Row>(source, { context: async () => context, publish: published }), published };
 }
 
 /** A list of `count` rows on the service, ten a page. */
@@ -32,7 +32,7 @@ function listOf(count: number) {
 }
 
 /** Pages given one after the other, whatever is asked. */
-function scripted(...pages: Partial<NotedPage<Row>>[]) {
+function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
 
@@ -54,7 +54,7 @@ describe('a page that an earlier start read', () => {
     async way => {
       const { server, reader } = listOf(12);
       reader.restore(restored, 5_000);
-      await (way === 'poll' ? reader.poll(asking) : reader[way]());
+      await (way === 'poll' ? reader.poll(context) : reader[way]());
       expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
       expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
     },
@@ -62,7 +62,7 @@ describe('a page that an earlier start read', () => {
 
   it('is left out where the list has been read', async () => {
     const { reader } = listOf(3);
-    await reader.poll(asking);
+    await reader.poll(context);
     reader.restore(restored, 5_000);
     expect(names(reader.data)).toBe(range(3, 1));
   });
@@ -71,38 +71,38 @@ describe('a page that an earlier start read', () => {
 describe('a poll', () => {
   it('reads one page, and the one in view', async () => {
     const { server, reader } = listOf(40);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readOn();
     await reader.readOn();
     const { rows } = reader.data;
     expect(rows).toHaveLength(30);
     server.asked = 0;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(server.asked).toBe(1);
     // The page in the middle of three, and its neighbours: the first is read anyway.
     reader.see(reader, rows.slice(12, 15));
     server.asked = 0;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(server.asked).toBe(3);
   });
 
   it('that fails before anything was read does not show an empty list', async () => {
     const { reader, published } = readerOf(() => Promise.reject(new Error('refused')));
-    await expect(reader.poll(asking)).rejects.toThrow('refused');
+    await expect(reader.poll(context)).rejects.toThrow('refused');
     expect(published).not.toHaveBeenCalled();
   });
 
   it('shows a change of a row far behind the first page, once that row is in view', async () => {
     const { server, reader } = listOf(40);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     server.places.set('r5', { place: 5, value: 1 });
     server.places.delete('r4');
     const old = reader.data;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data).toBe(old);
     reader.see(reader, old.rows.slice(33, 38));
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data.rows.find(({ id }) => id === 'r5')).toEqual(row('r5', 1));
     expect(names(reader.data)).not.toContain('r4 ');
     expect(reader.data.rows).toHaveLength(39);
@@ -110,24 +110,24 @@ describe('a poll', () => {
 
   it('keeps the rows that say the same, and the list where nothing changed', async () => {
     const { server, reader } = listOf(20);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     const old = reader.data;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data).toBe(old);
     server.places.set('r20', { place: 20, value: 1 });
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data.rows[0]).toEqual(row('r20', 1));
     expect(reader.data.rows.slice(1).every((each, index) => each === old.rows[index + 1])).toBe(true);
   });
 
   it('puts what is new before what was read, with one request', async () => {
     const { server, reader } = listOf(30);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     server.insertMany(3);
     server.asked = 0;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(server.asked).toBe(1);
     expect(names(reader.data)).toBe(range(33, 1));
     expect(reader.data.complete).toBe(true);
@@ -135,20 +135,20 @@ describe('a poll', () => {
 
   it('reads on after a burst until the pages meet: nothing is missing', async () => {
     const { server, reader } = listOf(30);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     server.insertMany(56);
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(names(reader.data)).toBe(range(86, 1));
     expect(reader.data).toMatchObject({ complete: true, gapAfter: undefined });
   });
 
   it('sees a list that was short and read whole grow over many pages', async () => {
     const { server, reader } = listOf(8);
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data.complete).toBe(true);
     server.insertMany(17);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     expect(names(reader.data)).toBe(range(25, 1));
     expect(reader.data.complete).toBe(true);
@@ -156,10 +156,10 @@ describe('a poll', () => {
 
   it('gives up what is far behind when more came than it may read, and does not say that it is all', async () => {
     const { server, reader } = listOf(30);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     server.insertMany(500);
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data).toMatchObject({ complete: false, gapAfter: undefined });
     await reader.readRest();
     expect(names(reader.data)).toBe(range(530, 1));
@@ -173,37 +173,37 @@ describe('a poll', () => {
       if (fails && query.cursor) throw new Error('the cable is out');
       return server.answer(query);
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     server.insertMany(25);
     fails = true;
-    await expect(reader.poll(asking)).rejects.toThrow('the cable is out');
+    await expect(reader.poll(context)).rejects.toThrow('the cable is out');
     expect(reader.data).toMatchObject({ complete: false, gapAfter: 10 });
     expect(reader.data.rows).toHaveLength(20);
     fails = false;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(names(reader.data)).toBe(range(35, 1));
   });
 
   it('that fails before anything was read shows no empty list', async () => {
     const { reader, published } = readerOf(() => Promise.reject(new Error('the cable is out')));
-    await expect(reader.poll(asking)).rejects.toThrow('the cable is out');
+    await expect(reader.poll(context)).rejects.toThrow('the cable is out');
     await reader.readOn();
     expect(published).not.toHaveBeenCalled();
   });
 
   it('ends the list where the service says that it ends', async () => {
     const { server, reader } = listOf(40);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     for (let id = 1; id <= 35; id += 1) server.places.delete(`r${id}`);
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(names(reader.data)).toBe(range(40, 36));
     expect(reader.data.complete).toBe(true);
   });
 
   it('takes rows away at once that the program has deleted', async () => {
     const { reader, published } = listOf(25);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     published.mockClear();
     reader.remove(['r3', 'never']);
@@ -219,12 +219,12 @@ describe('a poll', () => {
       activity: rows => (rows.some(({ value }) => value === 1) ? 'running' : 'open'),
     };
     server.places.set('r2', { place: 2, value: 1 });
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.activity()).toBe('open');
     reader.see(reader, reader.data.rows.slice(-3));
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.activity()).toBe('running');
   });
 });
@@ -239,11 +239,11 @@ describe('a cursor that the service does not know any more', () => {
     server.insertMany(40);
     let expired = false;
     const { reader } = readerOf(query => (expired && query.cursor ? refused() : server.answer(query)));
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     reader.see(reader, reader.data.rows.slice(20, 25));
     expired = true;
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data.rows).toHaveLength(10);
     expect(reader.data.complete).toBe(false);
     expired = false;
@@ -255,7 +255,7 @@ describe('a cursor that the service does not know any more', () => {
     const { reader } = readerOf(query =>
       query.cursor ? refused() : { items: [row('a')], has_more: true, next_cursor: 'x', dropped: 0 },
     );
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(await reader.readRest()).toBe('failed');
     expect(reader.state().error?.message).toContain('expired');
   });
@@ -270,11 +270,11 @@ describe('answers that cross', () => {
       const page = server.answer(query);
       return query.cursor ? new Promise(resolve => held.push(() => resolve(page))) : page;
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     const more = reader.readOn();
     await vi.waitFor(() => expect(held).toHaveLength(1));
     server.insertMany(2);
-    await reader.poll(asking);
+    await reader.poll(context);
     const answered = setInterval(() => held.shift()?.(), 1);
     await more;
     clearInterval(answered);
@@ -282,15 +282,15 @@ describe('answers that cross', () => {
   });
 
   it('leave out an answer that a newer one has overtaken', async () => {
-    const held: ((page: NotedPage<Row>) => void)[] = [];
+    const held: ((page: AnnotatedPage<Row>) => void)[] = [];
     const { reader } = readerOf(() => new Promise(resolve => held.push(resolve)));
-    const answer = (value: number): NotedPage<Row> => ({
+    const answer = (value: number): AnnotatedPage<Row> => ({
       items: [row('a', value)],
       has_more: false,
       next_cursor: null,
       dropped: 0,
     });
-    const polls = [reader.poll(asking), reader.poll(asking)];
+    const polls = [reader.poll(context), reader.poll(context)];
     await vi.waitFor(() => expect(held).toHaveLength(2));
     held[1]?.(answer(2));
     await polls[1];
@@ -307,7 +307,7 @@ describe('the end', () => {
     ['the cursor that was sent', { items: [row('b')], has_more: true, next_cursor: '2' }],
   ])('is %s', async (_name, second) => {
     const { reader } = scripted({ items: [row('a')], has_more: true, next_cursor: '2' }, second);
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(await reader.readRest()).toBe('complete');
     expect(reader.data.complete).toBe(true);
   });
@@ -318,7 +318,7 @@ describe('the end', () => {
       asked += 1;
       return { items: [row(`r${asked}`)], has_more: true, next_cursor: `c${asked % 3}`, dropped: 0 };
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(await reader.readRest()).toBe('complete');
     expect(asked).toBe(4);
   });
@@ -329,7 +329,7 @@ describe('the end', () => {
       asked += 1;
       return { items: [row('a'), row('b')], has_more: true, next_cursor: `c${asked}`, dropped: 0 };
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(await reader.readRest()).toBe('failed');
     expect(reader.state().error?.message).toContain('brought no new row');
     expect(asked).toBeLessThan(10);
@@ -344,7 +344,7 @@ describe('reading the rest', () => {
       if (server.asked === 5) reader.stop();
       return server.answer(query);
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     const seen: (number | undefined)[] = [];
     reader.subscribe(() => seen.push(reader.state().reading));
     const both = await Promise.all([reader.readRest(), reader.readRest()]);
@@ -370,7 +370,7 @@ describe('the rest, read for the view and for a file', () => {
       if (server.asked === 9) expect(reader.state().reading).toBeUndefined();
       return server.answer(query);
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     const counts: number[] = [];
     const background = { signal: file.signal, onProgress: (rows: number) => counts.push(rows) };
     const both = await Promise.all([reader.readRest(), reader.readRest(0, background)]);
@@ -387,7 +387,7 @@ describe('the rest, read for the view and for a file', () => {
       if (server.asked === 5) file.abort();
       return server.answer(query);
     });
-    await reader.poll(asking);
+    await reader.poll(context);
     const first = reader.readRest(0, { signal: file.signal, onProgress: () => {} });
     expect(await first).toBe('stopped');
     expect(await reader.readRest()).toBe('complete');
@@ -400,10 +400,10 @@ describe('the age of rows', () => {
   it('is that of their page, wherever it is in the list', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const { reader } = listOf(30);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     vi.setSystemTime(60_000);
-    await reader.poll(asking);
+    await reader.poll(context);
     const { rows } = reader.data;
     expect(reader.oldest(rows.slice(0, 5))).toEqual({ readAt: 60_000, from: 1, to: 10 });
     expect(reader.oldest(rows.slice(8, 12))).toEqual({ readAt: 1_000, from: 11, to: 20 });
@@ -417,7 +417,7 @@ describe('the age of rows', () => {
   it('is small enough where rows go into a file: pages that are older are read again', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000 });
     const { server, reader } = listOf(30);
-    await reader.poll(asking);
+    await reader.poll(context);
     await reader.readRest();
     vi.setSystemTime(60_000);
     server.places.set('r3', { place: 3, value: 1 });
@@ -434,14 +434,14 @@ describe('the age of rows', () => {
 describe('rows that cannot be distinguished, or not be read', () => {
   it('are counted', async () => {
     const { reader } = scripted({ items: [row('a', 1), row('a', 2), row('b')], dropped: 2 });
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data).toMatchObject({ dropped: 2, repeated: 1 });
     expect(names(reader.data)).toBe('a b');
   });
 
   it('may have any id', async () => {
     const { reader } = scripted({ items: [row('__proto__', 1), row('constructor', 2), row('', 3)] });
-    await reader.poll(asking);
+    await reader.poll(context);
     expect(reader.data.rows.map(({ value }) => value)).toEqual([1, 2, 3]);
     reader.remove(['__proto__']);
     expect(reader.data.rows.map(({ value }) => value)).toEqual([2, 3]);

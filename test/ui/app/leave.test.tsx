@@ -15,7 +15,7 @@ import { fakeService } from '../../service/fake-service.ts';
 import { noTerminal, registryOf } from '../stage.tsx';
 
 let words: string | undefined;
-function Shown() {
+function ShownService() {
   useUnfinished(words);
   return <View main={<Text>the view</Text>} />;
 }
@@ -53,7 +53,7 @@ function opened(unfinished?: string) {
     <Program
       workbench={workbench}
       theme={createTheme()}
-      registry={registryOf(Shown)}
+      registry={registryOf(ShownService)}
       terminal={{ ...noTerminal, quit }}
       connection={connection}
     />,

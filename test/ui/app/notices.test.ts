@@ -1,11 +1,11 @@
 /** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/notices.test.tsx. */
 import { describe, expect, it } from 'vitest';
-import { knownFrom, type Observation, type Transition } from '../../../src/queries/statuses/store.ts';
+import { knownResource, type Observation, type Transition } from '../../../src/queries/statuses/store.ts';
 import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
 
 function ended(to: string, more: Partial<Observation> = {}, gone = false): Transition {
   const said: Observation = { kind: 'training', id: 'trn_1', label: 't-words', status: to, mean: 0.5, ...more };
-  const resource = { ...knownFrom({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
+  const resource = { ...knownResource({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
   return { resource, from: 'running', to, ended: true };
 }
 

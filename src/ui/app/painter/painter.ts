@@ -131,7 +131,7 @@ export class Painter {
    * Sends nothing any more, and resolves when no answer of the terminal is on its way: the next owner of the terminal would
    * take it for keys. A terminal that does not answer is waited for `mostMs` at most.
    */
-  async hush(mostMs: number): Promise<void> {
+  async pauseAndDrain(mostMs: number): Promise<void> {
     this.close();
     if (this.#awaited === 0 || this.#answers === 'never') return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -121,7 +121,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const release = async (): Promise<(() => void) | undefined> => {
     if (!shown) return undefined;
     shown = false;
-    await painter.hush(answerMs);
+    await painter.pauseAndDrain(answerMs);
     if (ended) return undefined;
     const takeBack = input.lend();
     leave();
@@ -175,7 +175,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     suspend: () => {
       if (performance.now() - continuedAt > typedBeforeMs) void suspend(0);
     },
-    quit: (code = 0) => void painter.hush(answerMs).then(() => end(code)),
+    quit: (code = 0) => void painter.pauseAndDrain(answerMs).then(() => end(code)),
     repaint: measure,
     failures,
     ...(options.mouse && {

@@ -3,7 +3,7 @@ import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/be
 import { unreadableIn } from '../../../contract/common.ts';
 import { type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
-import { asCame, counted } from '../../../text/numbers.ts';
+import { asReceived, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../shared/advice.ts';
@@ -48,6 +48,6 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
   if (answer?.task_count == null) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');
-  const words = splits.map(([split, tasks]) => `${asCame(tasks)} ${sanitiseLine(split)}`).join(', ');
+  const words = splits.map(([split, tasks]) => `${asReceived(tasks)} ${sanitiseLine(split)}`).join(', ');
   return [styles.muted(`${counted(answer.task_count, 'task')}${words === '' ? '' : `: ${words}`}`)];
 }

@@ -1,7 +1,7 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
 import { agoOf } from '../../../present/times.ts';
-import { type Chat, endsHalf, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
+import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import type { ChatSettings } from '../../../queries/talk.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -137,7 +137,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
       title="Earlier conversations"
       choices={chats.map(chat => ({
         key: chat.id,
-        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsHalf(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
+        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
       emptyWords="No conversation has been kept yet."

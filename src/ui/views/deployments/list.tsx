@@ -3,7 +3,7 @@
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
-import { asCame } from '../../../text/numbers.ts';
+import { asReceived } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -23,8 +23,8 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   const counts = Object.entries(statuses)
     .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)
     .map(([status, count]) => `${count} ${sanitiseLine(status)}`);
-  const inAll = `${asCame(total)} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
-  return `${inAll}${typeof active === 'number' ? `; ${asCame(active)} active` : ''}`;
+  const inAll = `${asReceived(total)} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
+  return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }
 
 export function DeploymentsView({ place }: ViewProps<'list'>) {

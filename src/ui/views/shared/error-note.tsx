@@ -2,7 +2,7 @@
 
 import { Box, Text } from 'ink';
 import type { Failure } from '../../../contract/errors.ts';
-import { type ErrorDetails, isNotOffered, questionsSettings, ServiceError } from '../../../service/errors.ts';
+import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -76,7 +76,7 @@ export function useErrorBindings(...errors: readonly (Error | undefined)[]): rea
 
 /** The lines of a note: the error, and where the settings come from that may be what is wrong. */
 export function noteLines(error: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
-  const settings = questionsSettings(error) ? settingLines(connection, width, theme) : [];
+  const settings = mayBeMisconfigured(error) ? settingLines(connection, width, theme) : [];
   return [...errorLines(error, width, theme, height), ...settings].slice(0, height);
 }
 

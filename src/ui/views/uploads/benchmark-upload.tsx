@@ -134,7 +134,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
       },
       {
         command: uploadCommands.discard,
-        enabled: !job.busy && phase !== 'done' && job.isBegun,
+        enabled: !job.busy && phase !== 'done' && job.hasStarted,
         run: () => {
           job.startOver();
           shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The folder is as it was' });

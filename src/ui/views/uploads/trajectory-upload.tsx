@@ -109,7 +109,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
         command: uploadCommands.discard,
-        enabled: !job.busy && job.state.phase !== 'done' && job.isBegun,
+        enabled: !job.busy && job.state.phase !== 'done' && job.hasStarted,
         run: () => {
           job.startOver();
           shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The file is as it was' });

@@ -209,7 +209,7 @@ describe('Painter', () => {
     painter.frame(frame('a'));
     painter.repaint();
     let hushed = false;
-    const done = painter.hush(60_000).then(() => {
+    const done = painter.pauseAndDrain(60_000).then(() => {
       hushed = true;
     });
     const before = sent.length;
@@ -227,10 +227,10 @@ describe('Painter', () => {
 
   it('is hushed after a while where the terminal does not answer, and at once where nothing was asked', async () => {
     const { painter } = open();
-    await painter.hush(60_000);
+    await painter.pauseAndDrain(60_000);
     painter.open();
     painter.frame('x'.repeat(400));
-    await painter.hush(1);
+    await painter.pauseAndDrain(1);
     painter.close();
   });
 

@@ -2,7 +2,7 @@
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from './remembered/store.ts';
 
-export interface Asking {
+export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
   /** What was seen of this service before. */

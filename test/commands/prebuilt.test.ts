@@ -1,12 +1,12 @@
 /** Help that the build has written: found for the very words that ask for it, and for no others. */
 import { describe, expect, it } from 'vitest';
-import { writtenTexts } from '../../src/commands/help.ts';
+import { prebuiltTexts } from '../../src/commands/help.ts';
 import { parse } from '../../src/commands/parse.ts';
+import { prebuiltName, printPrebuilt } from '../../src/commands/prebuilt.ts';
 import { commands } from '../../src/commands/table/commands.ts';
-import { printWritten, writtenName } from '../../src/commands/written.ts';
 import { cliOn } from './cli.ts';
 
-const texts = new Map(Object.entries(await writtenTexts()));
+const texts = new Map(Object.entries(await prebuiltTexts()));
 
 describe('written help', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('written help', () => {
     [['help', 'secret', 'set'], 'Usage: benchtop secret set NAME'],
     [['-V'], 'benchtop '],
   ])('is found for %j', (words, start) => {
-    expect(texts.get(writtenName(words))).toMatch(new RegExp(`^${start.replaceAll(/[[\]]/g, '\\$&')}`));
+    expect(texts.get(prebuiltName(words))).toMatch(new RegExp(`^${start.replaceAll(/[[\]]/g, '\\$&')}`));
   });
 
   it.each([
@@ -32,14 +32,14 @@ describe('written help', () => {
     [['__proto__', '--help']],
     [[]],
   ])('is not taken for what has to be parsed: %j', words => {
-    expect(texts.has(writtenName(words))).toBe(false);
+    expect(texts.has(prebuiltName(words))).toBe(false);
   });
 
   it('says for every command what parsing gives', async () => {
     const cli = cliOn({ baseUrl: '', apiKey: '' });
     for (const name of Object.keys(commands)) {
       const words = [...name.split(' '), '--help'];
-      expect(await cli('', words)).toEqual({ code: 0, out: texts.get(writtenName(words)), notes: '' });
+      expect(await cli('', words)).toEqual({ code: 0, out: texts.get(prebuiltName(words)), notes: '' });
     }
     expect((await cli('', ['--help'], { columns: 200 })).out).toBe(texts.get('--help'));
     expect((await cli('', ['--version'])).out).toBe(texts.get('--version'));
@@ -53,6 +53,6 @@ describe('written help', () => {
   });
 
   it('is rendered by a program that was not built', () => {
-    expect(printWritten(['--help'], new URL('../../src/', import.meta.url))).toBe(false);
+    expect(printPrebuilt(['--help'], new URL('../../src/', import.meta.url))).toBe(false);
   });
 });

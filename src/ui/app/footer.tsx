@@ -3,23 +3,23 @@ import { Box, Text } from 'ink';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
-import { bottomLine, footLine, hintsFor, ruleLine } from './frame-lines.ts';
+import { bottomLine, footerLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
 import type { Toast } from './shell-context.tsx';
 
-export interface FootProps {
+export interface FooterProps {
   readonly columns: number;
   readonly layout: Layout;
   readonly crumbs: readonly string[];
   readonly toast: Toast | undefined;
 }
 
-export function Foot({ columns, layout, crumbs, toast }: FootProps) {
+export function Footer({ columns, layout, crumbs, toast }: FooterProps) {
   const theme = useTheme();
   const offered = useOffered();
   const line = toast
     ? toastLine(columns, toast, offered, theme)
-    : footLine(columns, crumbs, room => hintsFor(offered, room), theme);
+    : footerLine(columns, crumbs, room => hintsFor(offered, room), theme);
   return (
     <Box flexDirection="column" flexShrink={0}>
       <Text wrap="truncate">{ruleLine(layout, theme)}</Text>

@@ -6,21 +6,21 @@ import { isAsciiOnly, usualColumns } from '../text/terminal.ts';
 const fs = process.getBuiltinModule('node:fs');
 
 /** The file of what the build has written, next to the program. */
-export const writtenFile = 'help.json';
+export const prebuiltFile = 'help.json';
 
 /** Under which name the text that these words ask for is written: `help list` and `list -h` are `list --help`. */
-export function writtenName(words: readonly string[]): string {
+export function prebuiltName(words: readonly string[]): string {
   const line = words[0] === 'help' ? [...words.slice(1), '--help'] : [...words];
   const last = line.pop() ?? '';
   return [...line, last === '-h' ? '--help' : last === '-V' ? '--version' : last].join('\n');
 }
 
 /** The text for these words, where they ask for help or the version and nothing else. */
-function writtenText(words: readonly string[], folder: URL): string | undefined {
-  const name = writtenName(words);
+function textOrJson(words: readonly string[], folder: URL): string | undefined {
+  const name = prebuiltName(words);
   if (!/^(.*\n)?--(help|version)$/s.test(name)) return undefined;
   try {
-    const texts = JSON.parse(fs.readFileSync(new URL(writtenFile, folder), 'utf8')) as Record<string, string>;
+    const texts = JSON.parse(fs.readFileSync(new URL(prebuiltFile, folder), 'utf8')) as Record<string, string>;
     return own(texts, name);
   } catch {
     return undefined;
@@ -40,8 +40,8 @@ function fitsTerminal(): boolean {
  * @param folder of the program
  * @returns false where there is no such text, as in a program that was not built, or it does not fit the terminal
  */
-export function printWritten(words: readonly string[], folder: URL): boolean {
-  const text = writtenText(words, folder);
+export function printPrebuilt(words: readonly string[], folder: URL): boolean {
+  const text = textOrJson(words, folder);
   if (text === undefined || !fitsTerminal()) return false;
   let rest = Buffer.from(text);
   try {
