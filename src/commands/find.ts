@@ -185,24 +185,46 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
-/** The checkpoint with this id, looked for among those of every training run that is listed. */
-export async function checkpointListed(id: string, context: CommandContext): Promise<FoundCheckpoint | undefined> {
-  for await (const { rows } of pagesOf(resourceOrThrow('training'), {}, context)) {
-    for (const run of rows as TrainingRun[]) {
-      const scope = { training: run.training_run_id };
-      try {
-        for await (const page of pagesOf(resourceOrThrow('checkpoints'), scope, context)) {
-          const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
-          if (row) return { id, row, run, step: row.step_index };
-        }
-      } catch (error) {
-        // One run may be gone by now; what is not listed at all is listed for no other.
-        if (isNotOffered(error)) return undefined;
-        if (!isGone(error)) throw error;
+export interface CheckpointSearch {
+  readonly found?: FoundCheckpoint | undefined;
+  /** Whether every checkpoint of the service was looked at: what was not found does not exist. */
+  readonly isComplete: boolean;
+}
+
+/** Training runs whose checkpoints are asked for at once. */
+const searchedAtOnce = 4;
+
+/** Looks for the checkpoint with this id among those of every training run that is listed. */
+export async function searchCheckpoint(id: string, context: CommandContext): Promise<CheckpointSearch> {
+  let isComplete = true;
+  const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
+    try {
+      for await (const page of pagesOf(resourceOrThrow('checkpoints'), { training: run.training_run_id }, context)) {
+        const row = (page.rows as Checkpoint[]).find(({ checkpoint_id }) => checkpoint_id === id);
+        if (row) return { id, row, run, step: row.step_index };
+        isComplete &&= page.notes.length === 0;
+      }
+    } catch (error) {
+      // One run may be gone by now; what is not listed at all is listed for no other.
+      if (!isGone(error)) throw error;
+      isComplete = false;
+    }
+    return undefined;
+  };
+  try {
+    for await (const { rows, notes } of pagesOf(resourceOrThrow('training'), {}, context)) {
+      isComplete &&= notes.length === 0;
+      for (let at = 0; at < rows.length; at += searchedAtOnce) {
+        const some = await Promise.all((rows as TrainingRun[]).slice(at, at + searchedAtOnce).map(checkpointOf));
+        const found = some.find(each => each !== undefined);
+        if (found) return { found, isComplete };
       }
     }
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    isComplete = false;
   }
-  return undefined;
+  return { isComplete };
 }
 
 /** Whether it leaves the step open: a training run alone, or `first@latest`. */
@@ -221,7 +243,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
     // A service may give its checkpoints ids of another form.
     const isNone =
       isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
-    const listed = isNone && at < 0 ? await checkpointListed(word, context) : undefined;
+    const listed = isNone && at < 0 ? (await searchCheckpoint(word, context)).found : undefined;
     if (listed) return listed;
     const { capabilities } = context.service;
     const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');

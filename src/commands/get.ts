@@ -11,7 +11,7 @@ import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resou
 import { lookAt } from '../resources/watch.ts';
 import { reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { checkpointListed, type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow } from './find.ts';
+import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
 import type { Given } from './table/commands.ts';
@@ -67,7 +67,7 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
     const { id, row } = await findCheckpoint(word, context);
     if (row) return { resource: checkpoints, id, row };
   }
-  const { row, run } = (await checkpointListed(word, context)) ?? {};
+  const { row, run } = (await searchCheckpoint(word, context)).found ?? {};
   if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run?.training_run_id } };
   throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }

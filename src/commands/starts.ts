@@ -10,10 +10,19 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
+import { ServiceError } from '../service/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { type FoundCheckpoint, findAmong, findCheckpoint, isLatest, resourceOrThrow } from './find.ts';
+import {
+  type CheckpointSearch,
+  type FoundCheckpoint,
+  findAmong,
+  findCheckpoint,
+  isLatest,
+  resourceOrThrow,
+  searchCheckpoint,
+} from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { Given } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -148,29 +157,44 @@ export async function train({ args: [word], flags }: Given<'train'>, io: Command
   });
 }
 
+/** A checkpoint that is named by its id alone, with its record where the service lists it. @throws CommandError */
+async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
+  const search = await searchCheckpoint(id, context).catch((error: unknown): CheckpointSearch => {
+    // What cannot be looked up is for the service to judge.
+    if (!(error instanceof ServiceError) || context.signal.aborted) throw error;
+    return { isComplete: false };
+  });
+  if (!search.found && search.isComplete) {
+    throw new CommandError(`There is no checkpoint ${id}. Nothing was sent.`, exitCodes.notFound);
+  }
+  return search.found ?? { id };
+}
+
 /**
  * The checkpoint to deploy: where the step is left open, the newest that the service would take.
  *
  * @param note is called with the reason where that is not the newest
- * @throws CommandError where none can be deployed
+ * @throws CommandError where there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(
   word: string,
   context: CommandContext,
   note: (text: string) => void,
 ): Promise<FoundCheckpoint> {
-  const found = await findCheckpoint(word, context);
+  const named = await findCheckpoint(word, context);
+  const found = named.row ? named : await recorded(named, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;
-  const refused = `${step == null ? id : `Step ${step} (${id})`} cannot be deployed, as the service says`;
-  if (!run || !isLatest(word) || word === id) {
-    throw new CommandError(`${refused}. Nothing was sent.`, exitCodes.failed);
-  }
+  const checkpoint = step == null ? id : `the checkpoint of step ${step} (${id})`;
+  const refuse = (which: string): never => {
+    throw new CommandError(`The service says that ${which} be deployed. Nothing was sent.`, exitCodes.failed);
+  };
+  if (!run || !isLatest(word) || word === id) return refuse(`${checkpoint} cannot`);
   const { service, signal } = context;
   const steps = await checkpointsByStep(service, run.training_run_id, { signal });
   const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
-  if (!last) throw new CommandError(`${refused}, nor can an earlier one. Nothing was sent.`, exitCodes.failed);
-  note(`${refused}: step ${last.step_index} is deployed instead.`);
+  if (!last) return refuse('none of its checkpoints can');
+  note(`The service says that ${checkpoint} cannot be deployed: step ${last.step_index} is deployed instead.`);
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 

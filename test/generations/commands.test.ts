@@ -118,7 +118,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       { checkpoint_id: isNewest ? 'c-1' : 'ckpt_1', model_slug: 'talker', role: 'test' },
     ]);
     expect(notes).toBe(
-      isNewest ? 'Step 3 (c-2) cannot be deployed, as the service says: step 2 is deployed instead.' : '',
+      isNewest
+        ? 'The service says that the checkpoint of step 3 (c-2) cannot be deployed: step 2 is deployed instead.'
+        : '',
     );
     for (const checkpoint of isNewest ? ['first@3', 'c-2'] : []) {
       const said = await cli('deploy', [checkpoint, '--slug', 'talker']);

@@ -131,6 +131,76 @@ describe('a service with the paths of the document only', () => {
   });
 });
 
+describe('deploy with the id of a checkpoint', () => {
+  const run = { training_run_id: 'trn_1', bench_id: 'b1', display_name: 'first', status: 'succeeded', created_at };
+  const checkpoints = [
+    { checkpoint_id: 'ckpt_1', step_index: 1, is_deployable: true },
+    { checkpoint_id: 'ckpt_2', step_index: 2, is_deployable: false },
+  ];
+  const routes: Routes = {
+    'GET /api/v1/benchmarks': benchmarks,
+    'GET /api/v1/train/b1/runs': [run, { ...run, training_run_id: 'trn_0' }],
+    'GET /api/v1/train/trn_0/checkpoints': [],
+    'GET /api/v1/train/trn_1/checkpoints': { items: checkpoints },
+    'POST /api/v1/deploy': { deployment_id: 'dep_1' },
+  };
+  const deployed = async (has: Routes, checkpoint: string) => {
+    const { cli, requests } = await lesser(has, ['b1', 'trn_0', 'trn_1']);
+    const { code, notes } = await cli('deploy', [checkpoint, '--slug', 'talker']);
+    return { code, notes, sent: requests.filter(({ method }) => method === 'POST').length };
+  };
+
+  it('looks first whether there is one, and whether it can be deployed', async () => {
+    expect(await deployed(routes, 'ckpt_1')).toEqual({ code: 0, notes: '', sent: 1 });
+    expect(await deployed(routes, 'ckpt_2')).toMatchObject({
+      code: 1,
+      sent: 0,
+      notes: expect.stringContaining('The service says that the checkpoint of step 2 (ckpt_2) cannot be deployed.'),
+    });
+    expect(await deployed(routes, 'ckpt_3')).toMatchObject({
+      code: 5,
+      sent: 0,
+      notes: expect.stringContaining('There is no checkpoint ckpt_3. Nothing was sent.'),
+    });
+  });
+
+  it.each(['GET /api/v1/benchmarks', 'GET /api/v1/train/b1/runs', 'GET /api/v1/train/trn_0/checkpoints'])(
+    'leaves it to a service without %s',
+    async missing => {
+      const { [missing]: _, ...has } = routes;
+      const { code, sent } = await deployed(has, 'ckpt_3');
+      expect([code, sent]).toEqual([0, 1]);
+    },
+  );
+});
+
+describe('doctor', () => {
+  const last = async (routes: Routes) => {
+    const { cli } = await lesser(routes, []);
+    const { code, out } = await cli('doctor', ['--json']);
+    return { code, ...(JSON.parse(out) as { about: string; state: string; words: string }[]).at(-1) };
+  };
+  const lists = ['trajectories', 'datasets', 'deploy', 'secrets', 'benchmarks/runtimes', 'benchmarks'];
+  const routes: Routes = {
+    ...Object.fromEntries(
+      lists.map(name => [`GET /api/v1/${name}`, { items: [], has_more: false, next_cursor: null }]),
+    ),
+    'GET /api/v1/models/supported-training-models': { items: [] },
+    'GET /api/v1/deploy/summary': {},
+  };
+
+  it('ends by saying that all is there, unless something failed', async () => {
+    expect(await last(routes)).toMatchObject({ code: 0, state: 'ok', words: expect.stringMatching(/^every list/) });
+    const broken = { ...routes, 'GET /api/v1/secrets': { items: 'none' } };
+    expect(await last(broken)).toEqual({
+      code: 1,
+      about: 'capabilities',
+      state: 'note',
+      words: 'what else is asked for is there; one read failed, see above',
+    });
+  });
+});
+
 describe('a service that', () => {
   it('has failed to build an image ends the wait for its benchmark', async () => {
     const images = [
