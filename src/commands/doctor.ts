@@ -138,6 +138,18 @@ const optional: Partial<Record<Operation, Read>> = {
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
+/** @param failed how many reads brought an error: what they ask for may be there or not */
+function capabilityFinding(missing: readonly string[], failed: number): Finding {
+  const about = 'capabilities';
+  if (missing.length > 0) {
+    const words = `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that`;
+    return { about, state: 'note', words };
+  }
+  if (failed === 0) return { about, state: 'ok', words: 'every list and summary that is asked for is there' };
+  const words = `what else is asked for is there; ${failed === 1 ? 'one read' : `${failed} reads`} failed, see above`;
+  return { about, state: 'note', words };
+}
+
 async function* serviceFindings(
   connection: ServiceConnection,
   memory: RememberedStore,
@@ -175,14 +187,7 @@ async function* serviceFindings(
   );
   yield* failed;
   yield { about: 'generation', state: 'note', words: service.generation.describe() };
-  const missing = service.capabilities.missing();
-  yield missing.length === 0
-    ? { about: 'capabilities', state: 'ok', words: 'every list and summary that is asked for is there' }
-    : {
-        about: 'capabilities',
-        state: 'note',
-        words: `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that`,
-      };
+  yield capabilityFinding(service.capabilities.missing(), failed.length);
   if (model === undefined) return;
   try {
     const request = { model, messages: [{ role: 'user', content: 'Say a word.' }], max_tokens: 1 };
