@@ -1,7 +1,7 @@
 /** The man page, made of the table of commands. */
 import { commands, workbench } from '../src/commands/table/commands.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
-import { about, exitCodeWords } from '../src/commands/table/words.ts';
+import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
 
 /** Text as roff takes it: dashes and quotes that can be copied, commands in bold, and no line that begins with a request. */
@@ -61,7 +61,7 @@ export function manPage(version: string): string {
     `.SS "Which service"\nThese may be given before the command or after it.\n`,
     flagsText(workbench.flags, flag => flag.group === 'service'),
     `.SH COMMANDS\n${all.map(commandText).join('')}`,
-    `.SH EXIT STATUS\n${exitCodeWords.map(([code, words]) => tagged(String(code), words)).join('')}`,
+    `.SH EXIT STATUS\n${exitCodeMeanings.map(([code, words]) => tagged(String(code), words)).join('')}`,
     `.SH ENVIRONMENT\n${variables.map(({ names, words }) => tagged(names.join(', '), words)).join('')}`,
     `.SH FILES\n${files.map(([path, words]) => tagged(path, words)).join('')}`,
   ].join('');

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { commands } from '../src/commands/table/commands.ts';
 import { serviceFlags } from '../src/commands/table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
-import { exitCodeWords } from '../src/commands/table/words.ts';
+import { exitCodeMeanings } from '../src/commands/table/words.ts';
 import { profileReference, settingsReference, variables } from '../src/config/reference.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -52,7 +52,7 @@ const blocks: Readonly<Record<string, () => string>> = {
   'exit codes': () =>
     table(
       ['exit code', 'meaning'],
-      exitCodeWords.map(([code, words]) => [`${code}`, words]),
+      exitCodeMeanings.map(([code, words]) => [`${code}`, words]),
     ),
   settings: () => settingsTable(settingsReference),
   'settings of a profile': () => settingsTable(profileReference),

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { CommandError } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 
-type Flags = Given<'api'>['flags'];
+type Flags = CommandInput<'api'>['flags'];
 
 /** A field as it was given: as a text, or as a value that has its type. */
 export interface Field {

@@ -15,7 +15,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, noteUnreadable, recordText } from './output.ts';
 import { didYouMean } from './parse.ts';
-import { type Given, methods } from './table/commands.ts';
+import { type CommandInput, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
 const all = Object.values(endpoints) as readonly Endpoint[];
@@ -109,7 +109,7 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
   }
 }
 
-type Flags = Given<'api'>['flags'];
+type Flags = CommandInput<'api'>['flags'];
 
 /** What is sent: what the path and the query say, and the body. */
 interface Filled extends Pick<Known, 'params' | 'query'> {
@@ -218,7 +218,7 @@ async function printAnswer(
   noteUnreadable(value, io);
 }
 
-export async function run({ args, flags }: Given<'api'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): Promise<number> {
   if (args.length === 0) {
     await io.print(listing());
     return exitCodes.done;

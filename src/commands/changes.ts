@@ -16,7 +16,7 @@ import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { printRecord } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { withService } from './with-service.ts';
 
@@ -31,7 +31,7 @@ interface Change {
   /** What is lost, as the end of the question. */
   readonly loses: string;
   /** By the first name of the resource. */
-  readonly deeds: Readonly<Record<string, Deed>>;
+  readonly verbs: Readonly<Record<string, Deed>>;
 }
 
 const nameOf = ({ resource, row, id }: Found): string => {
@@ -41,14 +41,14 @@ const nameOf = ({ resource, row, id }: Found): string => {
 
 /** Finds all first, asks once, then sends; one that fails does not keep the others from it. */
 async function changeAll(
-  { verb, past, loses, deeds }: Change,
+  { verb, past, loses, verbs }: Change,
   words: readonly string[],
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
-    const among = Object.keys(deeds).map(resourceOrThrow);
+    const among = Object.keys(verbs).map(resourceOrThrow);
     // One that is named twice is one.
     const byId = new Map<string, Found>();
     for (const word of words) {
@@ -56,10 +56,10 @@ async function changeAll(
       byId.set(`${each.resource.names[0]} ${each.id}`, each);
     }
     const found = [...byId.values()];
-    const removes = Object.values(deeds).every(deed => deed.removes);
+    const removes = Object.values(verbs).every(deed => deed.removes);
     const send: Action<Found> = action(
       async (service, { resource, row }, options) => {
-        await own(deeds, resource.names[0])?.(service, row as never, options);
+        await own(verbs, resource.names[0])?.(service, row as never, options);
       },
       { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
@@ -81,24 +81,27 @@ async function changeAll(
   });
 }
 
-export function cancel({ args, flags }: Given<'cancel'>, io: CommandIo): Promise<number> {
-  const deeds = { runs: cancelRun as Deed, training: cancelTraining as Deed };
+export function cancel({ args, flags }: CommandInput<'cancel'>, io: CommandIo): Promise<number> {
+  const verbs = { runs: cancelRun as Deed, training: cancelTraining as Deed };
   const loses = 'Running work stops; finished work is kept.';
-  return changeAll({ verb: 'Cancel', past: 'cancelled', loses, deeds }, args, flags, io);
+  return changeAll({ verb: 'Cancel', past: 'cancelled', loses, verbs }, args, flags, io);
 }
 
-export function remove({ args, flags }: Given<'delete'>, io: CommandIo): Promise<number> {
-  const deeds = { runs: deleteRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
-  return changeAll({ verb: 'Delete', past: 'deleted', loses: 'This cannot be undone.', deeds }, args, flags, io);
+export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): Promise<number> {
+  const verbs = { runs: deleteRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
+  return changeAll({ verb: 'Delete', past: 'deleted', loses: 'This cannot be undone.', verbs }, args, flags, io);
 }
 
-export function takeDown({ args, flags }: Given<'undeploy'>, io: CommandIo): Promise<number> {
-  const deeds = { deployments: undeploy as Deed };
+export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandIo): Promise<number> {
+  const verbs = { deployments: undeploy as Deed };
   const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
-  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, deeds }, args, flags, io);
+  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, verbs }, args, flags, io);
 }
 
-export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>, io: CommandIo): Promise<number> {
+export async function promoteOne(
+  { args: [word = ''], flags }: CommandInput<'promote'>,
+  io: CommandIo,
+): Promise<number> {
   await checkOutcomeFlags(flags, [deployment], io);
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
@@ -119,7 +122,7 @@ export async function promoteOne({ args: [word = ''], flags }: Given<'promote'>,
   });
 }
 
-export async function reward({ args, flags }: Given<'reward'>, io: CommandIo): Promise<number> {
+export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
   const [trajectory_id = '', name = '', text = ''] = args;
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isNaN(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
@@ -144,7 +147,10 @@ async function readSecret(name: string, io: CommandIo): Promise<string> {
   return (await readInput(io)).replace(/\r?\n$/, '');
 }
 
-export async function setSecret({ args: [name = ''], flags }: Given<'secret set'>, io: CommandIo): Promise<number> {
+export async function setSecret(
+  { args: [name = ''], flags }: CommandInput<'secret set'>,
+  io: CommandIo,
+): Promise<number> {
   await checkOutcomeFlags(flags, [secret], io);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();

@@ -8,7 +8,7 @@ import { cleanStream } from '../text/clean-stream.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { recordText } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 export interface Answer {
@@ -41,7 +41,7 @@ export async function ask(
   return { content, reason };
 }
 
-export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo): Promise<number> {
   const [model = '', ...words] = args;
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
   const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
@@ -67,7 +67,7 @@ export async function run({ args, flags }: Given<'chat'>, io: CommandIo): Promis
     };
 
     if (words.length > 0 || !io.input.isTTY) await answer(await textToAsk(words, io), signal);
-    else await talk(io, answer);
+    else await converse(io, answer);
     return exitCodes.done;
   });
 }
@@ -96,7 +96,7 @@ async function textToAsk(words: readonly string[], io: CommandIo): Promise<strin
 }
 
 /** Question after question. Ctrl-c stops an answer, and ends the talk where there is none. */
-async function talk(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
+async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;
   let isOpen = true;

@@ -7,7 +7,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, factText, printRecord } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
 function textOf(
@@ -42,7 +42,7 @@ function textOf(
 const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });
 
 export async function run(
-  { args: [baseWord = '', newWord = ''], flags }: Given<'compare'>,
+  { args: [baseWord = '', newWord = ''], flags }: CommandInput<'compare'>,
   io: CommandIo,
 ): Promise<number> {
   const { confidence = 0.95, failBelow } = flags;

@@ -4,7 +4,7 @@ import { findPaths } from '../config/paths.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { type CommandName, commands, type Given, groups, workbench } from './table/commands.ts';
+import { type CommandInput, type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { type ArgumentSpec, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 
 /** In place of candidates: the shell is to offer files. */
@@ -47,7 +47,7 @@ complete -c benchtop -f -a '(__benchtop_complete)'
 `,
 } as const;
 
-export async function run({ args: [shell = ''] }: Given<'completion'>, io: CommandIo): Promise<number> {
+export async function run({ args: [shell = ''] }: CommandInput<'completion'>, io: CommandIo): Promise<number> {
   const script = Object.entries(scripts).find(([name]) => name === shell)?.[1];
   if (!script)
     throw new CommandError(`There are completions for ${Object.keys(scripts).join(', ')}, not for ${shell}.`);

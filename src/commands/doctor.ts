@@ -27,7 +27,7 @@ import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 import { version } from './version.ts';
 
@@ -198,7 +198,7 @@ async function* serviceFindings(
   }
 }
 
-async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncGenerator<Finding> {
+async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo): AsyncGenerator<Finding> {
   yield programFinding();
   yield* terminalFindings(io.environment);
   try {
@@ -238,7 +238,7 @@ async function* findings(flags: Given<'doctor'>['flags'], io: CommandIo): AsyncG
   }
 }
 
-export async function run({ flags }: Given<'doctor'>, io: CommandIo): Promise<number> {
+export async function run({ flags }: CommandInput<'doctor'>, io: CommandIo): Promise<number> {
   const all: Finding[] = [];
   for await (const finding of findings(flags, io)) {
     all.push(finding);

@@ -8,7 +8,7 @@ import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Trajectories that are read at the same time. */
@@ -48,7 +48,7 @@ async function* readAll(ids: readonly string[], context: CommandContext): AsyncG
   }
 }
 
-export async function run({ args, flags }: Given<'export'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const kinds = ['runs', 'training', 'datasets', 'trajectories'];
   // A task is the name of many trajectories.

@@ -14,12 +14,12 @@ import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Where a trajectory goes to a file, its lines are wrapped at this. */
-const usualWidth = 100;
+const defaultWidth = 100;
 
 /** How far what runs is. */
 async function progressFacts(
@@ -72,7 +72,7 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
-export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const ofId = second === undefined ? resourceOfId(first) : undefined;
   const among = ofId
@@ -99,7 +99,7 @@ export async function run({ args, flags }: Given<'get'>, io: CommandIo): Promise
     const facts = [...own, ...(await progressFacts(resource, row, outcome !== undefined, context))];
     await io.print(factText(facts, io.columns));
     if (resource.kind === 'trajectory') {
-      await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? usualWidth)}`);
+      await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? defaultWidth)}`);
     }
     return exitCodes.done;
   });

@@ -8,10 +8,10 @@ export const versionText = `benchtop ${version}\n`;
 
 /** Help on a command, or on the program, with the names of the resources where it takes one. */
 export async function helpText({ name, text }: Parsed & { kind: 'help' }): Promise<string> {
-  return `${text}${await whatThereIs(name)}`;
+  return `${text}${await resourceNames(name)}`;
 }
 
-async function whatThereIs(name: CommandName | undefined): Promise<string> {
+async function resourceNames(name: CommandName | undefined): Promise<string> {
   if (name !== 'list' && name !== 'get') return '';
   const { resources } = await import('../resources/catalogue.ts');
   const named = name === 'list' ? resources : resources.filter(({ needs }) => !needs);

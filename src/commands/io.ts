@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { errorCode } from '../text/errors.ts';
 import { sanitise } from '../text/sanitise.ts';
-import { isAsciiOnly, toAscii, usualColumns } from '../text/terminal.ts';
+import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
 export interface CommandIo {
@@ -114,7 +114,7 @@ export function processIo(): CommandIo {
     get columns() {
       const { stdout } = process;
       // A terminal that says nothing of its size has 0.
-      return stdout.isTTY ? stdout.columns || usualColumns : undefined;
+      return stdout.isTTY ? stdout.columns || defaultColumns : undefined;
     },
     signal: interrupt.signal,
     stopOnSignals: () => {

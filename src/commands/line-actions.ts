@@ -23,7 +23,7 @@ export interface LinePrompt {
 }
 
 /** Gives what is to be said when it is done. */
-type Act<Row> = (row: Row, talk: LinePrompt, context: CommandContext) => Promise<string>;
+type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
 const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
   const input = evaluationInput(findBenchmark(row), { model: await ask('Model') }, context);

@@ -243,8 +243,8 @@ class Lines {
     }
     const { config, workbench } = this.#session;
     const context = { config, service, memory: workbench.remembered, signal: this.#signal };
-    const talk = { ask: this.#ask, choose: this.#choose, say: (text: string) => this.say(text) };
-    this.say(await act(row as never, talk, context));
+    const prompt = { ask: this.#ask, choose: this.#choose, say: (text: string) => this.say(text) };
+    this.say(await act(row as never, prompt, context));
   }
 
   async #chat(model: string): Promise<void> {

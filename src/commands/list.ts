@@ -15,13 +15,13 @@ import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, type ListFormat, lineText, rowsText } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-const usualLimit = 100;
+const defaultLimit = 100;
 const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const satisfies readonly ScopeName[];
 
-type Flags = Given<'list'>['flags'];
+type Flags = CommandInput<'list'>['flags'];
 
 /** A field of the rows that is no column: the contract's names are taken wherever a column is named. */
 function fieldColumn(name: string): Column<object> {
@@ -139,12 +139,12 @@ function checkScopes(resource: Resource, flags: Flags): void {
   }
 }
 
-export async function run({ args, flags }: Given<'list'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo): Promise<number> {
   const [name = ''] = args;
   const resource = resourceOrThrow(name);
   checkScopes(resource, flags);
   const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
-  const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? usualLimit);
+  const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
   const columns = columnsOf(resource, flags);
   const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
   const status = resource.scopes?.includes('status') ? undefined : flags.status;

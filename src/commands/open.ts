@@ -3,10 +3,10 @@ import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { labelOf, recordPlace } from '../resources/define.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
-export async function run({ args: [first = '', second], flags }: Given<'open'>, io: CommandIo): Promise<number> {
+export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
   const ofId = second === undefined ? resourceOfId(first) : undefined;
   // The task of a trajectory is no name of its own.
   const named = resources.filter(({ get, names }) => get && names[0] !== 'trajectories');

@@ -1,7 +1,7 @@
 /** The words of the command line as a command with its arguments and flags, or as a request for help. */
 import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
 import { own } from '../text/own.ts';
-import { usualColumns } from '../text/terminal.ts';
+import { defaultColumns } from '../text/terminal.ts';
 import { CommandError } from './exit.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
@@ -252,11 +252,11 @@ function leaf(name: string, spec: CommandSpec, width: number): Quiet {
 /**
  * Reads the words of a command line, without those that name the program.
  *
- * @param columns of the terminal that help goes to; it takes no more than {@link usualColumns}
+ * @param columns of the terminal that help goes to; it takes no more than {@link defaultColumns}
  * @throws CommandError for what the table does not know
  */
-export function parse(given: readonly string[], columns = usualColumns): Parsed {
-  const width = Math.min(columns, usualColumns);
+export function parse(given: readonly string[], columns = defaultColumns): Parsed {
+  const width = Math.min(columns, defaultColumns);
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   if (words.length === 0) return { kind: 'workbench', flags: {} };
   let name: CommandName | undefined;
@@ -302,7 +302,7 @@ function nameOf(words: string): CommandName | undefined {
 export function didYouMean(word: string, known: readonly string[]): string {
   try {
     const names = known.map(name => [name, ''] as const);
-    return choice('', names, usualColumns).refuse([word]);
+    return choice('', names, defaultColumns).refuse([word]);
   } catch (error) {
     const [, hint = ''] = /(Did you mean.*)$/.exec(error instanceof Error ? error.message : '') ?? [];
     return hint;

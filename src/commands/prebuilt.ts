@@ -1,6 +1,6 @@
 /** Help and version as the build has written them. Loads nothing: what reads a command line takes longer than all the rest. */
 import { own } from '../text/own.ts';
-import { isAsciiOnly, usualColumns } from '../text/terminal.ts';
+import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
 
 /** An import would run all the getters of the module. */
 const fs = process.getBuiltinModule('node:fs');
@@ -31,7 +31,7 @@ function textOrJson(words: readonly string[], folder: URL): string | undefined {
 function fitsTerminal(): boolean {
   // Opening a stream takes longer than all the rest: only for what may be a terminal.
   if (!fs.fstatSync(1).isCharacterDevice() || !process.stdout.isTTY) return true;
-  return (process.stdout.columns || usualColumns) >= usualColumns && !isAsciiOnly(process.env);
+  return (process.stdout.columns || defaultColumns) >= defaultColumns && !isAsciiOnly(process.env);
 }
 
 /**

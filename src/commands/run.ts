@@ -2,12 +2,12 @@
 import { exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
-import type { CommandName, Given, WorkbenchFlags } from './table/commands.ts';
+import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
 import { version } from './version.ts';
 
 /** What a command's file gives. */
 interface CommandModule<Name extends CommandName> {
-  readonly run: (given: Given<Name>, io: CommandIo) => Promise<number>;
+  readonly run: (given: CommandInput<Name>, io: CommandIo) => Promise<number>;
 }
 
 const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Name>> } = {
@@ -95,7 +95,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
   }
 }
 
-async function printVersion({ flags }: Given<'version'>, io: CommandIo): Promise<number> {
+async function printVersion({ flags }: CommandInput<'version'>, io: CommandIo): Promise<number> {
   const { node } = process.versions;
   const { versionText } = await import('./help.ts');
   await io.print(flags.json ? `${JSON.stringify({ version, node })}\n` : versionText);

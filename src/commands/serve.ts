@@ -13,13 +13,13 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
 import { otherServedFolders, recordServedFolder, type ServedFolder } from './served-folders.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { version } from './version.ts';
 
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;
 
-type Flags = Given<'serve'>['flags'];
+type Flags = CommandInput<'serve'>['flags'];
 
 /** The key that the service is to take, where one is given; else it has its own. */
 async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
@@ -88,7 +88,7 @@ async function stop(dataFolder: string, state: string, { json }: Flags, io: Comm
   return exitCodes.done;
 }
 
-export async function run({ flags }: Given<'serve'>, io: CommandIo): Promise<number> {
+export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Promise<number> {
   const { environment, print } = io;
   const paths = findPaths(environment);
   const dataFolder = resolve(flags.data ?? paths.data);

@@ -17,7 +17,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { recordText, tableText } from './output.ts';
 import { didYouMean } from './parse.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 
 const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));
 
@@ -35,7 +35,7 @@ function keyWords({ apiKey, apiKeyEnv, apiKeyFile, apiKeyCommand }: ProfileSetti
   return apiKey === undefined ? '' : 'in the settings file';
 }
 
-export async function listProfiles({ flags }: Given<'profile list'>, io: CommandIo): Promise<number> {
+export async function listProfiles({ flags }: CommandInput<'profile list'>, io: CommandIo): Promise<number> {
   const { settings } = readSettings(pathIn(io));
   const profiles = new Map(Object.entries(settings.profiles ?? {}));
   if (!profiles.has('local')) profiles.set('local', {});
@@ -69,7 +69,7 @@ function requireProfile({ profiles = {} }: Settings, name: string): void {
   throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
 }
 
-export async function useProfile({ args: [name = ''] }: Given<'profile use'>, io: CommandIo): Promise<number> {
+export async function useProfile({ args: [name = ''] }: CommandInput<'profile use'>, io: CommandIo): Promise<number> {
   const path = pathIn(io);
   requireProfile(readSettings(path).settings, name);
   await changeSettings(path, settings => {
@@ -88,7 +88,10 @@ function commandWords(line: string): string[] {
   }
 }
 
-export async function addProfile({ args: [name = ''], flags }: Given<'profile add'>, io: CommandIo): Promise<number> {
+export async function addProfile(
+  { args: [name = ''], flags }: CommandInput<'profile add'>,
+  io: CommandIo,
+): Promise<number> {
   const path = pathIn(io);
   const { url, keyEnv, keyFile, keyCommand } = flags;
   if (url === undefined) throw new CommandError('Specify the address of the service: --url URL.');
@@ -115,7 +118,7 @@ export async function addProfile({ args: [name = ''], flags }: Given<'profile ad
 }
 
 export async function removeProfile(
-  { args: [name = ''], flags }: Given<'profile remove'>,
+  { args: [name = ''], flags }: CommandInput<'profile remove'>,
   io: CommandIo,
 ): Promise<number> {
   const path = pathIn(io);
@@ -132,12 +135,12 @@ export async function removeProfile(
   return exitCodes.done;
 }
 
-export async function printPath(_: Given<'config path'>, io: CommandIo): Promise<number> {
+export async function printPath(_: CommandInput<'config path'>, io: CommandIo): Promise<number> {
   await io.print(`${pathIn(io)}\n`);
   return exitCodes.done;
 }
 
-export async function getSetting({ args: [key] }: Given<'config get'>, io: CommandIo): Promise<number> {
+export async function getSetting({ args: [key] }: CommandInput<'config get'>, io: CommandIo): Promise<number> {
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
   if (key !== undefined) {
@@ -197,7 +200,10 @@ function requireSetting(key: string, names: readonly string[], value: unknown): 
   }
 }
 
-export async function setSetting({ args: [key = '', text = ''] }: Given<'config set'>, io: CommandIo): Promise<number> {
+export async function setSetting(
+  { args: [key = '', text = ''] }: CommandInput<'config set'>,
+  io: CommandIo,
+): Promise<number> {
   const names = key.split('.');
   const value = readSetting(text);
   requireSetting(key, names, value);

@@ -24,7 +24,7 @@ import {
   searchCheckpoint,
 } from './find.ts';
 import type { CommandIo } from './io.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** The answer is that of the start; with --wait also the record once it has ended. @throws CommandError */
@@ -125,7 +125,7 @@ function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unkno
   return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
 }
 
-export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: CommandIo): Promise<number> {
+export async function evaluate({ args: [word], flags }: CommandInput<'evaluate'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
     throw new CommandError('Specify what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
@@ -141,7 +141,7 @@ export async function evaluate({ args: [word], flags }: Given<'evaluate'>, io: C
   });
 }
 
-export async function train({ args: [word], flags }: Given<'train'>, io: CommandIo): Promise<number> {
+export async function train({ args: [word], flags }: CommandInput<'train'>, io: CommandIo): Promise<number> {
   if (flags.model === undefined && flags.checkpoint === undefined) {
     throw new CommandError('Specify what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
   }
@@ -198,7 +198,7 @@ export async function deployableCheckpoint(
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
-export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: CommandIo): Promise<number> {
+export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'>, io: CommandIo): Promise<number> {
   await checkPrinted(flags, 'startDeployment', 'getDeployment', io);
   return withService(flags, io, async context => {
     const checkpoint = await deployableCheckpoint(word, context, io.note);
@@ -210,7 +210,7 @@ export async function deploy({ args: [word = ''], flags }: Given<'deploy'>, io: 
   });
 }
 
-export async function build({ args: [word], flags }: Given<'build'>, io: CommandIo): Promise<number> {
+export async function build({ args: [word], flags }: CommandInput<'build'>, io: CommandIo): Promise<number> {
   await checkPrinted(flags, 'buildBenchmarkImages', 'getBenchmark', io);
   return withService(flags, io, async context => {
     const { id, label } = await benchmarkOf(word, context);

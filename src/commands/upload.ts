@@ -17,7 +17,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOfKind } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const progressEveryMs = 2_000;
@@ -176,7 +176,7 @@ async function requireNew(path: string): Promise<void> {
   });
 }
 
-export async function run({ args, flags }: Given<'upload'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
   const isBenchmark = await isFolder(path);
   const { dataset, failures, json = false, new: startOver = false } = flags;

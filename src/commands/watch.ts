@@ -18,13 +18,13 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong } from './find.ts';
 import type { CommandIo } from './io.ts';
-import type { Given } from './table/commands.ts';
+import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
 /** What is listed as running, and the pins that are not over. */
-async function whatRuns(context: CommandContext): Promise<ResourceRef[]> {
+async function runningResources(context: CommandContext): Promise<ResourceRef[]> {
   const { memory } = context;
   const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch);
   const lists = resources.flatMap(({ watch }) => watch?.running ?? []);
@@ -77,7 +77,7 @@ interface Following {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-const usualSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
+const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
 /** After so many answers without a status there will be none. */
 const mostWithout = 3;
@@ -88,7 +88,7 @@ const mostWithout = 3;
  * @throws ServiceError where it cannot be asked for at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
-  const { label, look, onChange, note, intervals, signal, sleep = usualSleep } = following;
+  const { label, look, onChange, note, intervals, signal, sleep = defaultSleep } = following;
   let reported = '';
   let failures = 0;
   let without = 0;
@@ -111,7 +111,7 @@ export async function follow(following: Following): Promise<string> {
       if (failures === 1) note(`${label}: ${error.message} Retrying.`);
     }
     const situation = { activity: 'running', attention: 'focused', failures } as const;
-    await sleep(pollDelay({ ...situation, chance: Math.random(), intervals }) ?? 0, signal);
+    await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);
   }
 }
 
@@ -197,11 +197,11 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   );
 }
 
-export async function run({ args, flags }: Given<'watch'>, io: CommandIo): Promise<number> {
+export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
-    const refs = args.length > 0 ? await refsNamed(args, context) : await whatRuns(context);
+    const refs = args.length > 0 ? await refsNamed(args, context) : await runningResources(context);
     if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async ({ id, label, status, done, total, mean }: Seen): Promise<void> => {

@@ -9,28 +9,29 @@ export function isLoopback(hostname: string): boolean {
 export interface AddressProblem {
   readonly code: 'address_invalid' | 'address_with_credentials' | 'address_insecure';
   /** A sentence about what is wrong and what to do. It does not repeat the address, which may hold a password. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** What keeps an address from being used: it must be https, or http where it stays on this machine or is allowed. */
 export function addressProblem(text: string, allowInsecureHttp: boolean): AddressProblem | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) {
-    return { code: 'address_invalid', why: 'it is not a URL. It should look like https://host/path.' };
+    return { code: 'address_invalid', reason: 'it is not a URL. It should look like https://host/path.' };
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return { code: 'address_invalid', why: 'it does not begin with https://.' };
+    return { code: 'address_invalid', reason: 'it does not begin with https://.' };
   }
   if (url.username !== '' || url.password !== '') {
-    const why = 'it holds a user name or a password. Remove it; give the key as apiKey, apiKeyFile or apiKeyCommand.';
-    return { code: 'address_with_credentials', why };
+    const reason =
+      'it holds a user name or a password. Remove it; give the key as apiKey, apiKeyFile or apiKeyCommand.';
+    return { code: 'address_with_credentials', reason };
   }
   if (url.search !== '' || url.hash !== '') {
-    return { code: 'address_invalid', why: 'it has a query or a fragment. Leave out what follows ? or #.' };
+    return { code: 'address_invalid', reason: 'it has a query or a fragment. Leave out what follows ? or #.' };
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowInsecureHttp) {
-    const why = `http would send the key to ${url.host} in the clear. Use https, or set allowInsecureHttp if this network is safe.`;
-    return { code: 'address_insecure', why };
+    const reason = `http would send the key to ${url.host} in the clear. Use https, or set allowInsecureHttp if this network is safe.`;
+    return { code: 'address_insecure', reason };
   }
   return undefined;
 }
@@ -43,7 +44,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
 export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHttp: boolean): Sourced<string> {
   const problem = addressProblem(value, allowInsecureHttp);
   if (problem) {
-    throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.why}`, origin);
+    throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.reason}`, origin);
   }
   return { value: new URL(value).href.replace(/\/+$/, ''), origin };
 }

@@ -13,7 +13,7 @@ export interface Evidence {
   /** How much it counts: what an operation did is more than how a field is called. */
   readonly weight: number;
   /** In words that follow “because”. */
-  readonly because: string;
+  readonly reason: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -49,9 +49,9 @@ export function evidenceIn(operation: string, body: unknown): Evidence | undefin
   const row = sign && firstRow(body);
   if (!sign || !row) return undefined;
   if (Object.hasOwn(row, sign.old))
-    return { generation: 'document', weight: sign.weight, because: `${sign.of} have ${sign.old}` };
+    return { generation: 'document', weight: sign.weight, reason: `${sign.of} have ${sign.old}` };
   if (!Object.hasOwn(row, sign.new)) return undefined;
-  return { generation: 'newest', weight: sign.weight, because: `${sign.of} have ${sign.new} in place of ${sign.old}` };
+  return { generation: 'newest', weight: sign.weight, reason: `${sign.of} have ${sign.new} in place of ${sign.old}` };
 }
 
 function firstRow(body: unknown): Fields | undefined {

@@ -46,7 +46,7 @@ export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 const narrowest = 4;
 
 /** The column as it was widened. */
-function wished<Row>(column: Column<Row>, { wider = 0 }: ColumnPreference): Column<Row> {
+function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreference): Column<Row> {
   if (wider === 0) return column;
   const { width } = column;
   if (typeof width === 'number') return { ...column, width: Math.max(narrowest, width + wider) };
@@ -76,7 +76,7 @@ export function fitColumns<Row>(
   room: number,
   choice: ColumnChoice = {},
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => wished(column, own(choice, column.id) ?? {}));
+  const columns = declared.map(column => withPreference(column, own(choice, column.id) ?? {}));
   const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   // What does not fit goes, from the right; the rest then shares the room.

@@ -11,7 +11,7 @@ export interface Command {
   /** The word on the hint line; commands without one are only in help. */
   readonly hint?: string;
   /** Hinted after the others: it helps, but is not what one came for. */
-  readonly aside?: boolean;
+  readonly secondary?: boolean;
   /**
    * Dispatches and nothing else, so that several in one read need no drawing between them: 100 `j` move 100 rows and draw
    * once. Before and after any other command the screen is drawn.

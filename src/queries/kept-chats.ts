@@ -1,7 +1,7 @@
 /** Conversations on disk: each is kept after every answer, and can be continued later. */
 import { useCallback, useEffect, useRef } from 'react';
+import type { ChatSession, ChatSettings } from './chat-session.ts';
 import { messagesOf, type Turn } from './conversation.ts';
-import type { ChatSettings, Talk } from './talk.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** A conversation with the way in which its model was asked. */
@@ -66,28 +66,28 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
  */
 export function useKeptChat(
   { id, settings }: Pick<Chat, 'id' | 'settings'>,
-  talk: Talk,
-  second: Talk | undefined,
+  session: ChatSession,
+  second: ChatSession | undefined,
 ): void {
   const workbench = useWorkbench();
-  const secondBefore = useRef<Talk>(undefined);
+  const secondBefore = useRef<ChatSession>(undefined);
   useEffect(() => {
     const keep = (): void => {
-      const { turns, answering } = talk.conversation;
+      const { turns, answering } = session.conversation;
       if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
       const secondTurns = second?.conversation.turns;
       workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, secondTurns } });
     };
-    talk.onSettled = keep;
+    session.onSettled = keep;
     if (second) second.onSettled = keep;
-    const gone = secondBefore.current;
+    const removed = secondBefore.current;
     secondBefore.current = second;
-    if (!gone || gone === second) return;
-    gone.onSettled = undefined;
-    const wasAwaited = gone.conversation.answering;
-    gone.clear();
+    if (!removed || removed === second) return;
+    removed.onSettled = undefined;
+    const wasAwaited = removed.conversation.answering;
+    removed.clear();
     if (wasAwaited) keep();
-  }, [workbench, id, settings, talk, second]);
+  }, [workbench, id, settings, session, second]);
 }
 
 /** Gives the conversations that were kept, the last one first. */

@@ -56,9 +56,9 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
 export function paceOf(points: readonly ProgressPoint[]): Pace {
   const changedAt = points.at(-1)?.at;
   const intervals = recentIntervals(points);
-  const usualStep = median(intervals.map(({ ms, steps }) => ms / steps));
-  if (usualStep === undefined) return { stepMs: undefined, changedAt, stallMs: firstPatienceMs };
-  const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * usualStep);
+  const medianStep = median(intervals.map(({ ms, steps }) => ms / steps));
+  if (medianStep === undefined) return { stepMs: undefined, changedAt, stallMs: firstPatienceMs };
+  const usual = intervals.filter(({ ms, steps }) => ms / steps <= outlier * medianStep);
   const ms = usual.reduce((sum, interval) => sum + interval.ms, 0);
   const steps = usual.reduce((sum, interval) => sum + interval.steps, 0);
   const between = median(usual.map(interval => interval.ms)) ?? 0;

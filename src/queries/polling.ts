@@ -29,7 +29,7 @@ export interface PollIntervals {
   readonly visibleMs: number;
 }
 
-export const usualIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
+export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
 /** Builds and deployments are polled this often, whatever has the focus. */
 const buildingMs = 5_000;
 
@@ -58,19 +58,19 @@ export interface PollSituation {
    * A number in [0, 1) that spreads the attempts; it stays the same until the next attempt, so that the interval does
    * too. The middle, 0.5, gives the interval as it is meant.
    */
-  readonly chance: number;
+  readonly jitter: number;
   readonly intervals?: PollIntervals;
 }
 
 /** Milliseconds until the next attempt, or `undefined` for none. */
 export function pollDelay(situation: PollSituation): number | undefined {
-  const { activity, attention, failures, chance, intervals = usualIntervals } = situation;
+  const { activity, attention, failures, jitter, intervals = defaultIntervals } = situation;
   if (attention === 'hidden') return undefined;
   const interval = intervalOf(activity, attention, intervals) ?? (failures > 0 ? backoffBase : undefined);
   if (interval === undefined) return undefined;
   const backoff = failures > 0 ? Math.min(backoffLimit, Math.max(interval, backoffBase * 2 ** failures)) : interval;
-  return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * chance));
+  return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
 }
 
 /** A number in [0, 1) made from a text: the same text, the same number. */
-export const chanceOf = (text: string): number => hashOf(text) / 2 ** 32;
+export const fractionOf = (text: string): number => hashOf(text) / 2 ** 32;

@@ -5,7 +5,7 @@ import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
-import { type Activity, type Attention, chanceOf, pollDelay } from './polling.ts';
+import { type Activity, type Attention, fractionOf, pollDelay } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { rememberedAt } from './remembered/seen.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
@@ -48,7 +48,7 @@ function delayOf<Data>(
   query: LiveQuery<Data>,
   attention: Attention,
   asked: Query,
-  chance: number,
+  jitter: number,
 ): number | undefined {
   if (workbench.paused) return undefined;
   const { data, error } = asked.state;
@@ -59,14 +59,14 @@ function delayOf<Data>(
     activity: query.activity(data as Data | undefined),
     attention,
     failures: workbench.failures.get(asked.queryHash) ?? 0,
-    chance,
+    jitter,
     intervals: workbench.poll,
   });
 }
 
 /** Changes with each answer and stays the same between two. */
-function chanceFor({ queryHash, state }: Query): number {
-  return chanceOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
+function jitterFor({ queryHash, state }: Query): number {
+  return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
 /** How react-query asks for it: the same for every caller, so that identical requests in flight are one. */
@@ -111,7 +111,7 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     enabled: attention !== 'hidden',
     refetchInterval: asked => {
       const polled = asked as unknown as Query;
-      return delayOf(workbench, query, attention, polled, chanceFor(polled)) ?? false;
+      return delayOf(workbench, query, attention, polled, jitterFor(polled)) ?? false;
     },
   });
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;

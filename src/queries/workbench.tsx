@@ -10,7 +10,7 @@ import { Exports } from './exports.ts';
 import type { Kinds } from './kinds.ts';
 import { Lists } from './lists/lists.ts';
 import { Pins } from './pins.ts';
-import { type PollIntervals, usualIntervals } from './polling.ts';
+import { defaultIntervals, type PollIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
@@ -108,7 +108,7 @@ export class Workbench {
   #remembered: RememberedStore | undefined;
 
   constructor(options: WorkbenchOptions) {
-    const { service, profile, readOnly = false, keepsChats = true, poll = usualIntervals, remembered } = options;
+    const { service, profile, readOnly = false, keepsChats = true, poll = defaultIntervals, remembered } = options;
     this.connection = options.connection ?? fixedConnection;
     this.gate = options.gate ?? openGate;
     this.#stopFollowing = this.connection.subscribe(this.#follow);

@@ -100,7 +100,7 @@ export class RateLimitGate {
         if (at >= 0) this.#line.splice(at, 1);
         passage.signal.removeEventListener('abort', leave);
         // Ends the sleep of the pump: the line is empty.
-        if (this.#line.length === 0) this.#stir();
+        if (this.#line.length === 0) this.#wakePump();
         resolve(go);
       },
     };
@@ -131,7 +131,7 @@ export class RateLimitGate {
     this.#limits = 0;
     this.#nextAt = 0;
     if (this.#line.length === 0) this.#spaced = false;
-    this.#stir();
+    this.#wakePump();
   }
 
   /** The host did what it was asked. */
@@ -146,7 +146,7 @@ export class RateLimitGate {
     const { kind } = this.state();
     if (this.#state.kind === 'limited' && this.#state.reason === 'failing') this.#closedUntil = 0;
     if (this.state().kind !== kind) this.#changed();
-    this.#stir();
+    this.#wakePump();
   }
 
   /** Takes one retry out of the budget of the host, or says that there is none left. */
@@ -171,7 +171,7 @@ export class RateLimitGate {
   }
 
   /** Has the pump look again. */
-  #stir(): void {
+  #wakePump(): void {
     this.#wake.abort();
     this.#wake = new AbortController();
   }

@@ -19,7 +19,7 @@ export interface GenerationMemory {
 const kept = z.object({
   generation: z.enum(generations),
   weight: z.number(),
-  because: z.string(),
+  reason: z.string(),
   at: z.number(),
 });
 
@@ -66,7 +66,7 @@ export class ServiceGeneration {
     if (this.stated !== undefined) return `The service is of generation ${this.stated}, as the profile says.`;
     const { found } = this;
     if (!found) return 'The generation of the service is not known yet: it is asked as the document says.';
-    return `The service is of generation ${found.generation}: ${found.because}, seen ${age(now - found.at)} ago.`;
+    return `The service is of generation ${found.generation}: ${found.reason}, seen ${age(now - found.at)} ago.`;
   }
 
   /** Takes in what the body of a successful answer shows. */
@@ -79,7 +79,7 @@ export class ServiceGeneration {
   hasWorked({ operation, method, path, newest }: Endpoint, generation: Generation): void {
     if (this.stated !== undefined || !newest) return;
     const taken = generation === 'newest' ? newest.path : path;
-    this.#take({ generation, weight: tried, because: `it took ${method} ${taken} (${operation})` });
+    this.#take({ generation, weight: tried, reason: `it took ${method} ${taken} (${operation})` });
   }
 
   #take(evidence: Evidence): void {

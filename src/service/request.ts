@@ -145,7 +145,7 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
 export function parseBase(text: string, setting: string, allowInsecureHttp: boolean): URL {
   const problem = addressProblem(text, allowInsecureHttp);
   if (problem) {
-    throw new RequestError(`${setting} cannot be used: ${problem.why}`, { code: problem.code, param: setting });
+    throw new RequestError(`${setting} cannot be used: ${problem.reason}`, { code: problem.code, param: setting });
   }
   const url = new URL(text);
   url.pathname = url.pathname.replace(/\/+$/, '');

@@ -28,7 +28,7 @@ export interface RetrySituation {
 export type NoRetryReason = 'attempts' | 'service_says_no' | 'final' | 'not_repeatable' | 'wait_too_long';
 export type RetryDecision =
   | { readonly retry: true; readonly delayMs: number }
-  | { readonly retry: false; readonly why: NoRetryReason };
+  | { readonly retry: false; readonly reason: NoRetryReason };
 
 export const maximumRetries = 2;
 /** How often one call goes after a service that was lost and found again, without counting it as a retry. */
@@ -43,15 +43,15 @@ const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE'])
 
 export function decideRetry(situation: RetrySituation): RetryDecision {
   const { attempt, outcome, headers, random, now } = situation;
-  if (attempt > maximumRetries) return { retry: false, why: 'attempts' };
+  if (attempt > maximumRetries) return { retry: false, reason: 'attempts' };
   const word = serviceWord(headers);
-  if (word === false) return { retry: false, why: 'service_says_no' };
+  if (word === false) return { retry: false, reason: 'service_says_no' };
   if (word === undefined) {
-    if (!isTransient(outcome)) return { retry: false, why: 'final' };
-    if (!mayRepeat(situation)) return { retry: false, why: 'not_repeatable' };
+    if (!isTransient(outcome)) return { retry: false, reason: 'final' };
+    if (!mayRepeat(situation)) return { retry: false, reason: 'not_repeatable' };
   }
   const asked = retryAfter(headers, now);
-  if (asked !== undefined && asked > longestWait) return { retry: false, why: 'wait_too_long' };
+  if (asked !== undefined && asked > longestWait) return { retry: false, reason: 'wait_too_long' };
   return { retry: true, delayMs: asked ?? backoff(attempt, random) };
 }
 

@@ -127,7 +127,7 @@ function scoreOf(hits: readonly number[], text: string): number {
   for (const at of hits) {
     score += points.letter;
     if (at === 0) score += points.textStart;
-    else if (startsWord(text, at)) score += points.wordStart;
+    else if (isWordStart(text, at)) score += points.wordStart;
     if (at === previous + 1) score += points.row;
     else if (previous >= 0) score += points.gapStart + points.gap * Math.min(20, at - previous - 2);
     previous = at;
@@ -135,7 +135,7 @@ function scoreOf(hits: readonly number[], text: string): number {
   return score;
 }
 
-function startsWord(text: string, at: number): boolean {
+function isWordStart(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   if (before < 0x80) {
     if (!isAsciiWord(before)) return true;

@@ -1,7 +1,7 @@
 /** What the terminal can show, as the environment says. Pure. */
 
 /** Columns of text that no terminal limits, and of a terminal that does not say how many it has. */
-export const usualColumns = 80;
+export const defaultColumns = 80;
 
 /** Variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { follow } from '../../src/commands/watch.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
-import { usualIntervals } from '../../src/queries/polling.ts';
+import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { NetworkError, RateLimitError } from '../../src/service/errors.ts';
 import { startService, type TestService } from '../local/server/running.ts';
@@ -237,7 +237,7 @@ describe('watch', () => {
       look: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
       onChange: async ({ status: now }) => void statuses.push(now),
       note: text => notes.push(text),
-      intervals: usualIntervals,
+      intervals: defaultIntervals,
       signal: new AbortController().signal,
       sleep: async ms => void slept.push(ms),
     });

@@ -261,11 +261,11 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
   });
 
   describe('on deployments', () => {
-    const talker: readonly Step[] = [...go('deployments'), { type: '/talker' }, 'enter', { see: '▸ talker' }];
+    const chatWorker: readonly Step[] = [...go('deployments'), { type: '/talker' }, 'enter', { see: '▸ talker' }];
     const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
 
     it('lets one answer no more, and then again', async () => {
-      await open([...talker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
+      await open([...chatWorker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
       expect(await active()).toBe(false);
       await goWay(session, [{ see: 'test' }, 'e']);
       await session.waitFor(/demoted for it\?|answer for its slug\?/);
@@ -276,7 +276,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('undeploys one, only after it was asked by name', async () => {
-      await open([...talker, 'd', { see: 'Undeploy?' }, 'enter', { gone: 'Undeploy?' }]);
+      await open([...chatWorker, 'd', { see: 'Undeploy?' }, 'enter', { gone: 'Undeploy?' }]);
       expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
       await goWay(session, ['d', { see: 'Undeploy?' }, 'y', { see: 'Undeployed talker' }]);
       expect((await home.call('GET', `deploy/${home.deploymentId}`)).error.code).toBe('resource_not_found');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chanceOf, type PollSituation, pollDelay } from '../../src/queries/polling.ts';
+import { fractionOf, type PollSituation, pollDelay } from '../../src/queries/polling.ts';
 
-const calm: PollSituation = { activity: 'running', attention: 'focused', failures: 0, chance: 0.5 };
+const calm: PollSituation = { activity: 'running', attention: 'focused', failures: 0, jitter: 0.5 };
 
 describe('pollDelay', () => {
   it('asks every 2 s for what is focused and running, every 10 s for what is visible', () => {
@@ -27,15 +27,15 @@ describe('pollDelay', () => {
   });
 
   it('spreads by 15 % either way', () => {
-    expect(pollDelay({ ...calm, chance: 0 })).toBe(1_700);
-    expect(pollDelay({ ...calm, chance: 1 })).toBe(2_300);
+    expect(pollDelay({ ...calm, jitter: 0 })).toBe(1_700);
+    expect(pollDelay({ ...calm, jitter: 1 })).toBe(2_300);
   });
 });
 
 describe('chanceOf', () => {
   it('is stable for a text and spread over texts', () => {
-    expect(chanceOf('a')).toBe(chanceOf('a'));
-    const values = Array.from({ length: 200 }, (_, index) => chanceOf(`key ${index}`));
+    expect(fractionOf('a')).toBe(fractionOf('a'));
+    const values = Array.from({ length: 200 }, (_, index) => fractionOf(`key ${index}`));
     expect(Math.min(...values)).toBeLessThan(0.1);
     expect(Math.max(...values)).toBeGreaterThan(0.9);
   });

@@ -61,11 +61,11 @@ describe('is found out', () => {
     await service.call('listSupportedTrainingModels');
     await service.call('listBenchmarks', {});
     expect(service.generation.current).toBe('document');
-    expect(service.generation.found?.because).toContain('model_slug');
+    expect(service.generation.found?.reason).toContain('model_slug');
   });
 
   it('once, and kept for the next start', async () => {
-    const found: FoundGeneration = { generation: 'newest', weight: 2, because: 'seen before', at: 5 };
+    const found: FoundGeneration = { generation: 'newest', weight: 2, reason: 'seen before', at: 5 };
     const generationMemory = { load: () => found, save: () => {} };
     const { service, start, sent } = await serviceWith({ [paths.newest.start]: started }, { generationMemory });
     await start();

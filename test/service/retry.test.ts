@@ -79,7 +79,7 @@ describe('which requests are tried again', () => {
 
 describe('the word of the service', () => {
   it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('%s decides above everything', name => {
-    expect(decide({ headers: { [name]: 'false' } })).toEqual({ retry: false, why: 'service_says_no' });
+    expect(decide({ headers: { [name]: 'false' } })).toEqual({ retry: false, reason: 'service_says_no' });
     expect(decide({ headers: { [name]: ' True ' }, method: 'POST', outcome: answered(400) }).retry).toBe(true);
   });
 
@@ -90,7 +90,7 @@ describe('the word of the service', () => {
   });
 
   it('does not lift the number of attempts', () => {
-    expect(decide({ attempt: 3, headers: { 'x-should-retry': 'true' } })).toEqual({ retry: false, why: 'attempts' });
+    expect(decide({ attempt: 3, headers: { 'x-should-retry': 'true' } })).toEqual({ retry: false, reason: 'attempts' });
   });
 });
 
@@ -115,7 +115,7 @@ describe('how long it waits', () => {
 
   it('waits as long as it is asked to, up to a minute, and gives up beyond', () => {
     expect(decide({ headers: { 'retry-after': '60' } })).toEqual({ retry: true, delayMs: 60_000 });
-    expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ retry: false, why: 'wait_too_long' });
+    expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ retry: false, reason: 'wait_too_long' });
     expect(decide({ headers: { 'retry-after': '3600', 'x-should-retry': 'true' } }).retry).toBe(false);
   });
 
@@ -123,7 +123,7 @@ describe('how long it waits', () => {
     expect(decide({ attempt: 1, random: 1 })).toEqual({ retry: true, delayMs: 500 });
     expect(decide({ attempt: 1, random: 0 })).toEqual({ retry: true, delayMs: 375 });
     expect(decide({ attempt: 2, random: 1 })).toEqual({ retry: true, delayMs: 1_000 });
-    expect(decide({ attempt: 3 })).toEqual({ retry: false, why: 'attempts' });
+    expect(decide({ attempt: 3 })).toEqual({ retry: false, reason: 'attempts' });
   });
 });
 

@@ -36,7 +36,7 @@ export interface RunningProgram {
 }
 
 const usualTimeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };
-const usualIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
+const defaultIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
 
 function hurried<Times extends Record<string, number>>(times: Times, haste: number): Times {
   return Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.ceil(ms / haste)])) as Times;
@@ -64,7 +64,7 @@ export function openProgram(options: ProgramOptions): RunningProgram {
     service: async () => service,
     profile: 'torture',
     readOnly: options.readOnly,
-    poll: hurried(usualIntervals, haste),
+    poll: hurried(defaultIntervals, haste),
   });
   const reader = new SequenceReader(onUnmeant);
   const mice = new Set<(event: MouseEvent) => void>();

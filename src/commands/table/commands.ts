@@ -258,7 +258,7 @@ export type CommandName = keyof typeof commands;
 export type WorkbenchFlags = FlagValues<typeof workbench.flags>;
 
 /** What a command gets: its words and its flags. */
-export interface Given<Name extends CommandName> {
+export interface CommandInput<Name extends CommandName> {
   readonly args: readonly string[];
   readonly flags: FlagValues<(typeof commands)[Name]['flags']>;
 }

@@ -4,7 +4,7 @@ export const about = `A workbench for a model training and evaluation service. W
 terminal; without a configured service it works with the local one.`.replaceAll('\n', ' ');
 
 /** What a script can distinguish. The README says the same. */
-export const exitCodeWords: readonly (readonly [code: number, words: string])[] = [
+export const exitCodeMeanings: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or failed'],
   [2, 'wrong flags, files or settings: nothing was sent'],
@@ -22,6 +22,6 @@ Flags that say which service may also follow the command. Results go to standard
 output, everything else to standard error; with --json both are JSON.
 
 Exit codes:
-${exitCodeWords.map(([code, words]) => `  ${String(code).padEnd(5)}${words}`).join('\n')}
+${exitCodeMeanings.map(([code, words]) => `  ${String(code).padEnd(5)}${words}`).join('\n')}
 
 benchtop COMMAND --help says more about a command.`;

@@ -170,7 +170,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const stores = openData(dataFolder, unlock);
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
   // A chat does not wait for an evaluation, and nothing waits for training.
-  const talker = new WorkerThread({ name: 'chat' });
+  const chatWorker = new WorkerThread({ name: 'chat' });
   const sampler = new WorkerThread({ name: 'rollouts' });
   const trainer = new WorkerThread({ name: 'training', lowPriority: true });
   const catalog = new Catalog(deployments, weights, upstream);
@@ -179,7 +179,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     uploads,
     evaluation: { benchmarks, evaluations, training, secrets, catalog, worker: sampler },
     training: { dataFolder, benchmarks, training, secrets, catalog, folder: weights, worker: trainer },
-    deployment: { deployments, training, catalog, folder: weights, worker: talker },
+    deployment: { deployments, training, catalog, folder: weights, worker: chatWorker },
   });
   engine.deployer.recover();
   sweepFiles(stores);
@@ -191,7 +191,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     engine,
     signedUploads: new SignedUploads(keyring, uploads),
     tokens: new TrajectoryTokens(keyring),
-    talk: (...order) => talker.chat(...order),
+    sampleChat: (...order) => chatWorker.chat(...order),
     user: userOfMachine(),
   };
   const instanceId = randomUUID();
@@ -233,7 +233,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
       const answered = new Promise(resolve => server.close(resolve));
       setTimeout(() => server.closeAllConnections(), graceMs).unref();
       // Training saves what it has done; the others give up what they are at.
-      await Promise.all([sampler.close(), talker.close()]);
+      await Promise.all([sampler.close(), chatWorker.close()]);
       await stopped;
       await trainer.close();
       await answered;

@@ -10,7 +10,7 @@ import type { SignedUploads } from './signed-uploads.ts';
 import type { TrajectoryTokens } from './trajectory-tokens.ts';
 
 /** Samples an answer away from the server's own thread, so that others are answered meanwhile. */
-export type Talk = (
+export type ChatSampler = (
   model: LocalModel,
   turns: readonly ChatTurn[],
   options: SamplingOptions,
@@ -22,7 +22,7 @@ export interface ServiceContext extends Stores {
   readonly engine: Engine;
   readonly signedUploads: SignedUploads;
   readonly tokens: TrajectoryTokens;
-  readonly talk: Talk;
+  readonly sampleChat: ChatSampler;
   /** E-mail address of the user, as what they start is signed with. */
   readonly user: string;
 }

@@ -95,7 +95,7 @@ export async function answerChat(
 
   const order = readChat(request);
   const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
-  const answer = service.talk(source.model, order.turns, order.sampling, left.signal);
+  const answer = service.sampleChat(source.model, order.turns, order.sampling, left.signal);
   const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: order.model };
 
   if (!order.stream) {

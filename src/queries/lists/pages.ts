@@ -200,7 +200,7 @@ export class ListPages<Row> {
   /** Puts a page in place of its older self, whose rows behind the new last one move on to the next page. */
   #replace(index: number, page: ListPage<Row>, old: ListPage<Row>, lastWas: ListPage<Row> | undefined): void {
     const taken = new Set(page.ids);
-    this.#doubtBefore(index, page, old, taken);
+    this.#markPreviousOutdated(index, page, old, taken);
     if (page.next === null) {
       this.#release(old);
       this.#drop(index + 1, this.#pages.length);
@@ -256,7 +256,7 @@ export class ListPages<Row> {
    * Rows that were at the head of a page and are not there any more are gone, or, where cursors are offsets, have moved
    * into the page before it: that one is to be read as well.
    */
-  #doubtBefore(index: number, page: ListPage<Row>, old: ListPage<Row>, taken: ReadonlySet<string>): void {
+  #markPreviousOutdated(index: number, page: ListPage<Row>, old: ListPage<Row>, taken: ReadonlySet<string>): void {
     const before = this.#pages[index - 1];
     const [head] = old.ids;
     if (!before || head === undefined || taken.has(head) || before.round === page.round) return;

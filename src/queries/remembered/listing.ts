@@ -54,7 +54,7 @@ export function remembering<Row extends object>(
 }
 
 /** Where a record is found by a service that does not show it by itself. */
-export interface Elsewhere<Row> {
+export interface Fallback<Row> {
   /** What lists it, and the list within a parent; of all where the parent is not known. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
   /**
@@ -71,11 +71,11 @@ export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,
   { kind, idName, observe }: Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>,
-  elsewhere?: Elsewhere<Row>,
+  elsewhere?: Fallback<Row>,
 ): LiveQuery<Row> {
   const inList = async (
     context: QueryContext,
-    { by, in: listIn }: Elsewhere<Row>['listed'],
+    { by, in: listIn }: Fallback<Row>['listed'],
   ): Promise<Row | undefined> => {
     const { service, memory } = context;
     if (!service.capabilities.has(by)) return undefined;

@@ -54,7 +54,7 @@ export interface UploadState extends JobState {
 }
 
 /** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
-const usualBatch = 64;
+const defaultBatchSize = 64;
 const sideBySide = 4;
 /** The folder is read this often before it is said that it does not come to rest. */
 const mostRounds = 5;
@@ -62,7 +62,7 @@ const mostRounds = 5;
 export class BenchmarkUpload extends Job<UploadState> {
   readonly #sent: SentFiles;
   readonly #files: FileTable;
-  #batch = usualBatch;
+  #batch = defaultBatchSize;
   #isTaken = false;
 
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
@@ -132,7 +132,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   }
 
   protected override async work(service: Service): Promise<void> {
-    this.#batch = usualBatch;
+    this.#batch = defaultBatchSize;
     this.#sent.load();
     this.set({ benchId: this.#sent.benchId });
     try {

@@ -56,10 +56,10 @@ function failureLines(what: string, { words, report }: Failure, width: number): 
 
 interface FallbackProps {
   readonly failure: Failure;
-  readonly onAgain: () => void;
+  readonly onRetry: () => void;
 }
 
-function FailedView({ failure, onAgain }: FallbackProps) {
+function FailedView({ failure, onRetry }: FallbackProps) {
   const { navigate, canGoBack } = useShell();
   const { width } = usePane('main');
   const { styles, glyphs } = useTheme();
@@ -67,7 +67,7 @@ function FailedView({ failure, onAgain }: FallbackProps) {
   return (
     <View
       bindings={[
-        { command: failureCommands.again, run: onAgain },
+        { command: failureCommands.again, run: onRetry },
         { command: failureCommands.back, run: () => navigate({ kind: 'leave' }), enabled: canGoBack },
       ]}
       main={
@@ -82,7 +82,7 @@ function FailedView({ failure, onAgain }: FallbackProps) {
   );
 }
 
-function FailedWindow({ failure, onAgain, onClose }: FallbackProps & { readonly onClose: () => void }) {
+function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly onClose: () => void }) {
   const { layout } = useShell();
   const { styles } = useTheme();
   const width = Math.min(windowRoom(layout).width, 64);
@@ -91,7 +91,7 @@ function FailedWindow({ failure, onAgain, onClose }: FallbackProps & { readonly 
     <KeyScope
       modal
       bindings={[
-        { command: failureCommands.again, run: onAgain },
+        { command: failureCommands.again, run: onRetry },
         { command: failureCommands.back, run: onClose },
       ]}
     >
@@ -113,7 +113,7 @@ export function ViewBoundary({ children }: { readonly children: ReactNode }) {
   return (
     <Boundary
       failures={useFailures()}
-      fallback={(failure, again) => (failure ? <FailedView failure={failure} onAgain={again} /> : <View main={null} />)}
+      fallback={(failure, again) => (failure ? <FailedView failure={failure} onRetry={again} /> : <View main={null} />)}
     >
       {children}
     </Boundary>
@@ -131,7 +131,7 @@ export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
   return (
     <Boundary
       failures={useFailures()}
-      fallback={(failure, again) => failure && <FailedWindow failure={failure} onAgain={again} onClose={close} />}
+      fallback={(failure, again) => failure && <FailedWindow failure={failure} onRetry={again} onClose={close} />}
     >
       <OverlayContent overlay={overlay} close={close} />
     </Boundary>
@@ -154,17 +154,17 @@ export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryP
   return (
     <Boundary
       failures={failures}
-      fallback={(failure, again) => failure && <FailedProgram failure={failure} onAgain={again} onQuit={onQuit} />}
+      fallback={(failure, again) => failure && <FailedProgram failure={failure} onRetry={again} onQuit={onQuit} />}
     >
       {children}
     </Boundary>
   );
 }
 
-function FailedProgram({ failure, onAgain, onQuit }: FallbackProps & { readonly onQuit: () => void }) {
+function FailedProgram({ failure, onRetry, onQuit }: FallbackProps & { readonly onQuit: () => void }) {
   useInput((input, key) => {
     if (input === 'q' || (key.ctrl && input === 'c')) onQuit();
-    else if (input === 'r') onAgain();
+    else if (input === 'r') onRetry();
   });
   return <Text>{`${failureLines('The screen', failure, 76).join('\n')}\n\nr tries again, q quits.`}</Text>;
 }

@@ -134,7 +134,7 @@ const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
 export function hintsFor(offered: readonly Offer[], room: number): readonly Hint[] {
   const words = new Set<string>();
-  const isAside = ({ binding }: Offer): boolean => binding.command.aside ?? false;
+  const isAside = ({ binding }: Offer): boolean => binding.command.secondary ?? false;
   const inOrder = [...offered.filter(offer => !isAside(offer)), ...offered.filter(isAside)].flatMap(
     ({ binding: { command }, keys: [key = ''] }) => {
       const word = command.hint;

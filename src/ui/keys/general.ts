@@ -170,7 +170,7 @@ export const errorCommands = {
     keys: ['ctrl-y'],
     group: 'This',
     hint: 'copy request id',
-    aside: true,
+    secondary: true,
   },
 } as const satisfies CommandTable;
 

@@ -44,7 +44,7 @@ interface Scope {
   readonly id: string;
   readonly parent: string | undefined;
   /** Counts up: of two scopes at one depth the younger has the keys. */
-  readonly born: number;
+  readonly sequence: number;
   active: boolean;
   modal: boolean;
   handlers: ScopeHandlers;
@@ -74,7 +74,7 @@ export class Router {
   /** Something is on its way that the keys may be meant for: they wait for it. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
-  #born = 0;
+  #sequence = 0;
   #offered: Offer[] | undefined;
 
   constructor(options: RouterOptions) {
@@ -86,8 +86,8 @@ export class Router {
     const known = this.#scopes.get(id);
     if (known) Object.assign(known, { active, modal, handlers });
     else {
-      this.#born += 1;
-      this.#scopes.set(id, { id, parent, born: this.#born, active, modal, handlers });
+      this.#sequence += 1;
+      this.#scopes.set(id, { id, parent, sequence: this.#sequence, active, modal, handlers });
     }
     this.#changed();
   }
@@ -104,9 +104,9 @@ export class Router {
         const depth = this.#depthOf(scope);
         return depth === undefined ? [] : [{ scope, depth }];
       })
-      .sort((left, right) => right.depth - left.depth || right.scope.born - left.scope.born)
+      .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
       .map(({ scope }) => scope);
-    const modals = live.filter(scope => scope.modal).sort((left, right) => right.born - left.born);
+    const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
     // The youngest; of a window within a window the inner one.
     const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
     if (!modal) return live;

@@ -24,7 +24,7 @@ const wideFrom = 80;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
 
-function whyWatched({ pinned, endedAt }: WatchedResource): string {
+function watchReason({ pinned, endedAt }: WatchedResource): string {
   if (pinned) return 'because it is pinned';
   return endedAt === undefined ? 'because it runs' : 'because it ended while you were here';
 }
@@ -69,7 +69,7 @@ export function WatchView() {
         },
         { label: 'pace', value: row.pace },
         { label: 'started', value: ageOf(row.startedAt) },
-        { label: 'watched', value: whyWatched(row) },
+        { label: 'watched', value: watchReason(row) },
         { label: 'unreachable', value: row.error },
       ]}
       pin={({ kind, id, label }) => ({ kind, id, label })}

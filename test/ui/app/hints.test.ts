@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { hintsFor } from '../../../src/ui/app/frame-lines.ts';
 import type { Offer } from '../../../src/ui/keys/router.tsx';
 
-const offer = (key: string, hint: string, aside = false): Offer => ({
-  binding: { command: { id: hint, title: hint, keys: [key], hint, aside, group: 'Test' }, run: () => undefined },
+const offer = (key: string, hint: string, secondary = false): Offer => ({
+  binding: { command: { id: hint, title: hint, keys: [key], hint, secondary, group: 'Test' }, run: () => undefined },
   keys: [key],
 });
 const form = [

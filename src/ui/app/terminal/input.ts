@@ -21,7 +21,7 @@ const pieceMs = 30;
 const pasteStart = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
 /** Keys that want to get out. */
-const wayOut = ['\u001b', '\u0003'];
+const abandonKeys = ['\u001b', '\u0003'];
 /** After this long without any other byte, one of those is pressed, and not pasted. */
 const pasteSilenceMs = 1_000;
 
@@ -37,9 +37,9 @@ export class PasteEnd {
 
   /** What a read means: the same, or the same behind the end of a paste. `now` is a clock in milliseconds. */
   take(typed: string, now: number): string {
-    const ends = this.#open && wayOut.includes(typed) && now - this.#heardAt >= pasteSilenceMs;
+    const ends = this.#open && abandonKeys.includes(typed) && now - this.#heardAt >= pasteSilenceMs;
     const text = ends ? pasteEnd + typed : typed;
-    if (!wayOut.includes(typed)) this.#heardAt = now;
+    if (!abandonKeys.includes(typed)) this.#heardAt = now;
     const seen = this.#tail + text;
     const [start, end] = [seen.lastIndexOf(pasteStart), seen.lastIndexOf(pasteEnd)];
     if (start !== end) this.#open = start > end;

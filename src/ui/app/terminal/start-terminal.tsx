@@ -68,10 +68,10 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     },
   });
   const mice = new Set<(event: MouseEvent) => void>();
-  const tellMouse = (event: MouseEvent): void => {
+  const notifyMouse = (event: MouseEvent): void => {
     for (const listener of mice) listener(event);
   };
-  const input = new Input(stdin, () => painter.answered(), options.mouse ? tellMouse : undefined);
+  const input = new Input(stdin, () => painter.answered(), options.mouse ? notifyMouse : undefined);
 
   const enter = (): string =>
     modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
@@ -243,7 +243,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 }
 
 /** A process that still runs this long after it should have been stopped has no shell that could continue it. */
-const unstoppedMs = 150;
+const continueAnywayMs = 150;
 
 /**
  * Stops a process, or with 0 the whole group: a launcher between the shell and the program stops with it. Resolves when the
@@ -254,7 +254,7 @@ async function stopUntilContinued(pid: number): Promise<void> {
   process.once('SIGCONT', resolve);
   process.kill(pid, 'SIGTSTP');
   // Also keeps the process alive, whose input is paused. While it is stopped, no time passes for it but by the clock.
-  const timer = setTimeout(resolve, unstoppedMs);
+  const timer = setTimeout(resolve, continueAnywayMs);
   await promise;
   clearTimeout(timer);
   process.off('SIGCONT', resolve);

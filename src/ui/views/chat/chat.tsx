@@ -3,11 +3,11 @@ import { Box, Text } from 'ink';
 import { useEffect, useReducer, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import type { Fact } from '../../../present/fact.ts';
+import { type ChatSession, type ChatSettings, useChatSession } from '../../../queries/chat-session.ts';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
 import { titleOf, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { chatModelsQuery, modelList } from '../../../queries/models.ts';
-import { type ChatSettings, type Talk, useTalk } from '../../../queries/talk.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useUnfinished } from '../../../queries/use-workbench.ts';
@@ -26,19 +26,19 @@ import { areaView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { chatCommands } from '../commands.ts';
 import { Lines } from '../shared/lines.tsx';
+import { openingLines } from './conversation-lines.ts';
+import { ConversationPane } from './conversation-pane.tsx';
 import { draftReducer, emptyDraft, manyLines } from './draft.ts';
-import { openingLines } from './talk-lines.ts';
-import { TalkPane } from './talk-pane.tsx';
 import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
 /** A conversation with the way in which its model is asked. */
 interface Side {
-  readonly talk: Talk;
+  readonly session: ChatSession;
   readonly settings: ChatSettings;
 }
 
-function lastAnswer({ talk }: Side): Turn | undefined {
-  return talk.conversation.turns.findLast(turn => turn.role === 'assistant');
+function lastAnswer({ session }: Side): Turn | undefined {
+  return session.conversation.turns.findLast(turn => turn.role === 'assistant');
 }
 
 /** The numbers of a side's last answer, under the name of the model that gave it. */
@@ -85,24 +85,26 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const inspector = usePane('inspector');
   const theme = useTheme();
   const { styles, glyphs } = theme;
-  const talk = useTalk(...useMemory<Talk>('talk'));
-  const secondTalk = useTalk(...useMemory<Talk>('second talk'));
+  const session = useChatSession(...useMemory<ChatSession>('talk'));
+  const secondSession = useChatSession(...useMemory<ChatSession>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
   const models = useList(modelList, 'visible');
   const chatModels = useLive(chatModelsQuery, pane.attention);
   const deployments = useList(deploymentList, 'visible');
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const settings = { ...own, model: own.model || place.model || models.rows[0]?.model_slug || '' };
-  const first: Side = { talk, settings };
+  const first: Side = { session, settings };
   const sides: readonly Side[] = [
     first,
-    ...(settings.secondModel ? [{ talk: secondTalk, settings: { ...settings, model: settings.secondModel } }] : []),
+    ...(settings.secondModel
+      ? [{ session: secondSession, settings: { ...settings, model: settings.secondModel } }]
+      : []),
   ];
-  const { turns } = talk.conversation;
-  const answering = sides.some(side => side.talk.conversation.answering);
+  const { turns } = session.conversation;
+  const answering = sides.some(side => side.session.conversation.answering);
   const [knownId, rememberId] = useMemory<string>('id');
   const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
-  useKeptChat({ id, settings }, talk, settings.secondModel ? secondTalk : undefined);
+  useKeptChat({ id, settings }, session, settings.secondModel ? secondSession : undefined);
   const chats = useChats();
   const { remembered } = useWorkbench();
   useEffect(() => rememberId(id), [rememberId, id]);
@@ -113,7 +115,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const read = sides[draft.side] ?? first;
 
   const inputLines = pane.height >= 16 ? 4 : 2;
-  const talkHeight = Math.max(3, pane.height - inputLines - 1);
+  const conversationHeight = Math.max(3, pane.height - inputLines - 1);
   const { loaded, error } = models;
 
   const send = (): void => {
@@ -123,14 +125,14 @@ export function ChatView({ place }: ViewProps<'chat'>) {
       shell.toast({ kind: 'warning', text: 'Choose a model first: ctrl-o' });
       return;
     }
-    for (const side of sides) side.talk.send(text, side.settings);
+    for (const side of sides) side.session.send(text, side.settings);
     dispatch({ kind: 'set', text: '' });
   };
   const last = lastAnswer(read);
   const copy = useCopy();
   const change = (next: ChatSettings): void => {
     // Who comes in later has heard what was said before.
-    if (next.secondModel && next.secondModel !== settings.secondModel) secondTalk.open(turns);
+    if (next.secondModel && next.secondModel !== settings.secondModel) secondSession.open(turns);
     setSettings(next);
   };
   const known = [...models.rows.map(row => row.model_slug), ...deployed(deployments.rows)];
@@ -147,7 +149,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     });
 
   const begin = (): void => {
-    for (const side of sides) side.talk.clear();
+    for (const side of sides) side.session.clear();
     setId(crypto.randomUUID());
   };
   const forget = (): void =>
@@ -174,8 +176,8 @@ export function ChatView({ place }: ViewProps<'chat'>) {
           onChoose={chat => {
             setId(chat.id);
             setSettings(chat.settings);
-            talk.open(chat.turns);
-            secondTalk.open(chat.secondTurns ?? []);
+            session.open(chat.turns);
+            secondSession.open(chat.secondTurns ?? []);
           }}
           onClose={close}
         />
@@ -187,7 +189,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
       render: close => (
         <SaveWindow
           settings={read.settings}
-          turns={read.talk.conversation.turns}
+          turns={read.session.conversation.turns}
           isOneOfTwo={sides.length > 1}
           onClose={close}
         />
@@ -195,13 +197,13 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     });
 
   const stop = (): void => {
-    for (const side of sides) side.talk.cancel();
+    for (const side of sides) side.session.cancel();
   };
   const again = (): void => {
-    for (const side of sides) side.talk.regenerate(side.settings);
+    for (const side of sides) side.session.regenerate(side.settings);
   };
   const takeBack = (): void => {
-    const [text = ''] = sides.map(side => side.talk.takeBack());
+    const [text = ''] = sides.map(side => side.session.takeBack());
     dispatch({ kind: 'set', text });
   };
 
@@ -251,11 +253,11 @@ export function ChatView({ place }: ViewProps<'chat'>) {
           <Box>
             {sides.map((side, index) => (
               <Box key={index}>
-                {index > 0 ? <Separator height={talkHeight} /> : null}
-                <TalkPane
-                  conversation={side.talk.conversation}
+                {index > 0 ? <Separator height={conversationHeight} /> : null}
+                <ConversationPane
+                  conversation={side.session.conversation}
                   width={sideWidth(pane.width, index, sides.length)}
-                  height={talkHeight}
+                  height={conversationHeight}
                   focused={pane.focused && !draft.writing && side === read}
                   follows={draft.writing}
                   words={

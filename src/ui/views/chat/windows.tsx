@@ -1,8 +1,8 @@
 /** The windows of the chat: which model answers, and how it samples. */
 import { useState } from 'react';
 import { agoOf } from '../../../present/times.ts';
+import type { ChatSettings } from '../../../queries/chat-session.ts';
 import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
-import type { ChatSettings } from '../../../queries/talk.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';

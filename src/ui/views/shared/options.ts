@@ -21,7 +21,7 @@ interface Described {
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly choices: readonly OptionValue[];
-  readonly usual: OptionValue | undefined;
+  readonly defaultValue: OptionValue | undefined;
   /** The service works the default out when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
@@ -48,16 +48,16 @@ function described(option: Fields): Described {
     const values = names.map(name => own(option, name));
     return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
   };
-  const usual = own(option, 'default');
+  const defaultValue = own(option, 'default');
   const choices = own(option, 'choices') ?? own(option, 'enum');
   const known = Array.isArray(choices) ? choices.filter(isValue) : [];
   const text = own(option, 'description');
   return {
-    type: typeOf(own(option, 'type'), isValue(usual) ? usual : known[0]),
+    type: typeOf(own(option, 'type'), isValue(defaultValue) ? defaultValue : known[0]),
     minimum: numberAt('min', 'minimum'),
     maximum: numberAt('max', 'maximum'),
     choices: known,
-    usual: isValue(usual) ? usual : undefined,
+    defaultValue: isValue(defaultValue) ? defaultValue : undefined,
     isComputed: own(option, 'default_kind') === 'computed',
     words: typeof text === 'string' ? text : '',
   };
@@ -111,9 +111,10 @@ function valueIn(type: Described['type'], text: string): OptionValue | undefined
   return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
 }
 
-function usualWords({ usual, isComputed }: Described): string {
-  if (isComputed) return usual === undefined ? 'computed by the service' : `${usual}, computed by the service`;
-  return usual === undefined ? leftToService : String(usual);
+function defaultWords({ defaultValue, isComputed }: Described): string {
+  if (isComputed)
+    return defaultValue === undefined ? 'computed by the service' : `${defaultValue}, computed by the service`;
+  return defaultValue === undefined ? leftToService : String(defaultValue);
 }
 
 function specOf(name: string, option: Described): OptionSpec {
@@ -128,12 +129,16 @@ function specOf(name: string, option: Described): OptionSpec {
     parse: text => valueIn(option.type, text) ?? text,
     field:
       choices.length === 0
-        ? { ...shared, kind: 'text', placeholder: usualWords(option), check: value => problem(value, option) }
+        ? { ...shared, kind: 'text', placeholder: defaultWords(option), check: value => problem(value, option) }
         : {
             ...shared,
             kind: 'choice',
             options: [
-              { value: '', label: usualWords(option), ...(option.usual === undefined ? {} : { note: leftToService }) },
+              {
+                value: '',
+                label: defaultWords(option),
+                ...(option.defaultValue === undefined ? {} : { note: leftToService }),
+              },
               ...choices.map(choice => ({ value: String(choice), label: String(choice) })),
             ],
           },
@@ -158,7 +163,7 @@ function widest(one: Described, other: Described): Described {
     minimum: bound(Math.min, one.minimum, other.minimum),
     maximum: bound(Math.max, one.maximum, other.maximum),
     choices: one.choices.length && other.choices.length ? [...new Set([...one.choices, ...other.choices])] : [],
-    usual: one.usual === other.usual ? one.usual : undefined,
+    defaultValue: one.defaultValue === other.defaultValue ? one.defaultValue : undefined,
   };
 }
 

@@ -39,18 +39,18 @@ export function chooserReducer<Row>(
   return (state, action) => {
     const column = columns[state.cursor];
     if (!column) return state;
-    const wish = own(state.choice, column.id) ?? {};
+    const preference = own(state.choice, column.id) ?? {};
     switch (action.kind) {
       case 'move':
         return { ...state, cursor: Math.max(0, Math.min(columns.length - 1, state.cursor + action.by)) };
       case 'toggle': {
-        const shown = !(wish.shown ?? !column.wide);
-        return { ...state, choice: { ...state.choice, [column.id]: { ...wish, shown } } };
+        const shown = !(preference.shown ?? !column.wide);
+        return { ...state, choice: { ...state.choice, [column.id]: { ...preference, shown } } };
       }
       case 'widen':
         return {
           ...state,
-          choice: { ...state.choice, [column.id]: { ...wish, wider: (wish.wider ?? 0) + action.by } },
+          choice: { ...state.choice, [column.id]: { ...preference, wider: (preference.wider ?? 0) + action.by } },
         };
       case 'reset':
         return { ...state, choice: {} };

@@ -8,7 +8,7 @@ import {
   tokensPerSecond,
 } from '../../../../src/queries/conversation.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
-import { createTalkLayout, openingLines } from '../../../../src/ui/views/chat/talk-lines.ts';
+import { createConversationLayout, openingLines } from '../../../../src/ui/views/chat/conversation-lines.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const play = (...actions: ConversationAction[]): Conversation => actions.reduce(conversationReducer, emptyConversation);
@@ -62,7 +62,7 @@ describe('conversationReducer', () => {
 describe('createTalkLayout', () => {
   it('shows no control character, and says what went wrong with the request id', () => {
     const talk = play(ask, text('\u001b[2Jboo\u202e'), { kind: 'fail', error });
-    const lines = createTalkLayout(theme)(talk.turns, 40, false).map(line => line.text);
+    const lines = createConversationLayout(theme)(talk.turns, 40, false).map(line => line.text);
     expect(lines.join('\n')).not.toMatch(/[\u001b\u202e]/);
     expect(lines).toContain('  boo');
     expect(lines.join(' ')).toContain('req_9');
@@ -70,7 +70,7 @@ describe('createTalkLayout', () => {
 
   it('marks an answer that is not whole, and only that', () => {
     const linesOf = (action: ConversationAction): string[] =>
-      createTalkLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
+      createConversationLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
     expect(linesOf({ kind: 'fail', error })).toContain('  interrupted: the answer is not whole');
     expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is not whole');
     expect(linesOf({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
@@ -79,7 +79,7 @@ describe('createTalkLayout', () => {
   it('says below an answer what it took', () => {
     const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
     const { turns } = play(ask, text('a'), { kind: 'end', stats });
-    const lines = createTalkLayout(theme)(turns, 80, false).map(line => line.text);
+    const lines = createConversationLayout(theme)(turns, 80, false).map(line => line.text);
     expect(lines.slice(-2)).toEqual([
       '  10 tokens out, 10 a second, first after 500ms, stopped at the token limit',
       '',
@@ -89,14 +89,14 @@ describe('createTalkLayout', () => {
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
     const question: ConversationAction = { kind: 'ask', text: 'in **bold**?', model: 'm' };
     const { turns } = play(question, text('# Tea\n\n- **green**\n- black'), { kind: 'end', stats: { model: 'm' } });
-    const lines = createTalkLayout(theme)(turns, 40, false);
+    const lines = createConversationLayout(theme)(turns, 40, false);
     const shown = lines.map(line => line.text.trimEnd());
     expect(shown).toEqual(['you', '  in **bold**?', '', 'm', '  Tea', '', '  • green', '  • black', '']);
     expect(lines.find(line => line.text.includes('green'))?.styled).toContain(theme.styles.strong('green'));
   });
 
   it('lays a finished turn out once', () => {
-    const layout = createTalkLayout(theme);
+    const layout = createConversationLayout(theme);
     const { turns } = play(ask, text('a'), { kind: 'end', stats: { model: 'm' } });
     expect(layout(turns, 40, false)[1]).toBe(layout(turns, 40, false)[1]);
   });

@@ -42,7 +42,7 @@ function requestOf(
 }
 
 /** A conversation and what it says; lives as long as the program shows the service. */
-export class Talk {
+export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
   readonly #listeners = new Set<() => void>();
@@ -175,10 +175,10 @@ export class Talk {
 }
 
 /** Shows a conversation: one that was shown before, or a new one. `remember` is called with a new one. */
-export function useTalk(known: Talk | undefined, remember: (talk: Talk) => void): Talk {
+export function useChatSession(known: ChatSession | undefined, remember: (session: ChatSession) => void): ChatSession {
   const workbench = useWorkbench();
-  const [talk] = useState(() => known ?? new Talk(workbench));
-  useEffect(() => remember(talk), [remember, talk]);
-  useSyncExternalStore(talk.subscribe, () => talk.conversation);
-  return talk;
+  const [session] = useState(() => known ?? new ChatSession(workbench));
+  useEffect(() => remember(session), [remember, session]);
+  useSyncExternalStore(session.subscribe, () => session.conversation);
+  return session;
 }

@@ -9,10 +9,10 @@ import { wrap } from '../../../text/wrap.ts';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-export type TalkLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'error';
+export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'error';
 
-export interface TalkLine {
-  readonly kind: TalkLineKind;
+export interface ConversationLine {
+  readonly kind: ConversationLineKind;
   /** Plain, to be searched. */
   readonly text: string;
   /** With the styles of its own, where it has some. */
@@ -21,7 +21,7 @@ export interface TalkLine {
 
 const indent = '  ';
 
-function paragraph(kind: TalkLineKind, text: string, width: number): TalkLine[] {
+function paragraph(kind: ConversationLineKind, text: string, width: number): ConversationLine[] {
   const lines = wrap(sanitise(text, { multiline: true }), Math.max(8, width - indent.length));
   return lines.map(line => ({ kind, text: indent + line }));
 }
@@ -29,7 +29,7 @@ function paragraph(kind: TalkLineKind, text: string, width: number): TalkLine[] 
 /** An answer of up to this length is laid out again with every word that comes; longer ones wait for their end. */
 const longestStreamed = 20_000;
 
-function markdown(text: string, width: number, theme: Theme): TalkLine[] {
+function markdown(text: string, width: number, theme: Theme): ConversationLine[] {
   return markdownLines(text, Math.max(8, width - indent.length), theme).map(line => ({
     kind: 'text',
     text: indent + stripVTControlCharacters(line),
@@ -37,9 +37,9 @@ function markdown(text: string, width: number, theme: Theme): TalkLine[] {
   }));
 }
 
-function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): TalkLine[] {
+function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme): ConversationLine[] {
   const name = turn.role === 'user' ? 'you' : sanitiseLine(turn.stats?.model ?? 'assistant');
-  const lines: TalkLine[] = [{ kind: turn.role, text: name }];
+  const lines: ConversationLine[] = [{ kind: turn.role, text: name }];
   if (turn.reasoning !== '') lines.push(...paragraph('reasoning', turn.reasoning, width));
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
@@ -81,8 +81,8 @@ export interface Answerer {
 }
 
 /** Shown while nothing has been said yet. */
-export function openingLines({ model, loaded, error }: Answerer, width: number): TalkLine[] {
-  const note = (text: string): TalkLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
+export function openingLines({ model, loaded, error }: Answerer, width: number): ConversationLine[] {
+  const note = (text: string): ConversationLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
     return [
       ...note(`No messages with ${model} yet.`),
@@ -95,11 +95,11 @@ export function openingLines({ model, loaded, error }: Answerer, width: number):
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }
 
-export type TalkLayout = (turns: readonly Turn[], width: number, answering: boolean) => TalkLine[];
+export type ConversationLayout = (turns: readonly Turn[], width: number, answering: boolean) => ConversationLine[];
 
 /** Lays conversations out, remembering the turns that are done. */
-export function createTalkLayout(theme: Theme): TalkLayout {
-  const known = new WeakMap<Turn, { readonly width: number; readonly lines: readonly TalkLine[] }>();
+export function createConversationLayout(theme: Theme): ConversationLayout {
+  const known = new WeakMap<Turn, { readonly width: number; readonly lines: readonly ConversationLine[] }>();
   return (turns, width, answering) =>
     turns.flatMap((turn, index) => {
       if (answering && index === turns.length - 1) return turnLines(turn, width, true, theme);

@@ -7,9 +7,9 @@ import { useTime } from '../../app/clock.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
-import { createTalkLayout, type TalkLine, type TalkLineKind } from './talk-lines.ts';
+import { type ConversationLine, type ConversationLineKind, createConversationLayout } from './conversation-lines.ts';
 
-export interface TalkPaneProps {
+export interface ConversationPaneProps {
   readonly conversation: Conversation;
   readonly width: number;
   /** Lines, with the one that says who answers. */
@@ -19,10 +19,10 @@ export interface TalkPaneProps {
   readonly follows: boolean;
   readonly words: string;
   /** Shown while nothing has been said yet. */
-  readonly opening: (width: number) => TalkLine[];
+  readonly opening: (width: number) => ConversationLine[];
 }
 
-const looks: Partial<Record<TalkLineKind, StyleName>> = {
+const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   user: 'user',
   assistant: 'assistant',
   reasoning: 'muted',
@@ -46,11 +46,19 @@ function useHeldBack(): string {
   );
 }
 
-export function TalkPane({ conversation, width, height, focused, follows, words, opening }: TalkPaneProps) {
+export function ConversationPane({
+  conversation,
+  width,
+  height,
+  focused,
+  follows,
+  words,
+  opening,
+}: ConversationPaneProps) {
   const { turns, answering } = conversation;
   const theme = useTheme();
   const { styles } = theme;
-  const layout = useMemo(() => createTalkLayout(theme), [theme]);
+  const layout = useMemo(() => createConversationLayout(theme), [theme]);
   const isNew = turns.length === 0;
   const heldBack = useHeldBack();
   const hasBegun = turns.at(-1)?.content !== '';

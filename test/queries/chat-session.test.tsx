@@ -2,8 +2,8 @@
 
 import { render } from 'ink-testing-library';
 import { describe, expect, it } from 'vitest';
+import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
 import { useKeptChat } from '../../src/queries/kept-chats.ts';
-import { Talk, useTalk } from '../../src/queries/talk.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent } from '../../src/service/chat.ts';
@@ -37,15 +37,15 @@ function talkingService() {
 
 const forget = (): void => {};
 
-function ShownService({ talk }: { readonly talk: Talk }) {
-  useKeptChat({ id: 'c1', settings }, useTalk(talk, forget), undefined);
+function ShownService({ talk }: { readonly talk: ChatSession }) {
+  useKeptChat({ id: 'c1', settings }, useChatSession(talk, forget), undefined);
   return null;
 }
 
 function opened({ keepsChats = true } = {}) {
   const fake = talkingService();
   const workbench = new Workbench({ kinds, service: async () => fake.service, profile: 'test', keepsChats });
-  const talk = new Talk(workbench);
+  const talk = new ChatSession(workbench);
   const view = render(
     <WorkbenchProvider workbench={workbench}>
       <ShownService talk={talk} />
@@ -124,7 +124,15 @@ describe('an answer', () => {
 });
 
 describe('a second model that is sent away while it answers', () => {
-  function Both({ id, talk, second }: { readonly id: string; readonly talk: Talk; readonly second?: Talk }) {
+  function Both({
+    id,
+    talk,
+    second,
+  }: {
+    readonly id: string;
+    readonly talk: ChatSession;
+    readonly second?: ChatSession;
+  }) {
     useKeptChat({ id, settings }, talk, second);
     return null;
   }
@@ -133,8 +141,12 @@ describe('a second model that is sent away while it answers', () => {
     const first = talkingService();
     const other = talkingService();
     const workbench = new Workbench({ kinds, service: async () => first.service, profile: 'test' });
-    const talk = new Talk(workbench);
-    const second = new Talk({ ...workbench, service: async () => other.service, remembered: workbench.remembered });
+    const talk = new ChatSession(workbench);
+    const second = new ChatSession({
+      ...workbench,
+      service: async () => other.service,
+      remembered: workbench.remembered,
+    });
     const shown = (id: string, both: boolean) => (
       <WorkbenchProvider workbench={workbench}>
         <Both id={id} talk={talk} {...(both && { second })} />
