@@ -49,9 +49,9 @@ export function useConnectionNotice(toast: (toast: Toast) => void): Toast | unde
     const last = before.current;
     before.current = state;
     if (state.kind !== 'connected') return;
-    if (state.note !== undefined) toast({ kind: 'warning', text: state.note });
+    if (state.note !== undefined) toast({ kind: 'warning', text: state.note, news: true });
     else if (last.kind !== 'starting' && connectionWords(last, Date.now()) !== undefined) {
-      toast({ kind: 'success', text: 'The local service answers again.' });
+      toast({ kind: 'success', text: 'The local service answers again.', news: true });
     }
   }, [state, toast]);
   const text = useTime(useCallback(now => connectionWords(state, now), [state]));

@@ -5,7 +5,7 @@ import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { bottomLine, footerLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
-import type { Toast } from './shell-context.tsx';
+import { type Toast, toastMarks } from './shell-context.tsx';
 
 export interface FooterProps {
   readonly columns: number;
@@ -29,15 +29,18 @@ export function Footer({ columns, layout, crumbs, toast }: FooterProps) {
   );
 }
 
+/** Columns of the main keys. */
+const roomForHints = 24;
+
 /** A message; the keys stay next to it where there is room. */
 function toastLine(
   columns: number,
-  { kind, text, tail = '' }: Toast,
+  { kind, text: long, tail = '', short = long }: Toast,
   offered: readonly Offer[],
   { styles, glyphs }: Theme,
 ): string {
-  const marks = { info: glyphs.bullet, success: glyphs.check, warning: glyphs.warning, danger: glyphs.cross } as const;
   const room = columns - 6;
+  const text = displayWidth(long) + roomForHints <= room ? long : short;
   const end = truncate(tail, room - 2, { position: 'start' });
   const shown = `${truncate(text, room - displayWidth(end))}${end}`;
   const free = room - displayWidth(shown);
@@ -46,5 +49,5 @@ function toastLine(
   const keys = hints.map(({ key, word }) => `  ${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('');
   const border = styles.border(glyphs.vertical);
   const gap = ' '.repeat(Math.max(0, free - hintWidth));
-  return `${border} ${styles[kind](`${marks[kind]} ${shown}`)}${gap}${keys} ${border}`;
+  return `${border} ${styles[kind](`${glyphs[toastMarks[kind]]} ${shown}`)}${gap}${keys} ${border}`;
 }

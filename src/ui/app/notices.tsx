@@ -39,7 +39,7 @@ export function noticeOf(ended: readonly Transition[]): Notice | undefined {
   const words = sanitiseLine(ended.length === 1 ? parts : `${ended.length} ended: ${parts}`);
   const kinds = ended.map(toastKind);
   const kind = severity.findLast(each => kinds.includes(each)) ?? 'info';
-  return { toast: { kind, text: words }, words };
+  return { toast: { kind, text: words, news: true }, words };
 }
 
 /**

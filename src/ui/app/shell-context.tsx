@@ -13,7 +13,14 @@ export interface Toast {
   readonly text: string;
   /** Follows the text and is shown first where there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;
+  /** Shown in its place where there is no room for the text beside the main keys. */
+  readonly short?: string | undefined;
+  /** Not about what is on screen: it stays where the user goes elsewhere, and can be read again. */
+  readonly news?: boolean;
 }
+
+/** The glyph before a notice. */
+export const toastMarks = { info: 'bullet', success: 'check', warning: 'warning', danger: 'cross' } as const;
 
 /** A window above the panes; it has the keys until it is closed. */
 export interface Overlay {

@@ -23,6 +23,7 @@ import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentPlace, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
+import { useToasts } from './toasts.ts';
 
 export interface ShellProps {
   readonly registry: Registry;
@@ -35,15 +36,17 @@ export interface ShellProps {
 
 const ConnectWindow = lazyWindow(async () => (await import('./connect-window.tsx')).ConnectWindow);
 const HelpOverlay = lazyWindow(async () => (await import('./help.tsx')).HelpOverlay);
+const ToastsWindow = lazyWindow(async () => (await import('./toasts-window.tsx')).ToastsWindow);
 const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
 
 /** Name of the setting that says that the welcome has been said. */
 const welcomed = 'welcomed';
-const welcome = 'This is the local service, with small models of its own. ctrl-k connects to another service';
-
-const toastMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** The welcome is read by somebody who looks around first. */
-const welcomeMs = 10_000;
+const welcome: Toast = {
+  kind: 'info',
+  text: 'This is the local service, with small models of its own. ctrl-k connects to another service',
+  short: 'Local service; ctrl-k connects to another',
+  news: true,
+};
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const workbench = useWorkbench();
@@ -55,21 +58,11 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       sections.map(({ place }) => place),
     ),
   );
-  const [toast, setToast] = useState<Toast>();
-  // The only way to the line below the panes: whatever it says is safe for a terminal.
-  const showToast = useCallback(
-    ({ kind, text, tail }: Toast) =>
-      setToast({ kind, text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) }),
-    [],
-  );
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const [memory] = useState(() => new Memory());
 
-  useEffect(() => {
-    if (!toast) return;
-    const timer = setTimeout(() => setToast(undefined), toast.text === welcome ? welcomeMs : toastMs[toast.kind]);
-    return () => clearTimeout(timer);
-  }, [toast]);
+  const place = currentPlace(state);
+  const { shown: toast, said, say: showToast } = useToasts(placeKey(place), overlays.length);
 
   const connection = useConnection();
   const { remembered } = workbench;
@@ -77,14 +70,14 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
-    showToast({ kind: 'info', text: welcome });
+    showToast(welcome);
   }, [connection.isLocal, remembered, showToast]);
   useEffect(() => {
     const [warning = remembered.problem] = connection.warnings;
-    if (warning !== undefined) showToast({ kind: 'warning', text: warning });
+    if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
   }, [connection.warnings, remembered, showToast]);
   useEffect(
-    () => remembered.onProblem(problem => showToast({ kind: 'warning', text: problem })),
+    () => remembered.onProblem(problem => showToast({ kind: 'warning', text: problem, news: true })),
     [remembered, showToast],
   );
 
@@ -94,6 +87,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       failures.subscribe(({ words, report }) =>
         showToast({
           kind: 'danger',
+          news: true,
           text: `Failed: ${words}.`,
           tail: ` ${report === undefined ? 'No report could be written' : `Report: ${report}`}`,
         }),
@@ -110,7 +104,6 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   useNotices(notices, terminal, showToast);
   const connectionNotice = useConnectionNotice(showToast);
-  const place = currentPlace(state);
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;
   const layout = layoutOf(columns, rows, state.focus, hasInspector);
@@ -159,6 +152,10 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           text: workbench.paused ? 'Polling is paused; r refreshes, P resumes' : 'Polling resumed',
         });
       },
+    },
+    {
+      command: globalCommands.notices,
+      run: () => shell.showOverlay({ id: 'notices', render: close => <ToastsWindow said={said} onClose={close} /> }),
     },
     { command: globalCommands.repaint, run: terminal.repaint },
     { command: globalCommands.suspend, run: terminal.suspend },

@@ -86,6 +86,7 @@ export const globalCommands = {
   historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
   palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
   help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
+  notices: { id: 'app.notices', title: 'read the notices again', keys: ['!'], group: 'Program' },
   connect: {
     id: 'app.connect',
     title: 'connect to another service, or change the settings of this one',

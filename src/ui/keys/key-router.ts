@@ -64,6 +64,7 @@ type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly k
 export class Router {
   readonly #scopes = new Map<string, Scope>();
   readonly #listeners = new Set<() => void>();
+  readonly #presses = new Set<() => void>();
   readonly #refusals = new Set<(command: Command) => void>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
@@ -115,6 +116,7 @@ export class Router {
 
   /** Sends one press on its way. Returns whether something took it. */
   press(press: KeyPress): boolean {
+    for (const listener of this.#presses) listener();
     let refused: Command | undefined;
     for (const { handlers } of this.path()) {
       const { field } = handlers;
@@ -136,6 +138,12 @@ export class Router {
       ({ command, enabled = true }) => enabled && !this.allows(command) && this.keysOf(command).includes(key),
     )?.command;
   }
+
+  /** Hears of every key, before what it does. */
+  onPress = (listener: () => void): (() => void) => {
+    this.#presses.add(listener);
+    return () => this.#presses.delete(listener);
+  };
 
   /** Hears of commands whose key was pressed and that a read-only program does not run. */
   onRefused = (listener: (command: Command) => void): (() => void) => {

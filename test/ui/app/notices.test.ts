@@ -12,7 +12,7 @@ function ended(to: string, more: Partial<Observation> = {}, gone = false): Trans
 describe('a notice', () => {
   it('says what ended, how, and with what mean', () => {
     expect(noticeOf([ended('succeeded')])).toEqual({
-      toast: { kind: 'success', text: 't-words succeeded, mean 0.500' },
+      toast: { kind: 'success', text: 't-words succeeded, mean 0.500', news: true },
       words: 't-words succeeded, mean 0.500',
     });
     expect(noticeOf([ended('failed')])?.toast.kind).toBe('danger');
@@ -20,6 +20,7 @@ describe('a notice', () => {
     expect(noticeOf([ended('gone', {}, true)])?.toast).toEqual({
       kind: 'warning',
       text: 't-words is gone from the service',
+      news: true,
     });
     expect(noticeOf([])).toBeUndefined();
   });
@@ -28,6 +29,7 @@ describe('a notice', () => {
     expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
       kind: 'danger',
       text: '2 ended: t-words succeeded, mean 0.500; two failed, mean 0.500',
+      news: true,
     });
   });
 

@@ -91,10 +91,10 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { exports } = useWorkbench();
   const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
-      toast({ kind: 'success', text: `Saved ${await save()}` });
+      toast({ kind: 'success', text: `Saved ${await save()}`, news: true });
     } catch (error) {
       const reason = errorMessage(error);
-      toast({ kind: 'danger', text: `Nothing was saved: ${reason}` });
+      toast({ kind: 'danger', text: `Nothing was saved: ${reason}`, news: true });
     }
   };
   const saveAs = (key: string, label: string, save: () => Promise<string>) => ({

@@ -1,0 +1,78 @@
+/** The notices of the program: one at a time in the line below the panes, and those worth it again in a window. */
+import { useCallback, useEffect, useReducer, useRef } from 'react';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { useRouter } from '../keys/router.tsx';
+import type { Toast } from './shell-context.tsx';
+
+/** A notice, and when it was given, in epoch milliseconds. */
+export interface Said extends Toast {
+  readonly at: number;
+}
+
+export interface Toasts {
+  /** The one to show now. */
+  readonly shown: Said | undefined;
+  /** Those that can be read again, the newest first. */
+  readonly said: readonly Said[];
+}
+
+export type ToastAction =
+  | { readonly kind: 'say'; readonly toast: Said }
+  /** Ends a notice; without effect where another one is shown by now. */
+  | { readonly kind: 'end'; readonly toast: Said };
+
+const mostSaid = 100;
+
+export const noToasts: Toasts = { shown: undefined, said: [] };
+
+/** What only answers a key is not worth reading again. */
+const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
+
+export function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
+  if (action.kind === 'end') return toasts.shown === action.toast ? { ...toasts, shown: undefined } : toasts;
+  const { toast } = action;
+  return { shown: toast, said: isKept(toast) ? [toast, ...toasts.said].slice(0, mostSaid) : toasts.said };
+}
+
+/** How long a notice is shown at most. It ends sooner with a key, or where its place is left. */
+const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
+/** A key must leave it this long, so that it is seen by somebody who types. */
+const shortestMs = 1_500;
+
+/**
+ * The notices. One ends after its time, with a key after it was seen, and at once where what is shown changes while it is
+ * about that. `place` names what is shown, and `windows` is the number of windows above it.
+ */
+export function useToasts(place: string, windows: number): Toasts & { readonly say: (toast: Toast) => void } {
+  const [toasts, dispatch] = useReducer(toastReducer, noToasts);
+  const { shown } = toasts;
+  // The only way to the line below the panes: whatever it says is safe for a terminal.
+  const say = useCallback(({ text, tail, ...rest }: Toast) => {
+    const safe = { text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) };
+    dispatch({ kind: 'say', toast: { ...rest, ...safe, at: Date.now() } });
+  }, []);
+
+  const { onPress } = useRouter();
+  useEffect(() => {
+    if (!shown) return undefined;
+    const end = (): void => dispatch({ kind: 'end', toast: shown });
+    let timer = setTimeout(end, longestMs[shown.kind]);
+    const stop = onPress(() => {
+      clearTimeout(timer);
+      timer = setTimeout(end, Math.max(0, shown.at + shortestMs - Date.now()));
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [shown, onPress]);
+
+  const given = useRef({ toast: shown, place, windows });
+  useEffect(() => {
+    const before = given.current;
+    given.current = { toast: shown, place, windows };
+    if (!shown || shown.news || before.toast !== shown) return;
+    if (place !== before.place || windows > before.windows) dispatch({ kind: 'end', toast: shown });
+  }, [shown, place, windows]);
+  return { ...toasts, say };
+}

@@ -1,0 +1,85 @@
+/** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
+import { noConnection } from '../../../src/ui/app/connection.ts';
+import { Program } from '../../../src/ui/app/program.tsx';
+import { registry } from '../../../src/ui/views/registry.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { openScreen, type Screen } from '../../screen.ts';
+import { noTerminal } from '../stage.tsx';
+import { ManyRows } from './many-rows.ts';
+import { openProgram, type Rig } from './rig.tsx';
+import { openWorld, world } from './scripted-world.tsx';
+
+let rig: Rig | undefined;
+afterEach(() => {
+  rig?.close();
+  rig = undefined;
+});
+
+async function openList(): Promise<Screen> {
+  const start = { view: 'list', resource: 'trajectories' } as const;
+  rig = openProgram({ service: new ManyRows(30).service, start, columns: 80, rows: 24 });
+  await rig.screen.waitFor('▸ task');
+  return rig.screen;
+}
+
+describe('a notice about what is shown', () => {
+  it.each([
+    ['a window is opened', ['?'], 'Everywhere'],
+    ['another view is opened', [':', 'r', 'u', 'n', 's', 'enter'], '│ Runs '],
+  ])('ends when %s, and gives the line back to the keys', async (_, keys, wanted) => {
+    const screen = await openList();
+    await screen.press('y');
+    await screen.waitFor('Sent to the clipboard');
+    await screen.press(...keys);
+    await screen.waitFor(wanted);
+    expect(screen.text()).not.toContain('Sent to the clipboard');
+    expect(screen.text()).toMatch(/<(esc|\?)> /);
+  });
+});
+
+describe('news', () => {
+  it('ends with the next keys, and can be read again', async () => {
+    const run = world();
+    const screen = openWorld(run, { view: 'list', resource: 'runs' }, { columns: 60, rows: 15 });
+    await screen.waitFor('1 running');
+    run.status = 'failed';
+    await screen.waitFor('✗ baseline failed');
+    await screen.press('!');
+    await screen.waitFor(text => /Notices.*\n.*\d\d:\d\d:\d\d ✗ baseline failed/.test(text));
+    await screen.waitFor('<esc> close');
+    await screen.press('esc');
+    await screen.waitFor('<?> help');
+  });
+
+  it('is not mixed with answers to keys', async () => {
+    const screen = await openList();
+    await screen.press('y');
+    await screen.waitFor('Sent to the clipboard');
+    await screen.press('!');
+    await screen.waitFor('Nothing was said yet');
+  });
+});
+
+it('says at the first start where it is, beside the main keys', async () => {
+  const workbench = new Workbench({ kinds, service: () => new Promise(() => {}), profile: 'local' });
+  const screen = openScreen(
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={noTerminal}
+      connection={{ ...noConnection, isLocal: true }}
+    />,
+    { columns: 80, rows: 24 },
+  );
+  try {
+    await screen.waitFor('Local service; ctrl-k connects to another');
+    expect(screen.text()).toContain('<?> help');
+  } finally {
+    screen.close();
+    workbench.close();
+  }
+});
