@@ -47,7 +47,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a script of the copy. @throws Error with its output where it fails */
+/** Runs a script of the copy. @throws Error with its output if it fails */
 async function run(script: string, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...args], {
     cwd: folder,

@@ -67,7 +67,7 @@ export interface Screen {
   readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
   /** Sequences that drew nothing: copies, notices. */
   readonly raw: () => readonly string[];
-  /** What ended the drawing, where something was thrown in it. */
+  /** What ended the drawing, if something was thrown in it. */
   readonly failure: () => unknown;
   readonly close: () => void;
 }

@@ -14,7 +14,7 @@ const main = `${root}src/main.ts`;
 /** What loads the other commands. */
 const dispatch = `${root}src/commands/run.ts`;
 
-/** Ink imports its devtools only where the environment asks for them; a bundle has none. */
+/** Ink imports its devtools only if the environment asks for them; a bundle has none. */
 const withoutDevtools: Plugin = {
   name: 'without-devtools',
   resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },

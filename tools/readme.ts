@@ -59,7 +59,7 @@ const blocks: Readonly<Record<string, () => string>> = {
   variables: variableTable,
 };
 
-/** The text with its blocks as they should be. @throws Error where one is missing */
+/** The text with its blocks as they should be. @throws Error if one is missing */
 export function withBlocks(text: string): string {
   return Object.entries(blocks).reduce((before, [name, make]) => {
     const [begin, end] = [`<!-- begin ${name} -->\n`, `\n<!-- end ${name} -->`];

@@ -9,7 +9,7 @@ import { openSession } from '../test/e2e/session.ts';
 import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './build.ts';
 
-/** Every view at every size. Gives how many there are. */
+/** Every view at every size. Returns how many there are. */
 async function everyView(home: PopulatedHome, folder: string): Promise<number> {
   mkdirSync(folder, { recursive: true });
   let written = 0;

@@ -1,6 +1,6 @@
 /**
- * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and fails with
- * the seed where something happened that never should.
+ * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and
+ * fails with the seed if something happened that never should.
  *
  *     npm run torture                       everything
  *     npm run torture -- breadth --keys N --answers N

@@ -62,7 +62,7 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
  * Asks before something is lost.
  *
  * @param question what is lost, e.g. `Delete run first?`
- * @throws CommandError where the answer is not yes, or there is no terminal to ask on
+ * @throws CommandError if the answer is not yes, or there is no terminal to ask on
  */
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
   if (yes) return;

@@ -65,7 +65,7 @@ export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<
   return body === '-' || body.startsWith('@') ? readFrom(body.replace(/^@/, ''), io) : body;
 }
 
-/** The parser's own message quotes the text, which may hold a secret. @throws CommandError where it is not JSON */
+/** The parser's own message quotes the text, which may hold a secret. @throws CommandError if it is not JSON */
 export function parsedBody(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

@@ -75,7 +75,7 @@ function targetOfPath(method: Method, path: string): Target {
   return { endpoint, params, query };
 }
 
-/** @throws CommandError where the words name neither an operation nor a path of the service */
+/** @throws CommandError if the words name neither an operation nor a path of the service */
 function targetOf(words: readonly string[], flags: Flags): { target: Target; rest: readonly string[] } {
   const first = methodOf(words[0] ?? '');
   const [word = '', ...rest] = first ? words.slice(1) : words;
@@ -116,7 +116,7 @@ interface Filled extends Pick<Known, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
-/** Puts every field where the endpoint has the name: into the path, the query, or else the body. */
+/** Puts every field where the endpoint has its name: into the path, the query, or else the body. */
 function fill({ endpoint, params, query }: Known, given: readonly Field[], whole: unknown): Filled {
   const fields = {
     path: new Map<string, string>(),
@@ -146,7 +146,9 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
   return { ...filled, body: { ...(isObject ? whole : {}), ...Object.fromEntries(fields.body) } };
 }
 
-/** Sends what a target and its fields say. Gives the answer: of the contract as a value, of another path as its text. */
+/**
+ * Sends what a target and its fields say. Returns the answer: of the contract as a value, of another path as its text.
+ */
 type Send = (service: Service, options: CallOptions) => Promise<unknown>;
 
 function sendKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Send {

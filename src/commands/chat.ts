@@ -13,7 +13,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 export interface Answer {
   readonly content: string;
-  /** Why the model stopped, where the service said so. */
+  /** Why the model stopped, if the service said so. */
   readonly reason: string | undefined;
 }
 
@@ -76,10 +76,11 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
 const pipeMs = 10_000;
 
 /**
- * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that is neither written to nor
- * closed: where the words ask something by themselves, it is waited for only so long. `-` behind them waits for its end.
+ * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that is neither
+ * written to nor closed: if the words ask something by themselves, it is waited for only so long. `-` behind them waits
+ * for its end.
  *
- * @throws CommandError where there is no text
+ * @throws CommandError if there is no text
  */
 async function textToAsk(words: readonly string[], io: CommandIo): Promise<string> {
   const waits = words.at(-1) === '-';
@@ -95,7 +96,7 @@ async function textToAsk(words: readonly string[], io: CommandIo): Promise<strin
   return asked;
 }
 
-/** Question after question. Ctrl-c stops an answer, and ends the talk where there is none. */
+/** Question after question. Ctrl-c stops an answer, and ends the talk if there is none. */
 async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;

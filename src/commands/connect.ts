@@ -1,4 +1,4 @@
-/** From a configuration to a service: the local one is started where no other is named. */
+/** From a configuration to a service: the local one is started if no other is named. */
 import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
@@ -25,7 +25,7 @@ const none = async (): Promise<string> => '';
 
 /** The connection of a program, or of one command, to the service of a configuration. */
 export interface ServiceConnection {
-  /** Gives what asks the service, loaded the first time. Asks nothing itself. */
+  /** Returns what asks the service, loaded the first time. Asks nothing itself. */
   readonly service: () => Promise<Service>;
   readonly monitor: ConnectionMonitor;
   /** Whether the host of the service takes requests, or limits them. */
@@ -38,7 +38,7 @@ export interface ServiceConnection {
   readonly close: () => Promise<void>;
 }
 
-/** Finds the service of this machine, starts it where it does not run, and keeps it awake. */
+/** Finds the service of this machine, starts it if it does not run, and keeps it awake. */
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
   let key: string | undefined;
   const upstreamKey = async (): Promise<string | undefined> => {
@@ -107,7 +107,7 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): Ser
  * The connection to the service of a configuration. Nothing is asked yet.
  *
  * @param moment `start` for a screen, which keeps the service awake; `command` for what asks a few times and ends
- * @param remembered where what is found out about the service is kept; nowhere, where it is missing
+ * @param remembered where what is found out about the service is kept; nowhere, if it is missing
  * @param debug hears of every request and answer
  */
 export function connectTo(
@@ -160,7 +160,7 @@ const testMs = 15_000;
 /**
  * Asks the service of a configuration for something small: whether it answers, and takes the key.
  *
- * @throws Error where it does not answer as it should; the reason of the signal once that aborts
+ * @throws Error if it does not answer as it should; the reason of the signal once that aborts
  */
 export async function testService(config: Config, signal: AbortSignal): Promise<void> {
   const connection = connectTo(config, 'command');

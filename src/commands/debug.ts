@@ -6,7 +6,7 @@ import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** What hears of the requests of a command, where that is asked for. */
+/** What hears of the requests of a command, if that is asked for. */
 export function debugTracer(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,

@@ -40,7 +40,7 @@ export interface Finding {
 
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;
-/** Where the words of a finding begin. */
+/** The column in which the words of a finding begin. */
 const indent = 24;
 
 function programFinding(): Finding {

@@ -78,7 +78,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
   });
 }
 
-/** @throws CommandError where the file is there already or cannot be written, and what the lines throw */
+/** @throws CommandError if the file is there already or cannot be written, and what the lines throw */
 async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   try {
     await writeNewFile(path, lines);

@@ -101,7 +101,7 @@ export interface Found {
   readonly row: object;
 }
 
-/** The one with an id that looks like another resource's; undefined where there is none. */
+/** The one with an id that looks like another resource's; undefined if there is none. */
 async function readForeign(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
   try {
     const row = await readOne(resource, id, context);
@@ -117,7 +117,7 @@ async function readForeign(resource: Resource, id: string, context: CommandConte
 /**
  * The one with this id or this name among several resources.
  *
- * @throws CommandError where there is none, where the name is that of several, or the id that of another resource
+ * @throws CommandError if there is none, several share the name, or the id is another resource's
  */
 export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const kinds = among.map(wordFor).join(' or ');
@@ -171,10 +171,10 @@ export async function idOf(resource: Resource, word: string, context: CommandCon
   }
 }
 
-/** A checkpoint, with what its training run says of it where that is known. */
+/** A checkpoint, with what its training run says of it if that is known. */
 export interface FoundCheckpoint {
   readonly id: string;
-  /** Its record; missing where only the id is known. */
+  /** Its record; missing if only the id is known. */
   readonly row?: Checkpoint;
   readonly run?: TrainingRun;
   readonly step?: number | null | undefined;
@@ -233,7 +233,7 @@ export const isLatest = (word: string): boolean => !word.includes('@') || word.e
 /**
  * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone means its latest.
  *
- * @throws CommandError where there is none
+ * @throws CommandError if there is none
  */
 export async function findCheckpoint(word: string, context: CommandContext): Promise<FoundCheckpoint> {
   const at = word.lastIndexOf('@');

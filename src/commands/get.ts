@@ -18,7 +18,7 @@ import type { CommandInput } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Where a trajectory goes to a file, its lines are wrapped at this. */
+/** If a trajectory goes to a file, its lines are wrapped at this. */
 const defaultWidth = 100;
 
 /** How far what runs is. */
@@ -41,7 +41,7 @@ async function progressFacts(
   ];
 }
 
-/** What a run has come to by its rewards, where its record has no mean; undefined where they say none either. */
+/** What a run has come to by its rewards, where its record has no mean; undefined if they say none either. */
 async function outcomeByRewards(
   row: object,
   { service, memory, signal }: CommandContext,

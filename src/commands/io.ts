@@ -17,7 +17,7 @@ export interface CommandIo {
   readonly note: (text: string) => void;
   /** Reports an error in the same way, without secrets. */
   readonly fail: (error: unknown) => Promise<void>;
-  /** Columns of the terminal that the output goes to; undefined where it goes to a file or a pipe. */
+  /** Columns of the terminal that the output goes to; undefined if it goes to a file or a pipe. */
   readonly columns: number | undefined;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second one ends the program at once. */
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ const ignore = (): void => {};
 
 /** A line on standard error, safe for a terminal. */
 function note(text: string): void {
-  // Where the reader has gone, or the disk is full, the exit code is all that is left to say.
+  // If the reader has gone, or the disk is full, the exit code is all that is left to say.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
   const safe = sanitise(text, { multiline: true });
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
@@ -49,9 +49,9 @@ type Input = Pick<CommandIo, 'input' | 'signal'>;
 /**
  * The text of the input, to its end.
  *
- * @param waitMs how long to wait for the first of it: undefined where none has come by then. The input is closed then, so that
- * it does not keep the process from ending
- * @throws CommandError where it is not UTF-8, AbortError once the user interrupts
+ * @param waitMs how long to wait for the first of it: undefined if none has come by then. The input is closed then, so
+ * that it does not keep the process from ending
+ * @throws CommandError if it is not UTF-8, AbortError once the user interrupts
  */
 export function readInput(io: Input): Promise<string>;
 export function readInput(io: Input, waitMs: number | undefined): Promise<string | undefined>;

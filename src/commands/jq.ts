@@ -11,7 +11,7 @@ const notCompiled = 3;
 /**
  * Checks a filter by the jq of this machine before anything is asked.
  *
- * @throws CommandError where jq is not on the PATH, or the filter cannot be compiled
+ * @throws CommandError if jq is not on the PATH, or the filter cannot be compiled
  */
 export async function checkFilter(filter: string, io: CommandIo): Promise<void> {
   // Without input nothing runs, and everything is compiled.
@@ -22,7 +22,7 @@ export async function checkFilter(filter: string, io: CommandIo): Promise<void> 
 /**
  * What `jq -r FILTER` prints for the JSON.
  *
- * @throws CommandError where jq is not on the PATH, or refuses the filter; where it fails on this JSON, with exit code 1
+ * @throws CommandError if jq is not on the PATH, or refuses the filter; where it fails on this JSON, with exit code 1
  */
 export async function runJq(json: string, filter: string, io: CommandIo): Promise<string> {
   const { output, code, words } = await jq(json, filter, io);

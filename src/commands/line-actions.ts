@@ -12,7 +12,7 @@ import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trai
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
-  /** Asks until there is an answer. An empty line means `usual`, where there is one. */
+  /** Asks until there is an answer. An empty line means `usual`, if there is one. */
   readonly ask: (question: string, usual?: string) => Promise<string>;
   /** Asks until the answer is one of these; an empty line means the first. */
   readonly choose: <Choice extends string>(
@@ -22,7 +22,7 @@ export interface LinePrompt {
   readonly say: (text: string) => void;
 }
 
-/** Gives what is to be said when it is done. */
+/** Returns what is to be said when it is done. */
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
 const evaluate: Act<Benchmark> = async (row, { ask }, context) => {

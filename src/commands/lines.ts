@@ -90,7 +90,7 @@ class Lines {
     return this.#session.workbench.service();
   }
 
-  /** Takes the next line as the answer to a question. @throws Error where there is none */
+  /** Takes the next line as the answer to a question. @throws Error if there is none */
   async #nextLine(question: string): Promise<string> {
     this.#output.write(`${sanitiseLine(question)} `);
     const { value, done } = await this.#lines.next();
@@ -117,7 +117,7 @@ class Lines {
     }
   };
 
-  /** Gives false once the user wants to leave. */
+  /** Returns false once the user wants to leave. */
   async hear(line: string): Promise<boolean> {
     const [first = '', ...rest] = line.trim().split(/\s+/);
     const words = rest.join(' ');
@@ -174,7 +174,7 @@ class Lines {
     this.#print();
   }
 
-  /** The row of a number that was typed behind `command`; says what is wrong with it where there is none. */
+  /** The row of a number that was typed behind `command`; says what is wrong with it if there is none. */
   #row(typed: string, command = 'show'): object | undefined {
     if (!this.#shown) {
       this.say('Ask for a list first.');

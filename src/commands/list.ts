@@ -60,7 +60,7 @@ async function rowMayHave(name: string, resource: Resource, { service, memory, s
   return row !== undefined && mayHaveField(row, [name]);
 }
 
-/** @throws CommandError where a column was named that is neither a field of the contract nor one that a row has */
+/** @throws CommandError if a column was named that is neither a field of the contract nor one that a row has */
 async function checkFields(
   resource: Resource,
   named: readonly Column<object>[],
@@ -94,7 +94,7 @@ function withWholeIds(columns: readonly Column<object>[], rows: readonly object[
   });
 }
 
-/** Names become ids. @throws CommandError where there is none of the name */
+/** Names become ids. @throws CommandError if there is none of the name */
 async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: CommandContext): Promise<Scope> {
   const scope: { -readonly [Name in ScopeName]?: string } = {};
   for (const name of scopes) {

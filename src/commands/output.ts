@@ -102,10 +102,11 @@ export interface RecordFlags {
 }
 
 /**
- * Checks how a record is to be printed before anything is asked: what a write has done must not depend on a typing error.
+ * Checks how a record is to be printed before anything is asked: what a write has done must not depend on a typing
+ * error.
  *
- * @param answers that make the record; none where it is known only once it was read
- * @throws CommandError where jq cannot compile the filter, or none of the answers has such a field by the contract
+ * @param answers that make the record; none if it is known only once it was read
+ * @throws CommandError if jq cannot compile the filter, or none of the answers has such a field by the contract
  */
 export async function checkRecordFlags(
   { field, jq }: RecordFlags,
@@ -121,9 +122,9 @@ export async function checkRecordFlags(
 /**
  * Prints a record: as JSON, one field of it, what a jq filter makes of it, or else `text`.
  *
- * @param id what `--field id` means where the record calls it otherwise
- * @param text its id where it is missing
- * @throws CommandError where the record has no such field, or the filter fails
+ * @param id what `--field id` means if the record calls it otherwise
+ * @param text its id if it is missing
+ * @throws CommandError if the record has no such field, or the filter fails
  */
 export async function printRecord(
   record: object,
@@ -139,7 +140,7 @@ export async function printRecord(
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
 
-/** What a filter of jq's makes of a value. @throws CommandError where jq is missing, or refuses */
+/** What a filter of jq's makes of a value. @throws CommandError if jq is missing, or refuses */
 export async function filtered(value: unknown, filter: string, io: CommandIo): Promise<string> {
   const { runJq } = await import('./jq.ts');
   const text = await runJq(safeJson(value), filter, io);
@@ -147,9 +148,10 @@ export async function filtered(value: unknown, filter: string, io: CommandIo): P
 }
 
 /**
- * A record as JSON, or one field of it: a text as it is, so that a shell can take it. `reward.mean` is a field of a field.
+ * A record as JSON, or one field of it: a text as it is, so that a shell can take it. `reward.mean` is a field of a
+ * field.
  *
- * @throws CommandError where the record has no such field
+ * @throws CommandError if the record has no such field
  */
 export function recordText(record: unknown, field?: string): string {
   if (field === undefined) return `${safeJson(record, 2)}\n`;

@@ -24,7 +24,7 @@ const numberWords = {
   whole: 'a whole number from 0 on',
 } as const;
 
-/** @throws CommandError where the value is not one that the flag takes */
+/** @throws CommandError if the value is not one that the flag takes */
 function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, text: string): string | number {
   if (choices && !choices.includes(text))
     throw new CommandError(`${flag} takes one of ${choices.join(', ')}, not ${text}.`);
@@ -90,7 +90,7 @@ function wordsOf(error: CommanderError): string {
  * Words with the flags of a command moved before a text: behind where the text begins, what is no flag of the command
  * belongs to the text, dashes and all.
  *
- * @throws CommandError where the value of a flag is missing
+ * @throws CommandError if the value of a flag is missing
  */
 function textBehindFlags(words: readonly string[], { flags, args = [] }: CommandSpec): string[] {
   const takesValue = new Map<string, boolean>([
@@ -112,7 +112,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
   return [...before, '--', ...text];
 }
 
-/** Finds `--json` where the words cannot be parsed. */
+/** Finds `--json` if the words cannot be parsed. */
 export function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? undefined : end).some((word, index) => {
@@ -133,7 +133,7 @@ function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
   throw new CommandError(`${longFlag(wrong)} is not for benchtop ${name}: ${whose}.`);
 }
 
-/** @throws CommandError where a command got too few words besides its flags, or too many */
+/** @throws CommandError if a command got too few words besides its flags, or too many */
 function checkWords(name: CommandName, args: readonly string[]): void {
   const specs = (commands[name] as CommandSpec).args ?? [];
   const needed = specs.filter(({ optional }) => !optional).length;
@@ -143,7 +143,7 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   throw new CommandError(`${wrong} Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`);
 }
 
-/** @throws CommandError where a flag was given without the one that it is about */
+/** @throws CommandError if a flag was given without the one that it is about */
 function checkNeeds({ flags: specs }: CommandSpec, flags: Flags): void {
   for (const key of Object.keys(flags)) {
     const needs = own(specs, key)?.needs;
@@ -298,7 +298,7 @@ function nameOf(words: string): CommandName | undefined {
   return Object.hasOwn(commands, words) ? (words as CommandName) : undefined;
 }
 
-/** A question whether one of the words known was meant; empty where none is near. */
+/** A question whether one of the words known was meant; empty if none is near. */
 export function didYouMean(word: string, known: readonly string[]): string {
   try {
     const names = known.map(name => [name, ''] as const);

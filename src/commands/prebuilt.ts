@@ -35,10 +35,10 @@ function fitsTerminal(): boolean {
 }
 
 /**
- * Prints help or the version, where the words ask for nothing else.
+ * Prints help or the version, if the words ask for nothing else.
  *
  * @param folder of the program
- * @returns false where there is no such text, as in a program that was not built, or it does not fit the terminal
+ * @returns false if there is no such text, as in a program that was not built, or it does not fit the terminal
  */
 export function printPrebuilt(words: readonly string[], folder: URL): boolean {
   const text = textOrJson(words, folder);

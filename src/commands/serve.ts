@@ -21,7 +21,7 @@ const idleMs = 5 * 60_000;
 
 type Flags = CommandInput<'serve'>['flags'];
 
-/** The key that the service is to take, where one is given; else it has its own. */
+/** The key that the service is to take, if one is given; else it has its own. */
 async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (apiKeyEnv !== undefined) {
     const key = own(environment, apiKeyEnv)?.trim();

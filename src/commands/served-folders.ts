@@ -8,7 +8,7 @@ import type { LocalAddress } from '../local/daemon/client.ts';
 const notesFolder = (state: string): string => join(state, 'services');
 
 /**
- * Notes that this process serves a data folder, in a file of its own. It serves as well where that cannot be noted.
+ * Notes that this process serves a data folder, in a file of its own. It serves as well if that cannot be noted.
  *
  * @param state the folder of what benchtop remembers
  * @returns takes the note away

@@ -39,7 +39,7 @@ function show(config: Config, id: number): ShownService {
   return { id, config, connection, workbench };
 }
 
-/** @throws UnclosedQuoteError where the command line cannot be split into words */
+/** @throws UnclosedQuoteError if the command line cannot be split into words */
 function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   switch (keySource) {
     case 'environment':
@@ -60,7 +60,7 @@ const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   command: /^[a-z-]{1,20}\s/,
 };
 
-/** The error without what was typed, where that may be the key itself in the wrong place. */
+/** The error without what was typed, if that may be the key itself in the wrong place. */
 function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
   if (places[keySource]?.test(key)) return error;
   const message = errorMessage(error);

@@ -61,7 +61,7 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
   return exitCodes.done;
 }
 
-/** @throws CommandError where the settings have no such profile */
+/** @throws CommandError if the settings have no such profile */
 function requireProfile({ profiles = {} }: Settings, name: string): void {
   const known = [...new Set(['local', ...Object.keys(profiles)])];
   if (known.includes(name)) return;
@@ -190,7 +190,7 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** @throws CommandError where there is no such setting; what its value may be is checked as the file is written */
+/** @throws CommandError if there is no such setting; what its value may be is checked as the file is written */
 function requireSetting(key: string, names: readonly string[], value: unknown): void {
   const alone = {};
   put(alone, names, value);

@@ -15,7 +15,7 @@ export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferenc
     throw new CommandError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
-/** @throws CommandError where the terminal cannot move its cursor, which a full screen needs */
+/** @throws CommandError if the terminal cannot move its cursor, which a full screen needs */
 export function checkTerminal(environment: Readonly<Record<string, string | undefined>>): void {
   if (canMoveCursor(environment)) return;
   throw new CommandError(

@@ -82,7 +82,7 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The run to start with `startEvaluation`. Where no name was chosen it gets one that is free. */
+/** The run to start with `startEvaluation`. If no name was chosen it gets one that is free. */
 export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
@@ -92,7 +92,7 @@ export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }
   return { bench_id: id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
 }
 
-/** The run to start with `startTraining`. Where no name was chosen it gets one that is free. */
+/** The run to start with `startTraining`. If no name was chosen it gets one that is free. */
 export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
@@ -101,7 +101,7 @@ export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: 
   return { bench_id: id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
 }
 
-/** The slug that a checkpoint is deployed under where none was chosen; empty where it has no name to make it of. */
+/** The slug that a checkpoint is deployed under if none was chosen; empty if it has no name to make it of. */
 export const defaultSlug = ({ run }: FoundCheckpoint): string =>
   slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
@@ -120,7 +120,7 @@ function optionOf(pair: string): [string, unknown] {
   }
 }
 
-/** The options of a run; undefined where none is given. @throws CommandError */
+/** The options of a run; undefined if none is given. @throws CommandError */
 function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unknown>> | undefined {
   return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
 }
@@ -157,7 +157,7 @@ export async function train({ args: [word], flags }: CommandInput<'train'>, io: 
   });
 }
 
-/** A checkpoint that is named by its id alone, with its record where the service lists it. @throws CommandError */
+/** A checkpoint that is named by its id alone, with its record if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
   const search = await searchCheckpoint(id, context).catch((error: unknown): CheckpointSearch => {
     // What cannot be looked up is for the service to judge.
@@ -173,8 +173,8 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
 /**
  * The checkpoint to deploy: where the step is left open, the newest that the service would take.
  *
- * @param note is called with the reason where that is not the newest
- * @throws CommandError where there is none, or none that can be deployed
+ * @param note is called with the reason if that is not the newest
+ * @throws CommandError if there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(
   word: string,

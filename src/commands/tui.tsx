@@ -48,7 +48,7 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
 /** How long connections may take to close. */
 const closeMs = 300;
 
-/** @param start where it opens; at the first section where it is missing */
+/** @param start where it opens; at the first section if it is missing */
 export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {

@@ -141,10 +141,10 @@ async function uploadTrajectories(
 }
 
 /**
- * The path of a file that can be read more than once and at any place: standard input, a pipe or a device is written to one
- * in `folder` first.
+ * The path of a file that can be read more than once and at any place: standard input, a pipe or a device is written to
+ * one in `folder` first.
  *
- * @throws CommandError where standard input is a terminal
+ * @throws CommandError if standard input is a terminal
  */
 async function seekable(path: string, folder: string, { input, signal }: CommandIo): Promise<string> {
   if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
@@ -154,7 +154,7 @@ async function seekable(path: string, folder: string, { input, signal }: Command
   return kept;
 }
 
-/** @throws CommandError where it cannot be read */
+/** @throws CommandError if it cannot be read */
 async function isFolder(path: string): Promise<boolean> {
   if (path === '-') return false;
   if (path === '') throw new CommandError('Give the path of a folder or a file: it was empty.');
@@ -164,7 +164,7 @@ async function isFolder(path: string): Promise<boolean> {
   return facts.isDirectory();
 }
 
-/** @throws CommandError where a file cannot be made there, before anything is sent that it would be for */
+/** @throws CommandError if a file cannot be made there, before anything is sent that it would be for */
 async function requireNew(path: string): Promise<void> {
   const isThere = await stat(path).then(
     () => true,

@@ -48,7 +48,7 @@ async function runningResources(context: CommandContext): Promise<ResourceRef[]>
   }
 }
 
-/** How far it is, e.g. `3 of 12`; empty where that is not known. */
+/** How far it is, e.g. `3 of 12`; empty if that is not known. */
 export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
 }
@@ -85,7 +85,7 @@ const mostWithout = 3;
 /**
  * Reports each change; gives the status with which it ended. What fails for a while is retried, however long.
  *
- * @throws ServiceError where it cannot be asked for at all, AbortError once the signal aborts
+ * @throws ServiceError if it cannot be asked for at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
   const { label, look, onChange, note, intervals, signal, sleep = defaultSleep } = following;
@@ -139,7 +139,7 @@ async function noteFailedImages(
   }
 }
 
-/** Follows one resource until it has ended: gives 0 where that was well, 1 where not, 124 where it did not in time. */
+/** Follows one resource until it has ended: gives 0 if that was well, 1 if not, 124 where it did not in time. */
 export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory }: CommandContext,

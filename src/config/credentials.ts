@@ -40,7 +40,8 @@ const commandTimeoutMs = 15_000;
 const maximumSecretBytes = 64 * 1_024;
 
 /**
- * The named credential as one place sets it, or undefined where it does not.
+ * The named credential as one place sets it, or undefined if it does not.
+ *
  * @throws ConfigError when more than one form is set.
  */
 export function credentialAt(

@@ -75,7 +75,7 @@ export function fileLayer(path: string, base: string, profile: string, settings:
   return { settings, originOf: key => ({ kind: 'file', path, place: `profiles.${profile}.${key}` }), base };
 }
 
-/** A switch as an environment variable writes it; undefined where it is not set. */
+/** A switch as an environment variable writes it; undefined if it is not set. */
 export function readSwitch(name: string, value: string | undefined): boolean | undefined {
   const word = value?.trim().toLowerCase();
   if (!word) return undefined;

@@ -28,7 +28,7 @@ export interface RemoteService {
   readonly baseUrl: Sourced<string>;
   /** Address of `/v1/chat/completions`; the base address unless another is given. */
   readonly inferenceUrl: Sourced<string>;
-  /** Missing where none is set for this address; the service then says what needs one. */
+  /** Missing if none is set for this address; the service then says what needs one. */
   readonly apiKey: CredentialSource | undefined;
   /** The API key unless another is given. */
   readonly inferenceToken: CredentialSource | undefined;
@@ -49,7 +49,7 @@ export interface Profile {
   readonly name: string;
   readonly service: RemoteService | LocalService;
   readonly readOnly: Sourced<boolean>;
-  /** Names that the deployment uses where the contract is silent, by the service layer's names for them. */
+  /** Names that the deployment uses if the contract is silent, by the service layer's names for them. */
   readonly assumptions: Readonly<Record<string, string>>;
   /** The generation that the profile says the service is of. */
   readonly generation: Generation | undefined;
@@ -58,8 +58,8 @@ export interface Profile {
   /** Whole sentences about settings that were set and not used. */
   readonly warnings: readonly string[];
   /**
-   * Where the settings ask for another service and give no address of it: why, as whole sentences. A script must not get the
-   * results of the local service in its place.
+   * If the settings ask for another service and give no address of it: why, as whole sentences. A script must not get
+   * the results of the local service in its place.
    */
   readonly missingAddress?: ConfigError | undefined;
 }

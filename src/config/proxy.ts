@@ -19,8 +19,8 @@ export type NamedProxy = {
 );
 
 /**
- * The proxy for an address; undefined where it is reached directly, as this machine always is. Of two variables the one
- * in lower case counts. `NO_PROXY` lists hosts with all below them (`example.com`), hosts with a port, networks
+ * The proxy for an address; undefined if it is reached directly, as this machine always is. Of two variables the one in
+ * lower case counts. `NO_PROXY` lists hosts with all below them (`example.com`), hosts with a port, networks
  * (`10.0.0.0/8`), or `*` for all.
  */
 export function proxyFor(url: URL, environment: Environment): NamedProxy | undefined {

@@ -25,7 +25,7 @@ export const profileSettings = z.strictObject({
   caFile: text,
   allowInsecureHttp: flag,
   readOnly: flag,
-  /** Names that this deployment uses where the contract is silent; the service layer knows which there are. */
+  /** Names that this deployment uses if the contract is silent; the service layer knows which there are. */
   assumptions: z.optional(z.record(z.string(), z.string())),
   /** The generation of the service; without it, it is found out from the answers. */
   generation: z.optional(z.enum(generations)),
@@ -63,7 +63,7 @@ export const settings = z.strictObject({
 export type ProfileSettings = z.infer<typeof profileSettings>;
 export type Settings = z.infer<typeof settings>;
 
-/** Why no profile of this name can have this address, as a sentence; undefined where it can. */
+/** Why no profile of this name can have this address, as a sentence; undefined if it can. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
   if (name === 'local' && baseUrl !== undefined) return 'local is the service of this machine: choose another name.';
   if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';

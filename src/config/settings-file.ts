@@ -84,7 +84,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
 const lockMs = 10_000;
 const lockAgainMs = 20;
 
-/** Gives the function that lets go of the file. @throws ConfigError where another program has it for too long */
+/** Returns the function that lets go of the file. @throws ConfigError if another program has it for too long */
 async function lockSettings(path: string): Promise<() => void> {
   const { takeLock } = await import('../text/file-lock.ts');
   for (const deadline = Date.now() + lockMs; Date.now() < deadline; await wait(lockAgainMs)) {
@@ -93,7 +93,7 @@ async function lockSettings(path: string): Promise<() => void> {
       const unlock = takeLock(`${path}.lock`);
       if (unlock) return unlock;
     } catch {
-      // Where no lock can be made, the file cannot be written either, and that error says more.
+      // If no lock can be made, the file cannot be written either, and that error says more.
       return () => {};
     }
   }

@@ -128,7 +128,7 @@ export type IngestResult = z.output<typeof ingestResult>;
 /** The benchmark as it was ingested, with its tasks unless they are not asked for. What is in it is the service's own. */
 export const benchmarkSpec = z.looseObject({ bench_id: text, task_count: number, tasks: field(z.array(z.unknown())) });
 
-/** How many tasks there are, and of which split where the service says that. */
+/** How many tasks there are, and of which split if the service says that. */
 export const taskCount = renamed(
   { task_count: ['count', 'total'] },
   z.looseObject({ bench_id: text, task_count: number, by_split: freeForm }),

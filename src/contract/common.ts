@@ -79,7 +79,7 @@ function isFields(value: unknown): value is Fields {
 /** What services wrap a list in, the document's name first. */
 const wrappings = ['items', 'data', 'results'] as const;
 
-/** The list that came bare or wrapped; one that is null is empty. Undefined where there is none. */
+/** The list that came bare or wrapped; one that is null is empty. Undefined if there is none. */
 export function listIn(body: unknown): readonly unknown[] | undefined {
   if (Array.isArray(body)) return body;
   if (!isFields(body)) return undefined;
@@ -186,7 +186,7 @@ export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: un
   return schema.safeParse(converted);
 }
 
-/** The value in the type that is expected of it; undefined where it has none. */
+/** The value in the type that is expected of it; undefined if it has none. */
 function inType(expected: string, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (expected === 'string') return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -257,7 +257,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** How the newest generation takes an operation that it has moved. */
 export interface MovedEndpoint {
-  /** Placeholders of the document's path that are missing here go into the body, where there is one. */
+  /** Placeholders of the document's path that are missing here go into the body, if there is one. */
   readonly path: string;
   /** Fields of the body that have another name there, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
@@ -279,14 +279,14 @@ export interface Endpoint<
   readonly query?: Query;
   readonly body?: Body;
   readonly response: Response;
-  /** True where the document does not list the endpoint, so that a service may lack it. */
+  /** True if the document does not list the endpoint, so that a service may lack it. */
   readonly capability?: boolean;
   /**
-   * An `Idempotency-Key` header goes along, made up where the caller gives none. `honoured` makes a repeat harmless; with
+   * An `Idempotency-Key` header goes along, made up if the caller gives none. `honoured` makes a repeat harmless; with
    * `unconfirmed` the document does not say that it does, so that the call is not retried.
    */
   readonly idempotencyKey?: 'honoured' | 'unconfirmed';
-  /** True where a field of the body makes a repeat harmless. */
+  /** True if a field of the body makes a repeat harmless. */
   readonly repeatable?: boolean;
   /** How the newest generation of the service takes it, where that differs. */
   readonly newest?: MovedEndpoint;

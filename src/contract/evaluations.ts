@@ -118,8 +118,8 @@ export const rolloutStatistics = wrappedList(
 );
 
 /**
- * `reward` is null where a trajectory has none: a missing reward is not 0. A reward counts also where its trajectory and its
- * task are not named.
+ * `reward` is null if a trajectory has none: a missing reward is not 0. A reward counts also where its trajectory and
+ * its task are not named.
  */
 export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;

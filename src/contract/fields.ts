@@ -16,8 +16,8 @@ interface Shape {
 const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
 
 /**
- * Whether an answer may have a field, e.g. `failure.code`. True where the contract leaves open which fields there are: only
- * what certainly is a typing error is none.
+ * Whether an answer may have a field, e.g. `failure.code`. True if the contract leaves open which fields there are:
+ * only what certainly is a typing error is none.
  */
 export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
@@ -32,7 +32,7 @@ export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly st
   return !['string', 'number', 'boolean'].includes(type);
 }
 
-/** The schema of the rows that an answer holds; undefined where it holds none. */
+/** The schema of the rows that an answer holds; undefined if it holds none. */
 export function rowsIn(answer: z.ZodMiniType): z.ZodMiniType | undefined {
   const { shape = {}, in: input, out } = shapeOf(answer);
   const parts = [input, out, ...Object.values(shape)].filter(part => part !== undefined);

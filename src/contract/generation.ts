@@ -43,7 +43,7 @@ const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['getDeployment', deploymentNames],
 ]);
 
-/** What the body of an answer, as it came, shows of the generation; undefined where it shows nothing. */
+/** What the body of an answer, as it came, shows of the generation; undefined if it shows nothing. */
 export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
   const sign = signs.get(operation);
   const row = sign && firstRow(body);

@@ -20,7 +20,7 @@ export function firstPath(issues: readonly Issue[]): string | undefined {
   return pathOf(first.path) || (first.code === 'unrecognized_keys' ? first.keys[0] : undefined);
 }
 
-/** The findings of the alternative of a union that came nearest, or the union itself where none did. */
+/** The findings of the alternative of a union that came nearest, or the union itself if none did. */
 function leavesOf(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const inner = issue.errors.find(alternative => alternative.some(({ path }) => path.length > 0));

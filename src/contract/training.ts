@@ -75,7 +75,7 @@ export const startTrainingBody = z.strictObject({
 });
 export type StartTrainingBody = z.input<typeof startTrainingBody>;
 
-/** `is_deployable` is false where the service would refuse to deploy it; where it is missing nothing is known of that. */
+/** `is_deployable` is false if the service would refuse to deploy it; if it is missing nothing is known of that. */
 export const checkpoint = z.looseObject({
   checkpoint_id: z.string(),
   step_index: number,
@@ -89,8 +89,8 @@ export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: n
 export type TrainerReward = z.output<typeof trainerReward>;
 
 /**
- * The sample counts show whether a mean is of fewer samples than expected. `loaded_trajectories` is what the mean is of,
- * where a service says it.
+ * The sample counts show whether a mean is of fewer samples than expected. `loaded_trajectories` is what the mean is
+ * of, if a service says it.
  */
 export const heldOutReward = z.looseObject({
   step: z.number(),

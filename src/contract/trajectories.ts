@@ -80,7 +80,7 @@ export const trajectory = z.looseObject({
   gcs_blob_uri: text,
   error: text,
   steps: field(rows(step)),
-  // Not in the document; read where a service says which task and run a trajectory belongs to.
+  // Not in the document; read if a service says which task and run a trajectory belongs to.
   task_id: text,
   eval_run_id: text,
   training_run_id: text,

@@ -15,17 +15,17 @@ export interface Column<Row> {
   readonly title: string;
   readonly width: ColumnWidth;
   readonly align?: 'left' | 'right';
-  /** Shown only where all the others have their room, or when chosen. */
+  /** Shown only if all the others have their room, or when chosen. */
   readonly wide?: boolean;
   /** Name of the field of the contract that it shows, by which a service may be asked to sort. */
   readonly field?: string | undefined;
   /** What the column sorts by. */
   readonly value: (row: Row) => Cell;
-  /** What the column shows, where that is not the value itself. Need not be safe for a terminal. */
+  /** What the column shows, if that is not the value itself. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
-  /** What goes into a file, where that is not the value. */
+  /** What goes into a file, if that is not the value. */
   readonly exported?: (row: Row) => unknown;
-  /** False where a filter does not look at it: an age, which changes while one types. */
+  /** False if a filter does not look at it: an age, which changes while one types. */
   readonly filtered?: boolean;
   /** Where a text that is too long is cut; `end` where it is not said. */
   readonly cutAt?: 'start';

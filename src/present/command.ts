@@ -17,7 +17,7 @@ export interface Command {
    * once. Before and after any other command the screen is drawn.
    */
   readonly repeats?: boolean;
-  /** False where the palette should not offer it (one does not move a cursor by name). */
+  /** False if the palette should not offer it (one does not move a cursor by name). */
   readonly palette?: boolean;
   /** Changes something on the service; taken away by read-only mode. */
   readonly writes?: boolean;

@@ -7,7 +7,7 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
-  /** The filter in force; undefined where what was typed is not one. */
+  /** The filter in force; undefined if what was typed is not one. */
   readonly filter: Filter | undefined;
   /** What is wrong with the filter, or what it could not do. */
   readonly notice: string | undefined;
@@ -21,8 +21,8 @@ export interface Arrangement {
 export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
-   * Reads what a filter will search of the rows from `from` on, some thousands at a time, so that its first character need
-   * not wait for that. Gives the row to continue at; undefined at the end.
+   * Reads what a filter will search of the rows from `from` on, some thousands at a time, so that its first character
+   * need not wait for that. Returns the row to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }
@@ -30,12 +30,12 @@ export interface Arrange<Row> {
 /** Rows prepared at a time: a few milliseconds. */
 const preparedAtOnce = 2_000;
 
-/** Where the row of an id is, -1 where it is not; `hint` is where it was. */
+/** Where the row of an id is, -1 if it is not there; `hint` is where it was. */
 export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
-/** Rows in an order, with what a filter searches of each where that has been read. */
+/** Rows in an order, with what a filter searches of each if that has been read. */
 interface Searchable<Row> {
   readonly rows: readonly Row[];
   /** The text of the row at a place. */

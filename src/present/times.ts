@@ -7,7 +7,7 @@ export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
 
-/** How long ago an instant was: `2m ago`; nothing where there is none. */
+/** How long ago an instant was: `2m ago`; nothing if there is none. */
 export function agoOf(at: number | undefined, now = Date.now()): string {
   return at === undefined ? '' : `${age(now - at)} ago`;
 }

@@ -23,13 +23,13 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 
 export interface TranscriptLines {
   readonly lines: readonly TranscriptLine[];
-  /** The place of the folded block that hides what is at `place`; undefined where that is shown. */
+  /** The place of the folded block that hides what is at `place`; undefined if that is shown. */
   readonly foldAt: (place: number) => number | undefined;
 }
 
 interface Laid {
   readonly lines: readonly TranscriptLine[];
-  /** The first place that is hidden; undefined where all is shown. */
+  /** The first place that is hidden; undefined if all is shown. */
   readonly hiddenFrom?: number;
 }
 

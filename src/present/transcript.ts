@@ -170,7 +170,7 @@ function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] 
   if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);
 }
 
-/** The first error after a place, going round at the end; undefined where there is none. */
+/** The first error after a place, going round at the end; undefined if there is none. */
 export function nextError({ errors }: Transcript, place: number): number | undefined {
   return errors.find(error => error > place) ?? errors[0];
 }

@@ -27,10 +27,10 @@ export interface AcrossOptions<Row> {
 }
 
 /**
- * A page: the rows of the next benchmarks, the newest row first. Benchmarks whose rows cannot be read keep those that were
- * read before, and a note counts them.
+ * A page: the rows of the next benchmarks, the newest row first. Benchmarks whose rows cannot be read keep those that
+ * were read before, and a note counts them.
  *
- * @throws ServiceError where the benchmarks, or the rows of none of them, can be read
+ * @throws ServiceError if the benchmarks, or the rows of none of them, can be read
  */
 export async function readAcross<Row extends OfBenchmark>(
   { service, query, signal }: PageContext<Row>,

@@ -20,7 +20,7 @@ export interface ActionEffects<Input, Result> {
   readonly keyed?: boolean;
   /** What it has started. */
   starts?(result: Result, input: Input): Observation;
-  /** What is gone once it has succeeded. Where the service does not have it any more, it has succeeded as well. */
+  /** What is gone once it has succeeded. If the service does not have it any more, it has succeeded as well. */
   removes?(input: Input): Removed;
 }
 
@@ -37,7 +37,10 @@ export function action<Input, Result>(
   return Object.assign(send.bind(undefined), effects);
 }
 
-/** An input that has not succeeded. `error` is missing where it was not sent, because all would have failed like one before. */
+/**
+ * An input that has not succeeded. `error` is missing if it was not sent, because all would have failed like one
+ * before.
+ */
 export interface FailedInput<Input> {
   readonly input: Input;
   readonly error: Error | undefined;
@@ -45,7 +48,7 @@ export interface FailedInput<Input> {
 
 export interface SendAllOptions<Input> {
   readonly signal: AbortSignal;
-  /** Gives the idempotency key of an input; the same for the same content. */
+  /** Returns the idempotency key of an input; the same for the same content. */
   readonly keyOf?: ((input: Input) => string) | undefined;
   /** Called after each that has succeeded, with the number of those so far. */
   readonly onSuccess?: ((input: Input, done: number) => void) | undefined;

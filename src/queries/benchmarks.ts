@@ -57,7 +57,7 @@ const foundAt = new WeakMap<Capabilities, Map<string, string | undefined>>();
 /**
  * A benchmark from the list of them. The list is walked once: after that, the page on which it was is asked first.
  *
- * @throws ServiceError, a NotFoundError where the list does not have it
+ * @throws ServiceError, a NotFoundError if the list does not have it
  */
 async function findListed(service: Service, benchId: string, signal: AbortSignal): Promise<Benchmark> {
   const { capabilities } = service;
@@ -121,7 +121,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   };
 }
 
-/** How many tasks a benchmark has, where the service counts them. They change by another ingest only. */
+/** How many tasks a benchmark has, if the service counts them. They change by another ingest only. */
 export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   return {
     key: benchmarkKeys.tasks(benchId),

@@ -6,7 +6,7 @@ import type { RememberedStore } from './remembered/store.ts';
 export interface ChatRoute {
   /** The name that the request says. */
   readonly model: string;
-  /** The path or address, where it is not that of chat completions. */
+  /** The path or address, if it is not that of chat completions. */
   readonly at?: string | undefined;
 }
 

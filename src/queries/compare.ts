@@ -12,7 +12,7 @@ export interface ComparedTask {
   readonly task_id: string;
   readonly first: number | undefined;
   readonly second: number | undefined;
-  /** Second less first; missing where one of them is. */
+  /** Second less first; missing if one of them is. */
   readonly difference: number | undefined;
   /** A trajectory of the task in the second run, or else in the first. */
   readonly trajectory_id: string | undefined;
@@ -96,10 +96,10 @@ const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of 
 
 /** What a comparison comes to. */
 export interface ComparedRuns {
-  /** Mean reward of the tasks of each run, and of how many: undefined where none has a reward. */
+  /** Mean reward of the tasks of each run, and of how many: undefined if none has a reward. */
   readonly first: { readonly mean: number | undefined; readonly tasks: number };
   readonly second: { readonly mean: number | undefined; readonly tasks: number };
-  /** Of the tasks that have a reward in both; undefined where there is none. */
+  /** Of the tasks that have a reward in both; undefined if there is none. */
   readonly paired: PairedDifference | undefined;
   /** Of those, how many are higher, lower and the same in the second run. */
   readonly wins: number;

@@ -104,7 +104,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
-/** What is sent: the system prompt where there is one, then what was said, without answers that never came. */
+/** What is sent: the system prompt if there is one, then what was said, without answers that never came. */
 export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
   const said = turns.filter(turn => turn.role === 'user' || turn.content !== '');
   return [
@@ -116,7 +116,7 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
 /** Over a shorter time a rate says more about the clock than about the model. */
 const shortestRateMs = 200;
 
-/** Tokens a second, from the first text to the end; undefined where that was too short to say. */
+/** Tokens a second, from the first text to the end; undefined if that was too short to say. */
 export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
   if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
   if (totalMs - firstMs < shortestRateMs) return undefined;

@@ -37,7 +37,7 @@ export const startDeployment = action(
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
 
-/** A deployment that is promoted, and which one stops answering in its place where that is said. */
+/** A deployment that is promoted, and which one stops answering in its place if that is said. */
 export type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
 
 /** Makes a deployment the one that answers for its slug. */
@@ -103,7 +103,7 @@ export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
   return rememberingOne(asked, deploymentId, remembered);
 }
 
-/** Deployments by status, where the service counts them. */
+/** Deployments by status, if the service counts them. */
 export const deploymentSummaryQuery: LiveQuery<Readonly<Record<string, unknown>>> = {
   key: deploymentKeys.summary,
   activity: () => 'open',

@@ -172,8 +172,8 @@ export interface RunResults {
 }
 
 /**
- * Rewards and statistics of a run, asked for together so that they agree, and again while `ended` is false. Rewards are worth
- * showing where there are no statistics.
+ * Rewards and statistics of a run, asked for together so that they agree, and again while `ended` is false. Rewards are
+ * worth showing if there are no statistics.
  */
 export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunResults> {
   return {

@@ -24,7 +24,9 @@ export class Exports {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Runs an export, listed as under way until it settles. Gives what `work` gives. @throws whatever `work` throws */
+  /**
+   * Runs an export, listed as under way until it settles. Returns what `work` gives. @throws whatever `work` throws
+   */
   async run<Result>(title: string, work: (background: Background) => Promise<Result>): Promise<Result> {
     const id = Symbol(title);
     const controller = new AbortController();

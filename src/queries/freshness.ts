@@ -76,7 +76,7 @@ const order: readonly Freshness['kind'][] = [
   'unlisted',
 ];
 
-/** When an answer is overdue; never where none is waited for. */
+/** When an answer is overdue; never if none is waited for. */
 function overdueAt(freshness: Freshness): number {
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return Number.POSITIVE_INFINITY;
   return freshness.at + freshness.intervalMs * overdueIntervals;

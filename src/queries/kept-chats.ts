@@ -9,7 +9,7 @@ export interface Chat {
   readonly id: string;
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
-  /** What was said with the second model, where there was one. */
+  /** What was said with the second model, if there was one. */
   readonly secondTurns?: readonly Turn[] | undefined;
 }
 
@@ -90,7 +90,7 @@ export function useKeptChat(
   }, [workbench, id, settings, session, second]);
 }
 
-/** Gives the conversations that were kept, the last one first. */
+/** Returns the conversations that were kept, the last one first. */
 export function useChats(): () => readonly ListedChat[] {
   const { remembered } = useWorkbench();
   return useCallback(

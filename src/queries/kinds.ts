@@ -5,7 +5,7 @@ export interface Kind {
   readonly runs?: boolean;
   /** Stays as it ended. Others may run again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;
-  /** How far it is, is recorded over time: for its pace, and for a curve where the service has none. */
+  /** How far it is, is recorded over time: for its pace, and for a curve if the service has none. */
   readonly recordsProgress?: boolean;
 }
 

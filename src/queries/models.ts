@@ -12,7 +12,7 @@ export const modelList: ListSource<SupportedModel> = {
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };
 
-/** The models that chat takes, where the service lists them. */
+/** The models that chat takes, if the service lists them. */
 export const chatModelsQuery: LiveQuery<readonly ChatModel[]> = {
   key: modelKeys.chat,
   activity: () => 'open',

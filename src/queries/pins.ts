@@ -31,7 +31,7 @@ export class Pins {
     return this.list().some(pin => pin.kind === kind && pin.id === id);
   }
 
-  /** Pins it, or unpins it. Gives what it is now; undefined where that could not be kept, and nothing has changed. */
+  /** Pins it, or unpins it. Returns what it is now; undefined if that could not be kept, and nothing has changed. */
   toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
     const { kind, id } = resource;
     const wasPinned = this.has(kind, id);

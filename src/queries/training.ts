@@ -83,22 +83,14 @@ export async function checkpointsByStep(
   return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
-/**
- * The id of the newest checkpoint of a run.
- *
- * @throws Error in words where it has committed none yet
- */
+/** The id of the newest checkpoint of a run. @throws Error in words if it has committed none yet */
 export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
   const last = (await checkpointsByStep(service, runId, options)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
 }
 
-/**
- * The id of the newest checkpoint of a run that the service would deploy.
- *
- * @throws Error in words where there is none
- */
+/** The id of the newest checkpoint of a run that the service would deploy. @throws Error in words if there is none */
 export async function lastDeployable(service: Service, runId: string, options?: CallOptions): Promise<string> {
   const checkpoints = await checkpointsByStep(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
@@ -221,7 +213,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   });
 }
 
-/** How far a run is. Every answer is reported, so that there is a curve even where the service has none. */
+/** How far a run is. Every answer is reported, so that there is a curve even if the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),

@@ -70,7 +70,9 @@ function observeTrajectory(trajectory: Trajectory): Observation {
 /** There may be 100,000 of them: those at the top of a list are remembered. */
 const rememberedRows = 200;
 
-/** Where the service does not list them, those seen here are shown instead: in lists like this, and of the runs opened. */
+/**
+ * If the service does not list them, those seen here are shown instead: in lists like this, and of the runs opened.
+ */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const listed: ListSource<Trajectory> = {
@@ -128,7 +130,7 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 }
 
 /**
- * The trajectories of an evaluation run. Where the service does not list trajectories, its rewards take their place,
+ * The trajectories of an evaluation run. If the service does not list trajectories, its rewards take their place,
  * without the rollouts that failed.
  */
 export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Trajectory> {
@@ -195,7 +197,7 @@ export function rewardsSoFar(
   return [...(rewards ?? []), ...newer.map(({ trajectory_id, reward }) => ({ trajectory_id, reward }))];
 }
 
-/** With the short-lived token of the trajectory, where the service wants one. */
+/** With the short-lived token of the trajectory, if the service wants one. */
 interface OfTrajectory {
   readonly trajectory_id: string;
   readonly token?: string | undefined;

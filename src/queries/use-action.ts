@@ -14,7 +14,7 @@ export type WorkState<Result> =
 
 interface Work<Result> {
   readonly state: WorkState<Result>;
-  /** Gives undefined where it failed, and where an earlier start is still running. Never rejects. */
+  /** Returns undefined if it failed, and where an earlier start is still running. Never rejects. */
   readonly start: (
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
@@ -71,8 +71,8 @@ function useMounted(): { readonly current: boolean } {
 }
 
 /**
- * Gives the idempotency keys of an action that carries them: the same for the same content, so that trying again after a lost
- * answer cannot start it twice, also where something else was tried in between.
+ * Returns the idempotency keys of an action that carries them: the same for the same content, so that trying again
+ * after a lost answer cannot start it twice, also if something else was tried in between.
  */
 function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | undefined {
   const keys = useRef(new Map<string, string>());
@@ -87,7 +87,7 @@ function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | 
 
 export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
-   * Sends the action, then refreshes what it touches. Gives undefined where it failed, where an earlier start is still
+   * Sends the action, then refreshes what it touches. Returns undefined if it failed, where an earlier start is still
    * running, and where the component has unmounted meanwhile. Never rejects.
    */
   readonly start: (input: Input) => Promise<Result | undefined>;

@@ -134,8 +134,9 @@ export interface OrderedList<Row> extends LiveList<Row> {
 }
 
 /**
- * Keeps a list live, in the order of a field where one is wanted. A list that has been read whole is sorted by its reader;
- * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to sort.
+ * Keeps a list live, in the order of a field if one is wanted. A list that has been read whole is sorted by its reader;
+ * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to
+ * sort.
  */
 export function useOrderedList<Row>(
   source: ListSource<Row>,

@@ -21,7 +21,7 @@ export interface LiveQuery<Data> {
   readonly activity: (data: Data | undefined) => Activity;
   /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
   readonly observes?: ((data: Data) => Observation) | undefined;
-  /** The same of each row, where the data holds rows. */
+  /** The same of each row, if the data holds rows. */
   readonly reports?: AnswerMeta | undefined;
   /** The resource that the whole query is about: where it is gone, so is all of this. */
   readonly about?: Subject | undefined;
@@ -92,7 +92,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
   };
 }
 
-/** When a query that nothing shows is to be read again; epoch milliseconds, undefined where it is not. */
+/** When a query that nothing shows is to be read again; epoch milliseconds, undefined if it is not. */
 export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
   const last = asked && Math.max(asked.state.dataUpdatedAt, asked.state.errorUpdatedAt);

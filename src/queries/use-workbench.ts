@@ -13,15 +13,15 @@ import { fingerprintAt } from './uploads/local-files.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** Gives a function that reads the last answer to a query, at the moment it is called. */
+/** Returns a function that reads the last answer to a query, at the moment it is called. */
 export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {
   const { cache } = useWorkbench();
   return useCallback(query => cache.getQueryData(query.key), [cache]);
 }
 
 /**
- * Rows of the list under `key`, with a `+` where the server has more; undefined until it has been read. Asks for it only
- * where something that the program did may have changed it while nothing shows it.
+ * Rows of the list under `key`, with a `+` where the server has more; undefined until it has been read. Asks for it
+ * only if something that the program did may have changed it while nothing shows it.
  */
 export function useListCount(key: readonly unknown[] | undefined): string | undefined {
   const { cache, lists } = useWorkbench();
@@ -59,7 +59,7 @@ export function useSetting<Value>(name: string, usual: Value): readonly [Value, 
   return [value, keep];
 }
 
-/** Gives the function that pins a resource to Watch or takes it off; that gives what happened, in words. */
+/** Returns the function that pins a resource to Watch or takes it off; that gives what happened, in words. */
 export function usePin(resource: ResourceRef | undefined): () => string {
   const { pins, remembered } = useWorkbench();
   return () => {
@@ -69,7 +69,7 @@ export function usePin(resource: ResourceRef | undefined): () => string {
   };
 }
 
-/** The job of that id, drawn again when it changes; undefined where there is none, or no longer. */
+/** The job of that id, drawn again when it changes; undefined if there is none, or no longer. */
 export function useJob<Kind extends Job<JobState>>(
   id: string,
   kind: abstract new (...parameters: never[]) => Kind,
@@ -83,8 +83,8 @@ export function useJob<Kind extends Job<JobState>>(
 }
 
 /**
- * What `find` gives of the records of uploads, read again as they change. Nothing before the first frame has been drawn, and
- * nothing where it cannot be continued because nothing may be written.
+ * What `find` gives of the records of uploads, read again as they change. Nothing before the first frame has been
+ * drawn, and nothing if it cannot be continued because nothing may be written.
  */
 function useStopped<Upload>(
   records: { readonly subscribe: (listener: () => void) => () => void },

@@ -25,11 +25,11 @@ const forgetAfterMs = 10 * 60_000;
 export interface WorkbenchOptions {
   /** What must be known of resources to keep their statuses. */
   readonly kinds: Kinds;
-  /** Gives the service, loading and connecting it the first time. */
+  /** Returns the service, loading and connecting it the first time. */
   readonly service: () => Promise<Service>;
-  /** How the connection to the service is; always there where it is not given. */
+  /** How the connection to the service is; always there if it is not given. */
   readonly connection?: ConnectionMonitor;
-  /** Whether the host of the service takes requests; it always does where this is not given. */
+  /** Whether the host of the service takes requests; it always does if this is not given. */
   readonly gate?: GateMonitor;
   /** Name of the profile, for the frame. */
   readonly profile: string;
@@ -37,9 +37,9 @@ export interface WorkbenchOptions {
   readonly readOnly?: boolean;
   /** Whether conversations are kept on disk. */
   readonly keepsChats?: boolean;
-  /** How often is asked; the usual where it is missing. */
+  /** How often is asked; the usual if it is missing. */
   readonly poll?: PollIntervals;
-  /** Opens what is remembered between two starts; in memory only, where it is not given. */
+  /** Opens what is remembered between two starts; in memory only, if it is not given. */
   readonly remembered?: () => RememberedStore;
 }
 
@@ -221,7 +221,7 @@ export class Workbench {
 
   /** Has what the service did not offer asked for again, for a user who wants to see what is there now. */
   async retryMissing(): Promise<void> {
-    // Where there is no service, the query that is sent next says so.
+    // If there is no service, the query that is sent next says so.
     await this.service()
       .then(({ capabilities }) => capabilities.forget())
       .catch(() => {});

@@ -46,13 +46,13 @@ export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined 
   return resource && recordPlace(resource, id, label);
 }
 
-/** The way to the record with this id, from its section; undefined where the id does not say what it is of. */
+/** The way to the record with this id, from its section; undefined if the id does not say what it is of. */
 export function trailOfId(id: string): readonly Place[] | undefined {
   const resource = resourceOfId(id);
   return resource && trailTo(resource, id);
 }
 
-/** The way to a record from the section of its resource; undefined where it cannot be opened. */
+/** The way to a record from the section of its resource; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
   return resource.get && [listPlace(resource), recordPlace(resource, id, label)];
 }

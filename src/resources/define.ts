@@ -21,11 +21,11 @@ export interface ResourceOf<Row> {
    * list, in the palette and on the command line.
    */
   readonly names: readonly [string, string, ...string[]];
-  /** Its place among the sections and wherever resources are named, the lowest first; the last where it is missing. */
+  /** Its place among the sections and wherever resources are named, the lowest first; the last if it is missing. */
   readonly order?: number;
   /** How its ids begin: the document's own examples, and what other services call the same. */
   readonly idPattern?: RegExp;
-  /** As what one is pinned, watched and remembered; it is not where this is missing. Kept on disk: it must not change. */
+  /** As what one is pinned, watched and remembered; it is not if this is missing. Kept on disk: it must not change. */
   readonly kind?: string;
   /** By what a list can be narrowed. */
   readonly scopes?: readonly ScopeName[];
@@ -41,15 +41,15 @@ export interface ResourceOf<Row> {
   readonly label?: (row: Row) => string | null | undefined;
   /** Id of what a row belongs to, e.g. the benchmark of a run. */
   readonly parent?: (row: Row) => string | null | undefined;
-  /** Where a row opens, where that is not its record. */
+  /** Where a row opens, if that is not its record. */
   readonly place?: (row: Row) => Place;
-  /** The status of a row, where it has one: a pinned one is then read until it has ended. */
+  /** The status of a row, if it has one: a pinned one is then read until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
   /** How one is watched, where its status is not all that there is to say. */
   readonly watch?: Watching<Row>;
   /** What can be done with rows. */
   readonly commands?: CommandTable;
-  /** What is said of a list without rows; `No projects yet` where it is missing. */
+  /** What is said of a list without rows; `No projects yet` if it is missing. */
   readonly emptyWords?: string;
   readonly emptyAdvice?: Advice;
 }
@@ -113,7 +113,7 @@ export function idOf<Row extends object>({ list }: ResourceOf<Row>, row: Row): s
   return list({}).id(row);
 }
 
-/** What a row is called: its name, or its id where it has none. */
+/** What a row is called: its name, or its id if it has none. */
 export function labelOf<Row extends object>(resource: ResourceOf<Row>, row: Row): string {
   return resource.label?.(row) || idOf(resource, row);
 }

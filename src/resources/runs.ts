@@ -27,7 +27,7 @@ export interface RewardSummary {
   readonly missing: number;
   /** Entries that could not be read. */
   readonly unreadable: number;
-  /** Rollouts of the run, where the service says so; otherwise the number of trajectories listed. */
+  /** Rollouts of the run, if the service says so; otherwise the number of trajectories listed. */
   readonly total: number;
 }
 
@@ -73,7 +73,7 @@ export const runColumns: readonly Column<EvalRun>[] = [
 /** What a run has come to so far, or in the end. */
 export interface RunOutcome {
   readonly mean: number | undefined;
-  /** Rewards that the mean is of; undefined where only the mean is known. */
+  /** Rewards that the mean is of; undefined if only the mean is known. */
   readonly graded: number | undefined;
   /** The mean of the rewards that are listed, where the service's own is another. */
   readonly listed: number | undefined;
@@ -82,7 +82,7 @@ export interface RunOutcome {
 
 /**
  * The mean of a run. While it runs, it is that of the rewards that are shown; in the end the service says what the mean
- * is. Where there are no rewards, the progress says what it is so far.
+ * is. If there are no rewards, the progress says what it is so far.
  */
 export function outcomeOf(
   run: EvalRun,

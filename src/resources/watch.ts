@@ -20,7 +20,7 @@ import { isDue, lastAttempt, lastError, type Read, readOf } from './watching.ts'
 /** A line of Watch. */
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
-  /** How fast it advances and what is left, in words; empty where that is not known. */
+  /** How fast it advances and what is left, in words; empty if that is not known. */
   readonly pace: string;
 }
 
@@ -44,10 +44,10 @@ const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
 
 /**
- * How a resource is now, asked without a screen. What the service does not offer is left out. The id is that of the record
- * that came, which may be another than was asked for.
+ * How a resource is now, asked without a screen. What the service does not offer is left out. The id is that of the
+ * record that came, which may be another than was asked for.
  *
- * @throws ServiceError where one of the reads fails
+ * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
   // The record of a run may be older than its progress: the status is that of the first read that has it.
@@ -110,7 +110,7 @@ class Outcome {
   asked = 0;
   readonly failures: unknown[] = [];
 
-  /** Gives whether the service offers it. */
+  /** Returns whether the service offers it. */
   async of(reading: Promise<unknown>): Promise<boolean> {
     try {
       await reading;
@@ -122,7 +122,7 @@ class Outcome {
     return true;
   }
 
-  /** @throws the first failure, where everything failed: then it is the service, and not one resource */
+  /** @throws the first failure, if everything failed: then it is the service, and not one resource */
   check(): void {
     if (this.asked > 0 && this.failures.length === this.asked) throw this.failures[0];
   }
@@ -155,7 +155,7 @@ async function readDetails(workbench: Workbench, ref: Named, attention: Attentio
   }
 }
 
-/** @throws ServiceError where everything that was asked for failed */
+/** @throws ServiceError if everything that was asked for failed */
 async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outcome) => Promise<void>) {
   const outcome = new Outcome();
   const waiting = [...refs];
@@ -167,9 +167,10 @@ async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outc
 }
 
 /**
- * Reads the lists in which running resources are found, as often as lists are read, unless another view has just read them.
+ * Reads the lists in which running resources are found, as often as lists are read, unless another view has just read
+ * them.
  *
- * @throws ServiceError where none of them could be read
+ * @throws ServiceError if none of them could be read
  */
 async function discover(workbench: Workbench): Promise<void> {
   const outcome = new Outcome();
@@ -222,7 +223,7 @@ function unattended(workbench: Workbench, now: number): Named[] {
   return [...pinned, ...running].filter(ref => !isPolledInView(workbench, ref, now));
 }
 
-/** Watches over what runs, whatever is on screen, so that its end is announced. Gives how much was asked for. */
+/** Watches over what runs, whatever is on screen, so that its end is announced. Returns how much was asked for. */
 export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
   return {
     key: watchKeys.background,

@@ -15,7 +15,7 @@ export interface Read {
   readonly key: readonly unknown[];
   /** Asks the service, or joins a request that is on its way. The answer is reported like any other. */
   readonly fetch: (workbench: Workbench) => Promise<unknown>;
-  /** When it is to be read again; epoch milliseconds, undefined where it is not. */
+  /** When it is to be read again; epoch milliseconds, undefined if it is not. */
   readonly dueAt: (workbench: Workbench, attention: Attention) => number | undefined;
   /** Whether the last answer says that it still runs. */
   readonly saysRunning: (workbench: Workbench) => boolean;
@@ -25,7 +25,7 @@ export interface Read {
 
 /** How a resource is watched. */
 export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
-  /** Reads of the status: the next one where a service lacks the one before. */
+  /** Reads of the status: the next one if a service lacks the one before. */
   readonly status: (id: string) => readonly Read[];
   /** What else a line of Watch shows. */
   readonly details?: (id: string) => readonly Read[];
@@ -57,7 +57,7 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
   };
 }
 
-/** When the last attempt at it ended, well or not; 0 where there was none. */
+/** When the last attempt at it ended, well or not; 0 if there was none. */
 export function lastAttempt({ cache }: Workbench, { key }: Read): number {
   const state = cache.getQueryState(key);
   return Math.max(state?.dataUpdatedAt ?? 0, state?.errorUpdatedAt ?? 0);

@@ -14,7 +14,7 @@ export interface Agent {
   readonly protocols: { readonly http: HttpAgent } | { readonly https: HttpsAgent };
   /** The proxy in between. */
   readonly proxy: NamedProxy | undefined;
-  /** The same way, trusting the certificates of the system as well; missing where they are trusted or add none. */
+  /** The same way, trusting the certificates of the system as well; missing if they are trusted or add none. */
   readonly trustingSystem?: () => Promise<Agent | undefined>;
 }
 
@@ -37,7 +37,7 @@ export class Agents {
   /**
    * An agent for this address.
    *
-   * @throws RequestError where a variable names a proxy that cannot be used, or the file of certificates cannot be read
+   * @throws RequestError if a variable names a proxy that cannot be used, or the file of certificates cannot be read
    */
   get(url: URL, use: AgentUse): Promise<Agent> {
     const proxy = proxyFor(url, this.#environment);
@@ -115,7 +115,7 @@ export function systemCertificates(): string[] {
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
 
-/** What the profile's file holds; nothing where there is no file. */
+/** What the profile's file holds; nothing if there is no file. */
 async function readCertificates(caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
   let text: string;

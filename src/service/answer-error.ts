@@ -32,7 +32,7 @@ export interface Envelope {
   readonly context: Record<string, unknown> | undefined;
 }
 
-/** Reads either envelope; undefined where the value is neither. */
+/** Reads either envelope; undefined if the value is neither. */
 export function readEnvelope(body: unknown, redact: Redact): Envelope | undefined {
   const clean = redactDeep(body, redact);
   const own = errorEnvelope.safeParse(clean);
@@ -139,7 +139,7 @@ export interface ErrorAnswer {
   readonly impliedStatus?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed body, or undefined where it is no JSON. */
+  /** The parsed body, or undefined if it is no JSON. */
   readonly body: unknown;
 }
 

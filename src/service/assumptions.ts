@@ -29,7 +29,7 @@ export const defaultAssumptions = {
   idempotencyHeader: 'Idempotency-Key',
   // `yes` or `no`: a stream gives its token counts when asked by `stream_options`. Left out once a service refuses it.
   streamUsage: 'yes',
-  // `yes` or `no`: rewards are logged with the organization's key where no trajectory token is given.
+  // `yes` or `no`: rewards are logged with the organization's key if no trajectory token is given.
   rewardsWithApiKey: 'yes',
   // Paths that the document mentions without showing them. Any other operation's path may be given in the same way,
   // e.g. `path.deleteEvalRun` as `/api/v1/eval/{eval_run_id}`.
@@ -44,7 +44,7 @@ export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
   readonly #generation: () => Generation;
 
-  /** @throws RequestError that names the setting, where an override is none of these or has the wrong form */
+  /** @throws RequestError that names the setting, if an override is none of these or has the wrong form */
   constructor(overrides: Readonly<Record<string, string>> = {}, generation: () => Generation = () => 'document') {
     for (const [name, value] of Object.entries(overrides)) check(name, value);
     this.#overrides = new Map(Object.entries(overrides));
@@ -64,7 +64,7 @@ export class Assumptions {
     return this.#overrides.get('idempotencyHeader') ?? defaultAssumptions.idempotencyHeader;
   }
 
-  /** The setting that gives the path of an operation, where the profile has one. */
+  /** The setting that gives the path of an operation, if the profile has one. */
   settingOf({ operation }: Pick<Endpoint, 'operation'>): string | undefined {
     const name = `path.${operation}`;
     return this.#overrides.has(name) ? `assumptions.${name}` : undefined;

@@ -47,7 +47,7 @@ export interface AttemptPlan<Value, Where extends Destination> {
   /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
   readonly recover: (where: Where) => Promise<boolean>;
   /**
-   * After the credential was refused: undefined where another one has been read since, which the next attempt carries;
+   * After the credential was refused: undefined if another one has been read since, which the next attempt carries;
    * otherwise the error to end with.
    */
   readonly renew: (where: Where, refusal: ServiceError) => Promise<ServiceError | undefined>;
@@ -123,7 +123,7 @@ function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: n
 
 type Waits = { readonly ownMs: number; readonly gateMs: number };
 
-/** What is waited for before the next attempt: by the call itself, and at the gate; undefined where there is none. */
+/** What is waited for before the next attempt: by the call itself, and at the gate; undefined if there is none. */
 function waitBefore<Value, Where extends Destination>(
   { method, repeatable, background, time, clock }: AttemptPlan<Value, Where>,
   gate: RateLimitGate,

@@ -66,7 +66,7 @@ const mostIds = 20_000;
 const doubtMs = 60_000;
 
 export class Capabilities {
-  /** Until when an operation is not asked for; for the session where the service itself has said so. Monotonic. */
+  /** Until when an operation is not asked for; for the session if the service itself has said so. Monotonic. */
   readonly #missing = new Map<Operation, number>();
   /** What has worked: what it does not find is not there, however the service says so. */
   readonly #proven = new Set<string>();
@@ -88,7 +88,7 @@ export class Capabilities {
     return [...this.#missing.keys()].filter(operation => !this.has(operation)).sort();
   }
 
-  /** Has everything asked for again: by hand, and where another instance of the service may offer more. */
+  /** Has everything asked for again: by hand, and if another instance of the service may offer more. */
   forget(): void {
     this.#missing.clear();
     this.#proven.clear();
@@ -127,13 +127,13 @@ export class Capabilities {
     return ids.length > 0 && ids.every(id => this.#ids.has(id));
   }
 
-  /** @throws CapabilityMissingError where the endpoint is taken to be missing: nothing is sent then */
+  /** @throws CapabilityMissingError if the endpoint is taken to be missing: nothing is sent then */
   require(endpoint: Endpoint): void {
     const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
     if (left > 0) throw missing(endpoint, left);
   }
 
-  /** Learns from a refusal. Gives the error where it means that the endpoint is missing. */
+  /** Learns from a refusal. Returns the error where it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability || !(isMissingRoute(answer) || this.#isOfPath(answer))) return undefined;
     const isProven = this.#proven.has(endpoint.operation);

@@ -195,7 +195,7 @@ function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;
 }
 
-/** An error that came where the answer should have gone on. Servers wrap it, or not, or send words alone. */
+/** An error in place of the rest of an answer. Servers wrap it, or not, or send words alone. */
 function streamedError(
   { answer }: OpenAnswer,
   facts: CallFacts,
@@ -230,7 +230,7 @@ function notUnderstood({ answer }: OpenAnswer, facts: CallFacts): ResponseError 
 }
 
 export interface ServerEvent {
-  /** Name of the event, where it has one. */
+  /** Name of the event, if it has one. */
   readonly event: string | undefined;
   readonly data: string;
 }

@@ -11,7 +11,7 @@ import { parseBase } from './request.ts';
 /** Where an attempt goes. */
 export interface Place {
   readonly base: URL;
-  /** The same as the supervisor knows it; undefined where the address does not move. */
+  /** The same as the supervisor knows it; undefined if the address does not move. */
   readonly target: Target | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Connection {
 
   /**
    * @param onOther called when another instance of the service than before may answer
-   * @throws RequestError where an address of the profile is wrong
+   * @throws RequestError if an address of the profile is wrong
    */
   constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions, onOther: () => void) {
     this.#onOther = onOther;
@@ -48,7 +48,7 @@ export class Connection {
   /**
    * Where the next attempt goes, asked before each.
    *
-   * @throws ServiceError where the supervisor does not find the service
+   * @throws ServiceError if the supervisor does not find the service
    */
   async locate(auth: Auth, signal: AbortSignal): Promise<Place> {
     if (auth === 'inferenceToken' && this.#inferenceBase) return { base: this.#inferenceBase, target: undefined };
@@ -97,10 +97,10 @@ export interface Credential {
   /** Empty for none: nothing is sent then, and the service says what it thinks of that. */
   readonly value: string;
   /**
-   * Reads it again after the service refused it. Gives whether there is another one now. Missing where it cannot be read
+   * Reads it again after the service refused it. Returns whether there is another one now. Missing if it cannot be read
    * again.
    *
-   * @throws RequestError where it cannot be read now, WireFailure once the signal aborts
+   * @throws RequestError if it cannot be read now, WireFailure once the signal aborts
    */
   readonly renew?: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -125,7 +125,7 @@ class HeldCredential {
     this.#source = source;
   }
 
-  /** @param refused what is not to be given any more; where it cannot be read again, it is kept all the same */
+  /** @param refused what is not to be given any more; if it cannot be read again, it is kept all the same */
   async read(refused?: Reading): Promise<Reading> {
     if (this.#held && this.#held !== refused) return this.#held;
     this.#reading ??= this.#fetch().finally(() => {
@@ -178,7 +178,7 @@ export class Credentials {
   /**
    * The credential of one attempt.
    *
-   * @throws RequestError where it cannot be read or sent, WireFailure once the signal aborts
+   * @throws RequestError if it cannot be read or sent, WireFailure once the signal aborts
    */
   async of(auth: Auth, { token, target, signal }: Attempt): Promise<Credential> {
     const credential = await this.#choose(auth, token, target, signal);

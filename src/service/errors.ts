@@ -62,7 +62,7 @@ export interface ErrorDetails {
   /** HTTP status of the last answer. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Requests made for this call; 0 where none left this machine. */
+  /** Requests made for this call; 0 if none left this machine. */
   readonly attempts?: number | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
@@ -70,7 +70,7 @@ export interface ErrorDetails {
   readonly operation?: string | undefined;
   /** True for a write whose answer was lost: it may have happened. */
   readonly outcomeUnknown?: boolean | undefined;
-  /** True where the service answered that it has no such path: nothing was done. */
+  /** True if the service answered that it has no such path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
   /** Key that the request carried: sent again with the same key, a start cannot happen twice. */
   readonly idempotencyKey?: string | undefined;

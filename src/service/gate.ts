@@ -37,7 +37,7 @@ export interface Passage {
 }
 
 interface Waiting extends Passage {
-  /** Gives whether the request may be sent. */
+  /** Returns whether the request may be sent. */
   readonly settle: (go: boolean) => void;
 }
 
@@ -74,14 +74,14 @@ export class RateLimitGate {
     return this.remaining() > 0 ? this.#state : open;
   }
 
-  /** Until the gate opens; 0 where it is open. */
+  /** Until the gate opens; 0 if it is open. */
   remaining(): number {
     return Math.max(0, this.#closedUntil - this.#clock.monotonic());
   }
 
   /**
-   * Waits until a request may be sent. Gives false, at once, where that would be after the end of the call. Ends early
-   * once the signal aborts.
+   * Waits until a request may be sent. Returns false, at once, where that would be after the end of the call. Ends
+   * early once the signal aborts.
    */
   pass(passage: Passage): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -215,7 +215,7 @@ export class Gates {
     return gate;
   }
 
-  /** How the host takes requests that `host` names at the moment; where it names none, nothing is held back. */
+  /** How the host takes requests that `host` names at the moment; if it names none, nothing is held back. */
   monitor(host: () => string | undefined): GateMonitor {
     return {
       state: () => {

@@ -23,7 +23,7 @@ const kept = z.object({
   at: z.number(),
 });
 
-/** What was kept of an earlier start; undefined where it is not that. */
+/** What was kept of an earlier start; undefined if it is not that. */
 export function keptGeneration(value: unknown): FoundGeneration | undefined {
   const read = kept.safeParse(value);
   return read.success ? read.data : undefined;

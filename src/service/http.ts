@@ -46,7 +46,7 @@ export class WireFailure extends Error {
   readonly reason: WireFailureReason;
   /** Code of the operating system, of TLS or of Node. */
   readonly code: string | undefined;
-  /** False where the connection was never made, so that the service cannot have seen the request. */
+  /** False if the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;
   /** The proxy in between, and the status by which it refused. */
   readonly proxy: { readonly used: NamedProxy; readonly status: number | undefined } | undefined;
@@ -82,7 +82,7 @@ const unknownIssuer = new Set([
 ]);
 
 /**
- * Sends the request and waits for the head of the answer. Where only the system knows who issued the certificate, the
+ * Sends the request and waits for the head of the answer. If only the system knows who issued the certificate, the
  * connection is made once more with the system's certificates: nothing had been sent.
  *
  * @throws WireFailure
@@ -266,9 +266,9 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
 }
 
 /**
- * The body of an error, as far as it can be read: where it cannot, the status says enough.
+ * The body of an error, as far as it can be read: if it cannot, the status says enough.
  *
- * @throws WireFailure where the call was stopped
+ * @throws WireFailure if the call was stopped
  */
 export async function readErrorBody(answer: WireAnswer): Promise<string> {
   try {
@@ -279,7 +279,7 @@ export async function readErrorBody(answer: WireAnswer): Promise<string> {
   }
 }
 
-/** The value of a JSON text, or undefined where it is none. */
+/** The value of a JSON text, or undefined if it is none. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

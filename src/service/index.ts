@@ -36,7 +36,7 @@ import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
 export { keptGeneration };
 
-/** The input is left out where the operation takes none, or only a query. */
+/** The input is left out if the operation takes none, or only a query. */
 type CallArguments<Name extends Operation> =
   Record<string, never> extends InputOf<Name>
     ? [input?: InputOf<Name>, options?: CallOptions]
@@ -73,7 +73,7 @@ export interface Service {
   /**
    * For work that does much before it writes. Every single write is refused as well, before anything is sent.
    *
-   * @throws ReadOnlyError where the service may only be read
+   * @throws ReadOnlyError if the service may only be read
    */
   readonly requireWrites: () => void;
   /** The request that an operation would send with this input, which may be incomplete: without credentials. */
@@ -88,8 +88,8 @@ export interface Service {
   /** Which endpoints beyond the document this service has shown to lack. */
   readonly capabilities: Capabilities;
   /**
-   * Closes every connection and makes none. What is under way fails, or is sent again where that is harmless. The
-   * service stays usable: the next call connects again.
+   * Closes every connection and makes none. What is under way fails, or is sent again if that is harmless. The service
+   * stays usable: the next call connects again.
    */
   readonly close: () => Promise<void>;
 }
@@ -97,7 +97,7 @@ export interface Service {
 /**
  * Makes a service of a profile. Nothing is sent yet.
  *
- * @throws RequestError where an address or an assumption of the profile is wrong
+ * @throws RequestError if an address or an assumption of the profile is wrong
  */
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
@@ -171,7 +171,7 @@ class Caller implements Sender {
   readonly options: ServiceOptions;
   closings = 0;
 
-  /** @throws RequestError where an address or an assumption of the profile is wrong */
+  /** @throws RequestError if an address or an assumption of the profile is wrong */
   constructor(options: ServiceOptions) {
     this.options = options;
     this.credentials = new Credentials(options);
@@ -276,7 +276,7 @@ class Caller implements Sender {
     }
   }
 
-  /** @throws ReadOnlyError where the service may only be read */
+  /** @throws ReadOnlyError if the service may only be read */
   requireWrites(operation?: string): void {
     if (this.options.readOnly) throw new ReadOnlyError(operation);
   }
@@ -292,7 +292,7 @@ class Caller implements Sender {
     return withAgent(endpoint, input, this.options.agent);
   }
 
-  /** @throws RequestError where the address cannot be used */
+  /** @throws RequestError if the address cannot be used */
   #placed(made: PreparedRequest, { at, payload }: CallOptions): PreparedRequest {
     const request = payload ? withPayload(made, payload) : made;
     if (at === undefined) return request;

@@ -24,14 +24,14 @@ export interface Target {
 /** Knows where a service is that may end, or move to another port, while it is in use. All callers share one. */
 export interface Supervisor {
   /**
-   * Where the service is now, started where it does not run; asked before every attempt.
+   * Where the service is now, started if it does not run; asked before every attempt.
    *
-   * @throws Error with words for the user where it cannot be had
+   * @throws Error with words for the user if it cannot be had
    */
   readonly locate: (signal: AbortSignal) => Promise<Target>;
   /**
-   * A request did not reach `lost`, or its answer broke off. Gives whether the service has been found or started again
-   * since, so that what may be repeated is worth another attempt.
+   * A request did not reach `lost`, or its answer broke off. Returns whether the service has been found or started
+   * again since, so that what may be repeated is worth another attempt.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
   /** A request was answered there: it does not hang. */
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly allowInsecureHttp?: boolean | undefined;
   /** What this service calls differently, by the names of `defaultAssumptions`. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
-  /** What generation of the service the profile says this is; it is found out where this is missing. */
+  /** What generation of the service the profile says this is; it is found out if this is missing. */
   readonly generation?: Generation | undefined;
   /** Where what is found out about the generation is kept. */
   readonly generationMemory?: GenerationMemory | undefined;
@@ -77,11 +77,11 @@ export interface CallOptions extends Partial<Timeouts> {
   readonly maxBytes?: number | undefined;
   /**
    * Asked by the program for itself, again and again: it is not retried, as the next poll is the retry, and goes behind
-   * what the user has asked for where the host limits the rate of requests.
+   * what the user has asked for if the host limits the rate of requests.
    */
   readonly background?: boolean | undefined;
   /**
-   * Sent as `Idempotency-Key`; where the endpoint takes one and none is given, it is made up. Give the same one again to
+   * Sent as `Idempotency-Key`; if the endpoint takes one and none is given, it is made up. Give the same one again to
    * repeat a start safely.
    */
   readonly idempotencyKey?: string | undefined;
@@ -140,7 +140,7 @@ export interface LogLine {
   readonly requestId?: string | undefined;
   /** Kind of error, where the attempt failed. */
   readonly error?: string | undefined;
-  /** Milliseconds until the next attempt, where there is one. */
+  /** Milliseconds until the next attempt, if there is one. */
   readonly retryInMs?: number | undefined;
 }
 

@@ -32,8 +32,8 @@ export interface PreparedRequest {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The input with the agent of the profile, where the operation takes one and the input names none. An agent is given by its
- * id, or as `name:` and its name.
+ * The input with the agent of the profile, if the operation takes one and the input names none. An agent is given by
+ * its id, or as `name:` and its name.
  */
 export function withAgent(
   { agent: place }: Endpoint,
@@ -46,7 +46,7 @@ export function withAgent(
   return { ...input, [place]: { ...given, ...agentFields(agent) } };
 }
 
-/** @throws RequestError where the input is not what the contract allows */
+/** @throws RequestError if the input is not what the contract allows */
 export function prepareRequest(
   endpoint: Endpoint,
   input: CallInput<unknown, unknown>,
@@ -77,7 +77,7 @@ export interface RequestPreview {
   readonly method: Method;
   /** Path with the query; what is not known yet of it is left as `{name}`. */
   readonly path: string;
-  /** What is sent as JSON; undefined where nothing is. */
+  /** What is sent as JSON; undefined if nothing is. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -118,7 +118,7 @@ function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields 
   );
 }
 
-/** The value as its schema reads it, or as it is where it does not fit yet. */
+/** The value as its schema reads it, or as it is if it does not fit yet. */
 function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {
   const result = schema?.safeParse(value);
   return (result?.success ? result.data : value) as Fields | undefined;
@@ -140,7 +140,7 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
  * Checks the base address of a service and takes the slash from its end.
  *
  * @param setting name of the setting, for the message
- * @throws RequestError where it is no address, carries a user name, or would send credentials in the clear
+ * @throws RequestError if it is no address, carries a user name, or would send credentials in the clear
  */
 export function parseBase(text: string, setting: string, allowInsecureHttp: boolean): URL {
   const problem = addressProblem(text, allowInsecureHttp);
@@ -152,7 +152,7 @@ export function parseBase(text: string, setting: string, allowInsecureHttp: bool
   return url;
 }
 
-/** @throws RequestError where the address would send in the clear over a network and the profile does not allow it */
+/** @throws RequestError if the address would send in the clear over a network and the profile does not allow it */
 export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): void {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && (isLoopback(url.hostname) || allowInsecureHttp)))
     return;
@@ -165,7 +165,7 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
 /**
  * Fills `{name}` parts of a path with percent-encoded ids; ids may hold `/` and `:`.
  *
- * @throws RequestError where an id is empty, or is one that an address would swallow (`.` and `..`)
+ * @throws RequestError if an id is empty, or is one that an address would swallow (`.` and `..`)
  */
 export function fillPath(path: string, params: Readonly<Record<string, string | number>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {

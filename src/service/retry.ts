@@ -4,7 +4,7 @@ import type { Method } from '../contract/common.ts';
 /** How an attempt ended, other than well. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly status: number }
-  /** The connection failed. `sent` is false where it was never made, so that the service cannot have seen the request. */
+  /** The connection failed. `sent` is false if it was never made, so that the service cannot have seen the request. */
   | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
   | { readonly kind: 'timeout'; readonly sent: boolean }
   /** An answer came, but is not what the contract says. */
@@ -95,7 +95,7 @@ export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
 
 /**
  * What the service itself says about a retry. Deployments brand the header (`Service-Should-Retry`), so any name that
- * ends in `-should-retry` counts; where several contradict each other, the careful one wins.
+ * ends in `-should-retry` counts; if several contradict each other, the careful one wins.
  */
 function serviceWord(headers: Readonly<Record<string, string>>): boolean | undefined {
   const words = Object.entries(headers)

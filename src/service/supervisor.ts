@@ -53,7 +53,7 @@ export interface SupervisedService {
    * @throws Error in words for the user
    */
   readonly ensure: (moment: Moment, signal: AbortSignal) => Promise<LocatedService>;
-  /** Keeps it from ending for want of requests, until released. `onEnd` is called once, if it ends before. */
+  /** Keeps it from ending for lack of requests, until released. `onEnd` is called once, if it ends before. */
   readonly hold: (target: Target, onEnd: (farewell: EndReason) => void) => () => void;
   /** Whether it is there and does not answer, as one that is stopped or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
@@ -249,7 +249,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     this.#later(() => void this.#check(target), checkAfterMs);
   }
 
-  /** Finds out whether a service that requests wait for is there at all, and says so where it does not answer. */
+  /** Finds out whether a service that requests wait for is there at all, and says so if it does not answer. */
   async #check(target: LocatedService): Promise<void> {
     const since = this.#now();
     const answers = this.#answers;

@@ -28,7 +28,7 @@ export type Tracer = (event: TraceEvent) => void;
 export interface Traced {
   readonly tracer: Tracer | undefined;
   readonly endpoint: Pick<Endpoint, 'operation' | 'sensitiveAnswer'>;
-  /** The body without what is sensitive; where there is none, only its size is shown. */
+  /** The body without what is sensitive; if there is none, only its size is shown. */
   readonly body: () => string | undefined;
   readonly redact: Redact;
 }
@@ -47,7 +47,7 @@ export function shownHeaders(headers: Headers, redact: Redact): Headers {
   );
 }
 
-/** Shows a request to the tracer, where there is one. */
+/** Shows a request to the tracer, if there is one. */
 export function traceRequest(request: WireRequest, traced: Traced): void {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return;
@@ -58,7 +58,7 @@ export function traceRequest(request: WireRequest, traced: Traced): void {
   traceRequestBody(request, traced, tracer);
 }
 
-/** The answer, whose body the tracer sees as it is read; as it came where there is no tracer. */
+/** The answer, whose body the tracer sees as it is read; as it came if there is no tracer. */
 export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return answer;

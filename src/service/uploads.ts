@@ -24,14 +24,14 @@ export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly 
 export interface UploadOptions extends CallOptions {
   /** When the address ceases to be good, as the service said it (`expires_at`). */
   readonly expiresAt?: string | null | undefined;
-  /** Called with the bytes sent so far and in all. Starts again at 0 where an attempt is repeated. */
+  /** Called with the bytes sent so far and in all. Starts again at 0 if an attempt is repeated. */
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 
 /**
  * Sends one file to its signed address.
  *
- * @throws UploadUrlError where the address has expired or is refused: ask for a new one and send the file again
+ * @throws UploadUrlError if the address has expired or is refused: ask for a new one and send the file again
  * @throws ServiceError
  */
 export type PutUpload = (target: UploadUrl, source: UploadSource, options?: UploadOptions) => Promise<void>;
@@ -132,7 +132,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
   };
 }
 
-/** Where an attempt goes: with the place of the service where the service itself takes the file. */
+/** Where an attempt goes: with the place of the service if the service itself takes the file. */
 interface Storage extends Destination {
   readonly place: Place | undefined;
 }

@@ -27,7 +27,7 @@ const unreached: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'cannot be reached',
 };
 
-/** The outcome of an attempt whose connection failed; undefined where the caller stopped it. */
+/** The outcome of an attempt whose connection failed; undefined if the caller stopped it. */
 export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
   if (reason === 'aborted' || reason === 'deadline') return undefined;
   if (reason !== 'network') return { kind: 'timeout', sent };
@@ -173,7 +173,7 @@ export interface CallFacts {
   readonly method: Method;
   /** Whether the call changes something at the service. */
   readonly isWrite: boolean;
-  /** What is said where the answer was lost and the call changes nothing. */
+  /** What is said if the answer was lost and the call changes nothing. */
   readonly lostAdvice?: string;
   /** Path without the query. */
   readonly path: string;

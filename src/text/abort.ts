@@ -1,7 +1,7 @@
 /**
  * Waits for what others wait for as well, or cannot be stopped.
  *
- * @param reason gives what is thrown once the signal aborts; its own reason, where it is missing
+ * @param reason gives what is thrown once the signal aborts; its own reason, if it is missing
  * @throws what `reason` gives, once the signal aborts
  */
 export async function unlessAborted<Value>(

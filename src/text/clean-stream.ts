@@ -23,7 +23,7 @@ export function cleanStream(): (piece: string) => string {
   };
 }
 
-/** What of a line has not been written yet; nothing where the beginning has turned out to be part of something unsafe. */
+/** What of a line has not been written yet; nothing if the beginning has turned out to be part of something unsafe. */
 function rest(line: string, written: string): string {
   const clean = sanitise(line, { multiline: true });
   return clean.startsWith(written) ? clean.slice(written.length) : '';

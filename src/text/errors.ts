@@ -10,7 +10,7 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The code of a system or Node error, e.g. `ENOENT`; undefined where there is none. */
+/** The code of a system or Node error, e.g. `ENOENT`; undefined if there is none. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

@@ -14,8 +14,8 @@ export interface Filter {
   /** Whether a row with this text stays; several times faster than `matches`. For many rows see `filterRows`. */
   readonly accepts: (haystack: string) => boolean;
   /**
-   * Where `haystack` matches, for highlighting (empty for rows that match by what they lack), or undefined where it
-   * does not match. Never throws; an expression that takes too long on this text does not match.
+   * Where `haystack` matches, for highlighting (empty for rows that match by what they lack), or undefined if it does
+   * not match. Never throws; an expression that takes too long on this text does not match.
    */
   readonly matches: (haystack: string) => readonly Range[] | undefined;
 }
@@ -81,7 +81,7 @@ export function pick<T>(items: readonly T[], places: readonly number[]): T[] {
 }
 
 export interface FilteredTexts {
-  /** Places of the texts that match, in their order; undefined where all of them do. */
+  /** Places of the texts that match, in their order; undefined if all of them do. */
   readonly kept: readonly number[] | undefined;
   readonly notice?: string;
 }

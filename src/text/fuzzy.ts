@@ -49,7 +49,7 @@ export function fuzzyFilter(query: string): (text: string) => boolean {
   };
 }
 
-/** Where and how well `query` matches, or undefined where it does not. */
+/** Where and how well `query` matches, or undefined if it does not. */
 export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined {
   const { terms, subject } = prepare(query, text);
   let score = 0;
@@ -93,7 +93,7 @@ function foldCase(text: string): string {
   }).join('');
 }
 
-/** The first index by which all letters of the term have come, in order; -1 where they do not. */
+/** The first index by which all letters of the term have come, in order; -1 if they do not. */
 function endOf(term: string, subject: string): number {
   let end = -1;
   for (const letter of term) {

@@ -49,10 +49,10 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
 }
 
 /**
- * Writes a file that is not there yet, for this user only (0600): the whole of it, or none. Keys are heard meanwhile. Gives
- * its whole path.
+ * Writes a file that is not there yet, for this user only (0600): the whole of it, or none. Keys are heard meanwhile.
+ * Returns its whole path.
  *
- * @throws NewFileError where it is there already or cannot be written, and whatever the parts throw
+ * @throws NewFileError if it is there already or cannot be written, and whatever the parts throw
  */
 export async function writeNewFile(name: string, parts: Parts): Promise<string> {
   const path = resolve(name);

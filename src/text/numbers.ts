@@ -2,7 +2,7 @@
 
 type Maybe = number | null | undefined;
 
-/** Shown where there is no number. */
+/** Shown if there is no number. */
 export const none = 'none';
 
 function isMissing(value: Maybe): value is null | undefined {

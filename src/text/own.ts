@@ -1,6 +1,7 @@
 /**
- * What a plain object holds under a name that is only known at run time; undefined where it holds nothing of its own.
- * `object[name]` would find what every object inherits where a name that came over the wire is `__proto__` or `constructor`.
+ * What a plain object holds under a name that is only known at run time; undefined if it holds nothing of its own.
+ * `object[name]` would find what every object inherits if a name that came over the wire is `__proto__` or
+ * `constructor`.
  */
 export function own<Value>(object: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return object && Object.hasOwn(object, name) ? object[name] : undefined;

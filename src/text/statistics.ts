@@ -66,8 +66,8 @@ export interface Bin {
 const fewValues = 4;
 
 /**
- * At most `most` (2 or more) bins of equal width that begin and end at round numbers; a bin without width for each value where there
- * are few different ones. Every finite value is in one bin. Empty of nothing.
+ * At most `most` (2 or more) bins of equal width that begin and end at round numbers; a bin without width for each
+ * value if there are few different ones. Every finite value is in one bin. Empty of nothing.
  */
 export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
@@ -110,7 +110,7 @@ export interface PairedDifference {
   readonly count: number;
   /** Mean of second minus first. */
   readonly mean: number;
-  /** Bounds of the confidence interval; missing below two pairs, where there is none. */
+  /** Bounds of the confidence interval; missing below two pairs, if there is none. */
   readonly interval?: readonly [low: number, high: number];
 }
 

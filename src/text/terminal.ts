@@ -16,7 +16,7 @@ export function canMoveCursor({ TERM = '' }: Environment): boolean {
 
 /**
  * Whether colours are asked for or refused: by `FORCE_COLOR` (0 and false refuse them), else by `NO_COLOR`
- * (https://no-color.org), else by a terminal without any. Undefined where nothing says so: a terminal has colours, a pipe
+ * (https://no-color.org), else by a terminal without any. Undefined if nothing says so: a terminal has colours, a pipe
  * has none.
  */
 export function wantsColour({ FORCE_COLOR, NO_COLOR, TERM }: Environment): boolean | undefined {

@@ -58,8 +58,8 @@ const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The instant in epoch milliseconds, or undefined where the text names none. Takes ISO 8601 and its common
- * relatives: a space for the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
+ * The instant in epoch milliseconds, or undefined if the text names none. Takes ISO 8601 and its common relatives: a
+ * space for the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
  */
 export function parseTime(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;

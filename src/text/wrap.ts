@@ -19,7 +19,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The first of the lines; where there are more than `room`, the last line says how many. */
+/** The first of the lines; if there are more than `room`, the last line says how many. */
 export function firstLines(lines: readonly string[], room: number): readonly string[] {
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }

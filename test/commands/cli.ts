@@ -19,7 +19,7 @@ export interface CliOptions {
   readonly input?: string | Readable;
   /** The input is a terminal's. */
   readonly asked?: boolean;
-  /** Of a terminal; a pipe where it is missing. */
+  /** Of a terminal; a pipe if it is missing. */
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -39,7 +39,7 @@ export function testFolder(): string {
 interface Place {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The user's home; one that is gone with the test where it is not given. */
+  /** The user's home; one that is gone with the test if it is not given. */
   readonly home?: string;
 }
 

@@ -20,12 +20,12 @@ interface Row {
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly code: number;
-  /** On standard output; nothing where it is missing. */
+  /** On standard output; nothing if it is missing. */
   readonly out?: RegExp;
   /** The JSON on standard output: a value or what gives it, or for `lines` a value a line. */
   readonly json?: unknown;
   readonly lines?: unknown;
-  /** On standard error; nothing where it is missing. */
+  /** On standard error; nothing if it is missing. */
   readonly notes?: RegExp;
 }
 
@@ -434,7 +434,7 @@ describe('what the table says of every command', () => {
         expect(notes).not.toContain(apiKey);
         codes.push(code);
       }
-      // doctor reports what is wrong, and watch without an id asks nothing where nothing is known to run.
+      // doctor reports what is wrong, and watch without an id asks nothing if nothing is known to run.
       if (name === 'doctor') expect(codes).toEqual([failed, failed]);
       else expect(codes).toEqual([unreachable, forbidden]);
     },

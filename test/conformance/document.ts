@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const documentText = readFileSync(fileURLToPath(new URL('./service-api.md', import.meta.url)), 'utf8');
 
 export interface TableRow {
-  /** The headings that it is under, and the statement just before its table where there are several tables. */
+  /** The headings that it is under, and the statement just before its table if there are several tables. */
   readonly section: string;
   /** Cells by the name of their column. */
   readonly cells: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export interface Sample {
   readonly raw: Body;
   /** The request whose answer it is in. */
   readonly from: string;
-  /** Missing where the service layer gives none (an error body). */
+  /** Missing if the service layer gives none (an error body). */
   readonly layer?: Body | undefined;
 }
 

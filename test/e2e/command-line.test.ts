@@ -82,7 +82,7 @@ describe('the command line', () => {
       (error: { code: number; stderr: string }) => error,
     );
     expect(full).toMatchObject({ code: 1, stderr: 'benchtop: The output is incomplete: the disk is full (ENOSPC).\n' });
-    // The same where nothing can be said of it.
+    // The same if nothing can be said of it.
     await expect(shell(`${programLine} list nope 2> /dev/full`)).rejects.toMatchObject({ code: 2 });
     for (const words of ['--help', 'serve --status', 'serve --help', 'list runs']) {
       const { stderr } = await shell(`set +o pipefail; ${programLine} ${words} | true`);

@@ -1,4 +1,6 @@
-/** The package as users get it: what is in it, and that it works where nothing else is, on the oldest and the newest Node. */
+/**
+ * The package as users get it: what is in it, and that it works where nothing else is, on the oldest and the newest Node.
+ */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';

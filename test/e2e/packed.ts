@@ -19,7 +19,7 @@ const readManifest = (folder: string) =>
 /** The oldest release that `engines` admits, and the newest there is. */
 export const nodeReleases = [`${readManifest(repository).engines.node.replace('>=', '')}.0`, '26.10.0'] as const;
 
-/** Runs npm. Gives what it wrote to standard output. */
+/** Runs npm. Returns what it wrote to standard output. */
 async function npm(args: readonly string[], cwd: string): Promise<string> {
   const { stdout } = await execute('npm', ['--no-audit', '--no-fund', '--loglevel=error', ...args], { cwd });
   return stdout;
@@ -44,7 +44,9 @@ export interface Packed {
   /** Bytes, unpacked. */
   readonly size: number;
   readonly manifest: ReturnType<typeof readManifest>;
-  /** Installs the package into an empty folder, by the npm and the Node that are first on the path. Gives the folder. */
+  /**
+   * Installs the package into an empty folder, by the npm and the Node that are first on the path. Returns the folder.
+   */
   readonly install: (environment: NodeJS.ProcessEnv) => Promise<string>;
   readonly remove: () => void;
 }

@@ -106,8 +106,8 @@ async function watchTheRun(): Promise<void> {
 const back = '\t-';
 
 /**
- * Asks the model something, and goes back to the run once words of the answer have come. What it says is left to chance: where
- * it says nothing it is asked once more. Gives the question.
+ * Asks the model something, and goes back to the run once words of the answer have come. What it says is left to
+ * chance: where it says nothing it is asked once more. Returns the question.
  */
 async function talk(about: string): Promise<string> {
   session.type(':chat\r');

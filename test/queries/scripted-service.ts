@@ -15,7 +15,7 @@ export type Answers = { [Name in Operation]?: Answer };
 
 export interface ScriptedService {
   readonly service: Service;
-  /** How often an operation was asked for, about this id where it is given. */
+  /** How often an operation was asked for, about this id if it is given. */
   readonly asked: (operation: Operation, id?: string) => number;
   /** Every request so far: the operation, then the ids of its path. */
   readonly requests: readonly string[];

@@ -1,4 +1,6 @@
-/** How many steps each run of a list has done: asked for where the record does not say, and not again once it is final. */
+/**
+ * How many steps each run of a list has done: asked for if the record does not say, and not again once it is final.
+ */
 import { expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';

@@ -177,7 +177,7 @@ describe('lost connections', () => {
       params: { bench_id: 'b1', eval_run_id: 'evr_1' },
     });
     expect(result).toEqual({ bench_id: 'b1', eval_run_id: 'evr_1' });
-    // Where nothing had been sent before, it is what it says.
+    // If nothing had been sent before, it is what it says.
     const never = await hostileServer(gone);
     await expect(
       serviceAt(never.url).service.call('deleteEvalRun', { params: { bench_id: 'b1', eval_run_id: 'evr_1' } }),

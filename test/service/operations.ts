@@ -12,7 +12,7 @@ const patterns = (Object.entries(endpoints) as [Operation, Endpoint][])
   }))
   .sort((left, right) => left.ids - right.ids);
 
-/** The operation of a request; undefined where the contract has none. */
+/** The operation of a request; undefined if the contract has none. */
 export function operationOf({ method, url }: { readonly method: string; readonly url: string }): Operation | undefined {
   const path = url.split('?')[0] ?? '';
   return patterns.find(each => each.method === method && each.pattern.test(path))?.operation;

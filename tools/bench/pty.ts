@@ -34,7 +34,7 @@ export interface TimedTerminal {
   readonly keys: (bytes: string, count: number, ms: number) => Promise<number>;
   /** Resident memory, in bytes. */
   readonly memory: () => number;
-  /** Ends the program by SIGTERM. Gives the milliseconds until it has ended. */
+  /** Ends the program by SIGTERM. Returns the milliseconds until it has ended. */
   readonly close: () => Promise<number>;
 }
 

@@ -333,7 +333,7 @@ function print(table: readonly Row[]): void {
   }
 }
 
-/** Prints the table; with names, of these parts only. Gives 1 where a row is over its limit. */
+/** Prints the table; with names, of these parts only. Returns 1 if a row is over its limit. */
 export async function benchScreen(names: readonly string[]): Promise<number> {
   const bench = new Bench(await startLargeService());
   try {

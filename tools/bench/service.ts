@@ -28,7 +28,7 @@ class Load {
     this.#service = service;
   }
 
-  /** Gives the answer's text, or nothing where it failed, which is noted. */
+  /** Returns the answer's text, or nothing if it failed, which is noted. */
   #ask(kind: Kind, method: string, path: string, body?: object): Promise<string | undefined> {
     const { baseUrl, apiKey } = this.#service;
     const begun = performance.now();
@@ -96,7 +96,7 @@ const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
   `${mb(resident)} MB (heap: ${mb(heapUsed)} MB of objects and garbage in ${mb(heapTaken)} MB)`;
 
-/** Gives the exit code: 1 where there was any error, or memory keeps growing. */
+/** Returns the exit code: 1 if there was any error, or memory keeps growing. */
 export async function benchService([text]: readonly string[]): Promise<number> {
   const seconds = Number(text ?? usualSeconds);
   const service = await startBuiltService();

@@ -74,7 +74,7 @@ const never = (): boolean => false;
 const three = (value: number | undefined): string => (value === undefined ? 'none' : value.toFixed(3));
 const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 
-/** Gives the exit code: 1 where a goal was missed. `--model` says what learns t-words. */
+/** Returns the exit code: 1 if a goal was missed. `--model` says what learns t-words. */
 export async function benchTraining(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { model: { type: 'string', default: usualModel } } });
   const { model } = values;

@@ -158,7 +158,7 @@ function deskOf({ screen, give }: RunningProgram, address: string): Desk {
   };
 }
 
-/** Gives an input and says where it took more of the thread than a person would wait for. */
+/** Sends an input and says where it took more of the thread than a person would wait for. */
 async function limited({ give }: RunningProgram, input: Input, fail: (what: string) => void): Promise<void> {
   const before = process.threadCpuUsage();
   await give(input);

@@ -90,7 +90,7 @@ function deep({ random, raw }: Step): string {
   return raw.add(`${open.repeat(levels)}1${close.repeat(levels)}`);
 }
 
-/** What can be done at one place. Gives the words for it, or undefined where it does not fit. */
+/** What can be done at one place. Returns the words for it, or undefined if it does not fit. */
 const atPlace: Readonly<Record<string, (place: Place, step: Step) => boolean>> = {
   drop: ({ container, key }) => {
     if (Array.isArray(container)) container.splice(Number(key), 1);
@@ -188,7 +188,7 @@ const atRows: Readonly<Record<string, (rows: unknown[], step: Step) => boolean>>
   },
 };
 
-/** What can be done to the answer as a whole. Gives the new one. */
+/** What can be done to the answer as a whole. Returns the new one. */
 const atWhole: Readonly<Record<string, (root: unknown, step: Step) => unknown>> = {
   'bare list or envelope': root => {
     if (Array.isArray(root)) return { items: root, has_more: false, next_cursor: null };

@@ -1,6 +1,6 @@
 /**
- * What a screen may say about what was sent, worked out from the bytes that were sent and from nothing of the program. Where
- * the answer is not whole, the screen has to say so: what it leaves out in silence is wrong. Pure.
+ * What a screen may say about what was sent, worked out from the bytes that were sent and from nothing of the program.
+ * If the answer is not whole, the screen has to say so: what it leaves out in silence is wrong. Pure.
  */
 
 /** The rows of a list as they were sent, over all its pages. */
@@ -22,21 +22,21 @@ function parsed(text: string): unknown {
 export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 
-/** The rows of an answer: a bare list, or the list in one of its fields. Undefined where it holds none. */
+/** The rows of an answer: a bare list, or the list in one of its fields. Undefined if it holds none. */
 export function rowsOf(text: string, field: string = 'items'): unknown[] | undefined {
   const body = parsed(text);
   const rows = Array.isArray(body) ? body : fieldOf(body, field);
   return Array.isArray(rows) ? rows : undefined;
 }
 
-/** The id of a row, as a text: what is none counts as it is written. Empty where there is none. */
+/** The id of a row, as a text: what is none counts as it is written. Empty if there is none. */
 export function idIn(row: unknown, field: string): string[] {
   const id = fieldOf(row, field);
   if (typeof id === 'string') return [id];
   return id === null || id === undefined ? [] : [JSON.stringify(id)];
 }
 
-/** Undefined where a page holds no rows in a form that can be read. */
+/** Undefined if a page holds no rows in a form that can be read. */
 export function sentRows(pages: readonly string[], id: string): SentRows | undefined {
   const rows: unknown[] = [];
   for (const page of pages) {
@@ -76,8 +76,8 @@ export function standsFor(shown: string, value: unknown): boolean {
 }
 
 /**
- * What is wrong with the number behind a section, which is that of the rows of its list; rows that could not be read are
- * left out where the list says so.
+ * What is wrong with the number behind a section, which is that of the rows of its list; rows that could not be read
+ * are left out if the list says so.
  */
 export function sectionFailures(screen: string, title: string, sent: SentRows | undefined): string[] {
   const found = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(screen);

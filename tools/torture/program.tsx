@@ -20,7 +20,7 @@ export interface ProgramOptions {
   readonly columns: number;
   readonly rows: number;
   readonly readOnly: boolean;
-  /** Where it opens; the benchmarks where it is not given. */
+  /** Where it opens; the benchmarks if it is not given. */
   readonly start?: Place;
   /** Waits of the program are this many times shorter. */
   readonly haste: number;

@@ -19,7 +19,7 @@ export interface Exchange {
   readonly headers: IncomingMessage['headers'];
   requestBody: string;
   status: number;
-  /** What was sent in place of the answer, or the answer. Empty where it was broken below JSON, or streamed. */
+  /** What was sent in place of the answer, or the answer. Empty if it was broken below JSON, or streamed. */
   sent: string;
   /** What was done to it. Empty for an answer that is as the service gave it. */
   done: readonly string[];
@@ -44,7 +44,7 @@ export interface ProxyOptions {
   readonly stallMs: number;
   /** Exchanges that are kept, the newest. */
   readonly keeps?: number;
-  /** Mutates a JSON answer; by chance where it is not given. */
+  /** Mutates a JSON answer; by chance if it is not given. */
   readonly mutate?: (text: string, random: Random, exchange: Exchange) => Mutated;
 }
 
@@ -115,7 +115,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     response.end('{}');
   });
 
-  /** Passes a request on. Rejects where the service is not there. */
+  /** Passes a request on. Rejects if the service is not there. */
   const forward = (exchange: Exchange, body: Buffer): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const { method, url, headers } = exchange;

@@ -32,7 +32,7 @@ export class Random {
     return this.next() < share;
   }
 
-  /** @throws RangeError where there is nothing to choose from */
+  /** @throws RangeError if there is nothing to choose from */
   pick<Item>(items: readonly Item[]): Item {
     const item = items[Math.floor(this.next() * items.length)];
     if (item === undefined) throw new RangeError('nothing to pick from');

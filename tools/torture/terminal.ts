@@ -124,7 +124,7 @@ export function openTerminal(options: TerminalOptions): Terminal {
   };
 }
 
-/** Resident memory of a process in bytes (Linux); undefined where it has ended. */
+/** Resident memory of a process in bytes (Linux); undefined if it has ended. */
 export function memoryOf(pid: number): number | undefined {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return undefined;

@@ -11,7 +11,7 @@ export const secretTexts: readonly string[] = [apiKey, secretValue, ...typedTrac
 /** Files that are there to hold a key. */
 const keepers = new Set(['api-key', 'service.json']);
 
-/** Empty where the file has gone meanwhile: databases come and go with what they write ahead. */
+/** Empty if the file has gone meanwhile: databases come and go with what they write ahead. */
 function bytesIn(path: string): Buffer {
   try {
     return readFileSync(path);

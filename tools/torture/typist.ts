@@ -15,7 +15,7 @@ export const typedTraces: readonly string[] = [value, key].flatMap(text => [text
 
 export interface Desk {
   readonly text: () => string;
-  /** Gives bytes to the program, and waits until they are shown. */
+  /** Sends bytes to the program, and waits until they are shown. */
   readonly give: (bytes: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => Promise<void>;
   /** An address to connect to. */
@@ -76,7 +76,7 @@ async function typeKey(desk: Desk, random: Random): Promise<boolean> {
   return true;
 }
 
-/** Types one of them. False where its form did not come, and nothing was typed. */
+/** Types one of them. False if its form did not come, and nothing was typed. */
 export async function typeOne(desk: Desk, random: Random): Promise<boolean> {
   await desk.resize(120, 40);
   await clear(desk);

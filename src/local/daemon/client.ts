@@ -1,4 +1,4 @@
-/** Finds the local service of a data folder, starts it where it does not run, and stops it. */
+/** Finds the local service of a data folder, starts it if it does not run, and stops it. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface EnsureOptions {
   readonly entry: { readonly command: string; readonly args: readonly string[] };
   /** Version of this program; a service of another one is replaced. */
   readonly version: string;
-  /** A server that is to answer where no local model does. */
+  /** A server that is to answer if no local model does. */
   readonly upstream?: Upstream | undefined;
   /** Whether a service that runs with other settings is replaced, used, or waited for. */
   readonly moment?: Moment;
@@ -156,10 +156,10 @@ class Log {
 }
 
 /**
- * The running service of this folder, started as a process of its own where none runs. Several callers at once get the
+ * The running service of this folder, started as a process of its own if none runs. Several callers at once get the
  * same one: of the processes they start only one can take the folder.
  *
- * @throws Error where it does not come up, with the last lines of its log
+ * @throws Error if it does not come up, with the last lines of its log
  */
 export async function ensureLocalService(options: EnsureOptions): Promise<EnsuredAddress> {
   const { dataFolder, moment = 'start', signal } = options;
@@ -181,7 +181,7 @@ function judge(running: LocalAddress, { dataFolder, version, upstream, moment = 
   return decide(running, { version, fingerprint, upstream: upstream?.url }, moment);
 }
 
-/** The service that runs, or that another program has announced; undefined where none does, or none comes. */
+/** The service that runs, or that another program has announced; undefined if none does, or none comes. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
   for (;;) {
     const announced = isSuccessorAnnounced(dataFolder);
@@ -249,9 +249,9 @@ export interface StopOptions {
 
 /**
  * Stops the service of this folder, and waits until another can be started, or has been: an open screen starts one the
- * moment it can. Gives what ran, or undefined.
+ * moment it can. Returns what ran, or undefined.
  *
- * @throws Error where a process has the folder that does not answer, or does not end
+ * @throws Error if a process has the folder that does not answer, or does not end
  */
 export async function stopService(
   dataFolder: string,

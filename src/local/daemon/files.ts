@@ -91,7 +91,7 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
   writePrivate(folder, addressFile, JSON.stringify(service));
 }
 
-/** Where the service of this folder was last; undefined where there is none, or what is there cannot be read. */
+/** Where the service of this folder was last; undefined if there is none, or what is there cannot be read. */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
     return address.parse(JSON.parse(readFileSync(join(folder, addressFile), 'utf8')));
@@ -127,10 +127,10 @@ export function withdrawSuccessor(folder: string): void {
 }
 
 /**
- * Takes the folder for this process until it ends, however it ends. Gives the function that gives it up, or undefined where
- * another process has it.
+ * Takes the folder for this process until it ends, however it ends. Returns the function that gives it up, or undefined
+ * if another process has it.
  *
- * @throws DataFolderError where the lock itself cannot be used
+ * @throws DataFolderError if the lock itself cannot be used
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const path = join(folder, lockFile);
@@ -144,11 +144,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   }
 }
 
-/**
- * Whether a process has the folder at this moment.
- *
- * @throws DataFolderError where the lock itself cannot be used
- */
+/** Whether a process has the folder at this moment. @throws DataFolderError if the lock itself cannot be used */
 export function isFolderLocked(folder: string): boolean {
   if (!existsSync(join(folder, lockFile))) return false;
   const unlock = lockFolder(folder);

@@ -43,11 +43,11 @@ export interface ServeOptions {
   readonly version?: string;
   /** 0 takes any free port. */
   readonly port?: number;
-  /** The key of the sample organization; made up and kept where it is not given. */
+  /** The key of the sample organization; made up and kept if it is not given. */
   readonly apiKey?: string | undefined;
-  /** A server that answers where no model of this one does. */
+  /** A server that answers if no model of this one does. */
   readonly upstream?: Upstream | undefined;
-  /** Requests that a key may make; what programs of one machine never reach, where it is not given. */
+  /** Requests that a key may make; what programs of one machine never reach, if it is not given. */
   readonly rateLimit?: RateLimit | undefined;
   /**
    * Of a service that was started for a screen: ends after so many milliseconds without a request and without work, and
@@ -80,10 +80,10 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Takes the folder, as soon as a process that is ending gives it up. A service that was started for a screen makes way for
- * one that is started by hand.
+ * Takes the folder, as soon as a process that is ending gives it up. A service that was started for a screen makes way
+ * for one that is started by hand.
  *
- * @throws AlreadyRunning where another service answers for the folder, or has it and does not answer
+ * @throws AlreadyRunning if another service answers for the folder, or has it and does not answer
  */
 async function takeFolder(folder: string, byHand: boolean): Promise<() => void> {
   const deadline = performance.now() + takeMs;
@@ -158,10 +158,7 @@ function userOfMachine(): string {
   }
 }
 
-/**
- * @throws AlreadyRunning where another process serves the folder
- * @throws DataFolderError where the folder cannot be used
- */
+/** @throws AlreadyRunning if another process serves the folder @throws DataFolderError if the folder cannot be used */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { dataFolder, version = '', port = 0, apiKey, upstream, rateLimit, idleMs } = options;
   makeDataFolder(dataFolder);

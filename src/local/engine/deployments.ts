@@ -47,7 +47,7 @@ export class Deployer {
     }
   }
 
-  /** Takes a deployment away: first its files, then its row. Gives whether there was a row. */
+  /** Takes a deployment away: first its files, then its row. Returns whether there was a row. */
   remove(deploymentId: string): boolean {
     const { deployments, folder } = this.#parts;
     deployments.leave(deploymentId);
@@ -55,7 +55,7 @@ export class Deployer {
     return deployments.delete(deploymentId);
   }
 
-  /** Takes the oldest deployment under way to its end. Gives whether there may be more. */
+  /** Takes the oldest deployment under way to its end. Returns whether there may be more. */
   readonly advance = async (): Promise<boolean> => {
     const [deployment] = this.#parts.deployments.underWay();
     if (!deployment) return false;
@@ -65,7 +65,7 @@ export class Deployer {
       stage = 'deploy';
       if (merged) await this.#deploy({ ...deployment, ...merged });
     } catch (error) {
-      // Where the service ends, the deployment starts over at the next start.
+      // If the service ends, the deployment starts over at the next start.
       if (this.#stop.aborted) return false;
       const code = failureCodeOf(error);
       const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;
@@ -74,7 +74,7 @@ export class Deployer {
     return true;
   };
 
-  /** Undefined where the deployment was taken away meanwhile. */
+  /** Undefined if the deployment was taken away meanwhile. */
   async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
     const { deployments, training, folder, catalog } = this.#parts;
     if (!deployments.move(deployment_id, 'MERGING')) return undefined;

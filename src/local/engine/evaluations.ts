@@ -46,7 +46,7 @@ export class EvaluationRunner {
     this.#stop = stop;
   }
 
-  /** Advances every run whose turn it is. Gives whether there may be more to do. */
+  /** Advances every run whose turn it is. Returns whether there may be more to do. */
   readonly advance = async (): Promise<boolean> => {
     const runs = this.#parts.evaluations.unfinished().slice(0, concurrentRuns);
     for (const run of runs) {

@@ -16,7 +16,7 @@ const types: Readonly<Record<string, Failure['type']>> = {
   worker_failed: 'api_error',
 };
 
-/** The code of an error, where it has one that is known here. */
+/** The code of an error, if it has one that is known here. */
 export function failureCodeOf(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOSPC') return 'disk_full';

@@ -10,7 +10,7 @@ import type { UploadFolder } from '../store/upload-folder.ts';
 
 const imagesAtOnce = 16;
 
-/** Builds a handful of images. Gives whether there may be more. */
+/** Builds a handful of images. Returns whether there may be more. */
 export async function buildImages(benchmarks: BenchmarkStore, uploads: UploadFolder): Promise<boolean> {
   const waiting = benchmarks.building(imagesAtOnce);
   for (const { organization_id, bench_id, task_id, spec } of waiting) {

@@ -5,7 +5,7 @@ export interface OptionSpec {
   readonly type: 'integer' | 'number';
   readonly minimum: number;
   readonly maximum: number;
-  /** Missing where it depends on the run. */
+  /** Missing if it depends on the run. */
   readonly default?: number;
   /** Whether a value over the maximum is taken as the maximum. */
   readonly capped?: boolean;

@@ -61,7 +61,7 @@ export class TrainingRunner {
     }
   }
 
-  /** Trains the run whose turn it is. Gives whether there may be more. */
+  /** Trains the run whose turn it is. Returns whether there may be more. */
   readonly advance = async (): Promise<boolean> => {
     this.applyCancellations();
     const { training, worker, benchmarks } = this.#parts;

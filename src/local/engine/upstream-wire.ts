@@ -16,7 +16,7 @@ export interface UpstreamRequest {
 /** Connections are kept, for each protocol and proxy. */
 const agents = new Map<string, http.Agent>();
 
-/** @throws Error where a variable names a proxy that cannot be used: nothing goes past a proxy unasked */
+/** @throws Error if a variable names a proxy that cannot be used: nothing goes past a proxy unasked */
 function agentFor(url: URL): http.Agent {
   const proxy = proxyFor(url, process.env);
   if (proxy && !('url' in proxy)) {
@@ -32,10 +32,10 @@ function agentFor(url: URL): http.Agent {
 }
 
 /**
- * Sends a request and gives the answer once its head has come. A redirect is given as it is: followed, it would take the key to
- * a server that was not named.
+ * Sends a request and gives the answer once its head has come. A redirect is given as it is: followed, it would take
+ * the key to a server that was not named.
  *
- * @throws Error where there is no answer
+ * @throws Error if there is no answer
  */
 export async function ask(address: string, request: UpstreamRequest): Promise<Response> {
   const { method = 'GET', headers, body, signal } = request;

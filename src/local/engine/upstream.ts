@@ -22,7 +22,7 @@ interface Reason {
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code = 'upstream_failed';
-  /** Its HTTP status; undefined where it did not answer. */
+  /** Its HTTP status; undefined if it did not answer. */
   readonly status: number | undefined;
   /** When to try again, as it said. */
   readonly retryAfter: string | undefined;
@@ -114,7 +114,7 @@ class Silence {
 }
 
 /**
- * Sends the JSON text of a chat completion on. Gives the answer once its head has come; its body may be a stream.
+ * Sends the JSON text of a chat completion on. Returns the answer once its head has come; its body may be a stream.
  *
  * @throws UpstreamError
  */
@@ -194,7 +194,7 @@ export async function answerUpstream(
   };
 }
 
-/** The models that the other server lists; none where it does not list them, or not in time. */
+/** The models that the other server lists; none if it does not list them, or not in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
     const answer = await ask(addressOf(upstream.url, 'models'), {

@@ -97,23 +97,19 @@ export class WorkerThread {
     });
   }
 
-  /** @throws WorkerFailed where the worker failed as a whole; a rollout that failed says so in its result */
+  /** @throws WorkerFailed if the worker failed as a whole; a rollout that failed says so in its result */
   async rollouts(model: LocalModel, rollouts: readonly RolloutOrder[]): Promise<readonly RolloutResult[]> {
     return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts')).results;
   }
 
-  /**
-   * Loads a model and has it answer once.
-   *
-   * @throws WorkerFailed where it cannot be loaded or does not answer
-   */
+  /** Loads a model and has it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
   async probe(model: LocalModel): Promise<Generated> {
     return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer')).answer;
   }
 
   /**
-   * Trains a model; `onNews` is called after every step. Gives whether it came to its last step: once the
-   * signal aborts, it ends after the step under way, with a checkpoint.
+   * Trains a model; `onNews` is called after every step. Returns whether it came to its last step: once the signal
+   * aborts, it ends after the step under way, with a checkpoint.
    *
    * @throws WorkerFailed
    */

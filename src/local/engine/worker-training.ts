@@ -16,9 +16,9 @@ import { gradeAnswer } from './worker-rollouts.ts';
 const heldOutSamples = 4;
 
 /**
- * Trains, and emits every step. `shallStop` is asked between steps. Gives whether it came to the last step.
+ * Trains, and emits every step. `shallStop` is asked between steps. Returns whether it came to the last step.
  *
- * @throws WeightFileError where what it begins with cannot be read
+ * @throws WeightFileError if what it begins with cannot be read
  * @throws TrainingDiverged
  * @throws NothingGraded
  */

@@ -129,7 +129,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
 /** Milliseconds that an expression of a stranger may take; an honest one needs a thousandth of it. */
 const expressionTimeout = 250;
 
-/** What is wrong with a pattern, where something is. */
+/** What is wrong with a pattern, if something is. */
 export function patternProblem(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'iu');
@@ -139,7 +139,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Whether a pattern matches; undefined where it did not come to an end in time. */
+/** Whether a pattern matches; undefined if it did not come to an end in time. */
 export function matches(pattern: string, answer: string): boolean | undefined {
   let found = false;
   const expression = new RegExp(pattern, 'iu');

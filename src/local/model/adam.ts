@@ -11,7 +11,7 @@ export function freshOptimizer(size: number): OptimizerState {
   return { step: 0, first: new Float32Array(size), second: new Float32Array(size) };
 }
 
-/** Moves the weights against the gradient, in place. Gives the state for the next step. */
+/** Moves the weights against the gradient, in place. Returns the state for the next step. */
 export function moveWeights(
   weights: Float32Array,
   gradient: Float32Array,

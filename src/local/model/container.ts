@@ -69,9 +69,9 @@ export function pack(
 /** What was packed. */
 export interface Unpacked {
   readonly about: unknown;
-  /** @throws CorruptFileError where the file has no such array of such numbers */
+  /** @throws CorruptFileError if the file has no such array of such numbers */
   floats: (name: string) => Float32Array<ArrayBuffer>;
-  /** @throws CorruptFileError where the file has no such array of such numbers */
+  /** @throws CorruptFileError if the file has no such array of such numbers */
   counts: (name: string) => Uint32Array<ArrayBuffer>;
 }
 

@@ -32,7 +32,7 @@ export class Network {
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 
-  /** @throws RangeError where the weights are not as many as the shape needs */
+  /** @throws RangeError if the weights are not as many as the shape needs */
   constructor(shape: NetworkShape, weights: Float32Array = new Float32Array(Network.size(shape))) {
     const { vocabulary, hidden } = shape;
     if (weights.length !== Network.size(shape))

@@ -161,7 +161,10 @@ export function draw(
   return best;
 }
 
-/** Where the first of `stops`, the texts that end an answer, begins in a text, looked for from `from` on; -1 where none is in it. */
+/**
+ * Where the first of `stops`, the texts that end an answer, begins in a text, looked for from `from` on; -1 if none is
+ * in it.
+ */
 function firstStop(text: string, stops: readonly string[], from: number): number {
   const places = stops.map(stop => text.indexOf(stop, from)).filter(place => place >= 0);
   return places.length === 0 ? -1 : Math.min(...places);

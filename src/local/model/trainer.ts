@@ -57,7 +57,7 @@ export class NothingGraded extends Error {
   readonly code = 'no_rollout_scored';
 }
 
-/** The reward of an answer; null where it could not be graded. Called once an answer, in their order. */
+/** The reward of an answer; null if it could not be graded. Called once an answer, in their order. */
 export type RewardFunction<Task> = (task: Task, answer: Generated) => number | null;
 
 export class Trainer {
@@ -79,7 +79,7 @@ export class Trainer {
   }
 
   /**
-   * Does step `step` (from 1) on a batch. Gives the mean reward of its answers.
+   * Does step `step` (from 1) on a batch. Returns the mean reward of its answers.
    *
    * @throws TrainingDiverged
    * @throws NothingGraded
@@ -153,7 +153,7 @@ export class Trainer {
   }
 }
 
-/** Rewards less their mean, over their standard deviation; all 0 where they are the same. */
+/** Rewards less their mean, over their standard deviation; all 0 if they are the same. */
 export function advantagesOf(rewards: readonly number[]): number[] {
   const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
   const variance = rewards.reduce((sum, each) => sum + (each - mean) ** 2, 0) / rewards.length;

@@ -87,7 +87,7 @@ export type Manifest = z.output<typeof manifest>;
 
 type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
 
-/** How the answers of a task are graded; by nothing where no grader of it runs here, for the reason that is said. */
+/** How the answers of a task are graded; by nothing if no grader of it runs here, for the reason that is said. */
 export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
 
 /** A task as this service runs it. */

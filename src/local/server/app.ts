@@ -115,7 +115,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return context.json(body, failure.status as 400);
   });
 
-  /** @throws ApiError where too much has been asked in the name of `key` */
+  /** @throws ApiError if too much has been asked in the name of `key` */
   const requireRoom = (buckets: RateLimiter, key: string): void => {
     const wait = buckets.take(key);
     if (wait === 0) return;
@@ -124,7 +124,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     });
   };
 
-  /** The organization that calls. @throws ApiError where the key is refused or the rate limit is reached */
+  /** The organization that calls. @throws ApiError if the key is refused or the rate limit is reached */
   const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');

@@ -24,11 +24,7 @@ export async function readText(context: Context): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/**
- * What a JSON text says; undefined for an empty one.
- *
- * @throws ApiError `validation_error` where it is not JSON
- */
+/** What a JSON text says; undefined for an empty one. @throws ApiError `validation_error` if it is not JSON */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {

@@ -23,7 +23,7 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
 /**
  * What answers a request. One that names no model is for the upstream server to judge.
  *
- * @throws ApiError in the words of inference where nothing answers
+ * @throws ApiError in the words of inference if nothing answers
  */
 function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
   if (model === undefined) {
@@ -52,9 +52,10 @@ function modelOf(request: unknown): string | undefined {
 }
 
 /**
- * What keeps an answer as a step of the trajectory that a request names, so that a rollout of one's own is recorded here.
+ * What keeps an answer as a step of the trajectory that a request names, so that a rollout of one's own is recorded
+ * here.
  *
- * @throws ApiError where there is no such trajectory, or it has ended
+ * @throws ApiError if there is no such trajectory, or it has ended
  */
 function recorderOf({ trajectories }: ServiceContext, organizationId: string, id: string | undefined) {
   if (id === undefined) return () => {};
@@ -71,7 +72,7 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
 }
 
 /**
- * Answers the chat completion that a JSON text asks for. `model`, where it is given, answers whatever the text names. A
+ * Answers the chat completion that a JSON text asks for. `model`, if it is given, answers whatever the text names. A
  * request that an upstream server answers is passed on as it came.
  *
  * @throws ApiError

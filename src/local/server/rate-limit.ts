@@ -23,7 +23,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Counts a request. Gives 0 where it may be answered, else the whole seconds after which the next may come. */
+  /** Counts a request. Returns 0 if it may be answered, else the whole seconds after which the next may come. */
   take(key: string): number {
     const { perSecond, burst } = this.#limit;
     const at = this.#now();

@@ -128,7 +128,7 @@ export interface ReadBody {
 /**
  * Reads the body of an operation; one that takes none ignores what came.
  *
- * @throws ApiError `validation_error`, also where two names of one field say different things
+ * @throws ApiError `validation_error`, also if two names of one field say different things
  */
 export function readBody(operation: string, raw: unknown): ReadBody {
   const rules = own<BodyRules>(bodies, operation);

@@ -29,7 +29,7 @@ export class TrajectoryTokens {
     return { token, expires_at: new Date(expires).toISOString() };
   }
 
-  /** What a token is for; undefined where it was not made here, or has had its time. */
+  /** What a token is for; undefined if it was not made here, or has had its time. */
   read(token: string): TokenScope | undefined {
     const [expires = '', organizationId = '', trajectoryId = '', signature = ''] = token
       .slice(prefix.length)

@@ -51,7 +51,7 @@ export function failureOfItem(message: string, item_index: number, context: Reco
   return { code: 'invalid_trajectory_upload', message, item_index, context };
 }
 
-/** Reads one; gives what is wrong with it where it cannot be stored. */
+/** Reads one; gives what is wrong with it if it cannot be stored. */
 export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
   const read = uploaded.safeParse(value);
   if (!read.success) {

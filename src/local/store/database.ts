@@ -32,7 +32,7 @@ export class Database {
   /**
    * Brings the tables of an area to their newest form; each area counts its own.
    *
-   * @throws Error where the data is of a newer program
+   * @throws Error if the data is of a newer program
    */
   migrateArea(area: string, steps: readonly string[]): void {
     if (steps.length === 0) return;
@@ -69,7 +69,7 @@ export class Database {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
-  /** Inserts a new row. @throws Error where its primary key is taken: an id that came twice must not hide a row */
+  /** Inserts a new row. @throws Error if its primary key is taken: an id that came twice must not hide a row */
   insert(table: string, row: Row): void {
     this.#write('insert', table, row);
   }
@@ -104,7 +104,7 @@ export class Database {
   }
 }
 
-/** @throws Error where more steps were done than this program has */
+/** @throws Error if more steps were done than this program has */
 function requireKnown(done: number, known: number): void {
   if (done <= known) return;
   throw new Error(

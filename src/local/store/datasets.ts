@@ -49,7 +49,7 @@ export class DatasetStore {
     return this.#database.get<DatasetRow>('select * from datasets where dataset_id = ?', datasetId);
   }
 
-  /** The dataset of this name, made where there is none; it counts as changed now. */
+  /** The dataset of this name, made if there is none; it counts as changed now. */
   touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
     const known = this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',

@@ -122,7 +122,7 @@ export class DeploymentStore {
     return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');
   }
 
-  /** Moves a deployment on its way. Gives whether it is still there. */
+  /** Moves a deployment on its way. Returns whether it is still there. */
   move(deploymentId: string, status: 'MERGING' | 'DEPLOYING', moved: Moved = {}): boolean {
     const fields = Object.keys(moved)
       .map(name => `, ${name} = ?`)

@@ -95,7 +95,7 @@ export class EvaluationStore {
     );
   }
 
-  /** Changes the status unless the run has ended. Gives whether it did. */
+  /** Changes the status unless the run has ended. Returns whether it did. */
   setStatus(runId: string, status: 'running' | 'failed' | 'cancelled', failure?: Failure): boolean {
     const at = now();
     return (
@@ -120,7 +120,7 @@ export class EvaluationStore {
     return new Set(rows.map(row => row.task_id));
   }
 
-  /** Records rollouts with a snapshot of their distributions; nothing where the run has gone meanwhile. */
+  /** Records rollouts with a snapshot of their distributions; nothing if the run has gone meanwhile. */
   record(runId: string, rollouts: readonly FinishedRollout[]): void {
     this.#database.transaction(() => {
       const run = this.#database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
@@ -206,7 +206,7 @@ export class EvaluationStore {
     );
   }
 
-  /** How many rollouts have ended in which way, and the mean of the rewards; null where there is none. */
+  /** How many rollouts have ended in which way, and the mean of the rewards; null if there is none. */
   counts(runId: string): RolloutCounts {
     const row = this.#database.get<RolloutCounts>(
       `select count(reward) as scored, count(*) filter (where status = 'failed') as failed,

@@ -21,7 +21,7 @@ function prune(database: Database): void {
 /**
  * The first answer to this key, or that of `work`, which is then remembered with everything the work stored.
  *
- * @throws IdempotencyConflict where the key came with another request
+ * @throws IdempotencyConflict if the key came with another request
  */
 export function once<Answer>(
   database: Database,

@@ -19,7 +19,7 @@ export class ListQueryError extends Error {
 export interface ListDefinition {
   readonly table: string;
   readonly id: string;
-  /** What is read of a row; everything where it is not given. */
+  /** What is read of a row; everything if it is not given. */
   readonly columns?: string;
   /** What may be sorted by, with its SQL expression, which is never null. The first is the default. */
   readonly sorts: Readonly<Record<string, string>>;

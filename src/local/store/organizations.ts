@@ -12,8 +12,8 @@ export function organizationOfKey(database: Database, key: string): string | und
 }
 
 /**
- * Makes the key the only one of the first organization, which is made where there is none. Gives its id. A key of another
- * organization stays that.
+ * Makes the key the only one of the first organization, which is made if there is none. Returns its id. A key of
+ * another organization stays that.
  */
 export function ensureOrganization(database: Database, key: string): string {
   const known = organizationOfKey(database, key);

@@ -60,7 +60,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
  * Ends a trajectory; the same end again changes nothing.
  *
  * @returns its status from now on
- * @throws TrajectoryTerminal where it has ended in another way
+ * @throws TrajectoryTerminal if it has ended in another way
  */
 export function completeTrajectory(database: Database, trajectory: TrajectoryRow, reason: string): string {
   if (isTerminal(trajectory)) {

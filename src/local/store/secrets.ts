@@ -59,7 +59,7 @@ export class SecretStore {
   }
 
   /**
-   * The value of a secret, for what runs for the organization; undefined where there is no such secret.
+   * The value of a secret, for what runs for the organization; undefined if there is no such secret.
    *
    * @throws SealBroken
    */

@@ -100,7 +100,7 @@ export class TrainingStore {
     )?.status;
   }
 
-  /** Moves a run on, from one of the states that are named. Gives whether it was in one of them. */
+  /** Moves a run on, from one of the states that are named. Returns whether it was in one of them. */
   move(runId: string, from: readonly TrainingStatus[], to: TrainingStatus, failure?: Failure): boolean {
     const names = from.map(() => '?').join(', ');
     const at = now();
@@ -225,7 +225,7 @@ export class TrainingStore {
     );
   }
 
-  /** Rewards of the rollouts of a step; undefined where the step has not been done. */
+  /** Rewards of the rollouts of a step; undefined if the step has not been done. */
   stepRewards(runId: string, step: number) {
     const done = this.#database.get('select 1 from training_steps where training_run_id = ? and step = ?', runId, step);
     if (!done) return undefined;

@@ -98,7 +98,7 @@ export class UploadFolder {
   /**
    * Takes the bytes of a file in.
    *
-   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload where the upload is not known
+   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is not known
    */
   async receive(benchId: string, path: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const place = this.#place(benchId, path);
@@ -125,19 +125,19 @@ export class UploadFolder {
     }
   }
 
-  /** Bytes that are here of a file; undefined where it has not come. */
+  /** Bytes that are here of a file; undefined if it has not come. */
   size(benchId: string, path: string): number | undefined {
     return statSync(this.#place(benchId, path), { throwIfNoEntry: false })?.size;
   }
 
-  /** @throws UploadMismatch where the file is gone, or no longer what was uploaded */
+  /** @throws UploadMismatch if the file is gone, or no longer what was uploaded */
   async verify(benchId: string, { path, sha256: expected }: Pick<StoredFile, 'path' | 'sha256'>): Promise<void> {
     if ((await this.hash(benchId, path)) !== expected) {
       throw new UploadMismatch(`The file ${path} is gone, or no longer what was uploaded.`);
     }
   }
 
-  /** SHA-256 of a stored file; undefined where there is none. */
+  /** SHA-256 of a stored file; undefined if there is none. */
   async hash(benchId: string, path: string): Promise<string | undefined> {
     const place = this.#place(benchId, path);
     if (!existsSync(place)) return undefined;
@@ -174,7 +174,7 @@ function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of the declarations; none where it was cut off, in which case no address was given out for it. */
+/** A line of the declarations; none if it was cut off, in which case no address was given out for it. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as DeclaredFile];

@@ -26,7 +26,7 @@ export class WeightFileError extends Error {
   }
 }
 
-/** Writes a file atomically and durably. Gives its hash. */
+/** Writes a file atomically and durably. Returns its hash. */
 export function writeDurably(path: string, bytes: Uint8Array): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = `${path}.part`;
@@ -44,7 +44,7 @@ export function writeDurably(path: string, bytes: Uint8Array): string {
   return sha256(bytes);
 }
 
-/** @throws WeightFileError where the file is not the one whose hash is given */
+/** @throws WeightFileError if the file is not the one whose hash is given */
 export function readVerified({ path, hash }: WeightFile): Uint8Array {
   let bytes: Buffer;
   try {
@@ -65,7 +65,7 @@ export function readVerified({ path, hash }: WeightFile): Uint8Array {
 /**
  * Reads a file and makes something of it.
  *
- * @throws WeightFileError also where the file is whole and holds something else
+ * @throws WeightFileError also if the file is whole and holds something else
  */
 export function readVerifiedAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
   try {

@@ -33,7 +33,7 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
-  /** What a row must be like. Where it is given, the first page is remembered for the next start. */
+  /** What a row must be like. If it is given, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
   /** The list takes `sort` and `order`. */
   readonly sorts?: boolean;
@@ -41,9 +41,9 @@ export interface ListSource<Row> {
   readonly costly?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** How many of the rows are reported, where they are too many to be remembered; all where it is missing. */
+  /** How many of the rows are reported, where they are too many to be remembered; all if it is missing. */
   readonly observesFirst?: number;
-  /** What the rows are doing; `open` where nothing runs. */
+  /** What the rows are doing; `open` if nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
 

@@ -18,7 +18,7 @@ export class OrderRefusedError extends Error {
 }
 
 /**
- * The list, asked for in an order. Where the service does not give that order, `onRefused` is called and reading throws
+ * The list, asked for in an order. If the service does not give that order, `onRefused` is called and reading throws
  * OrderRefusedError.
  */
 export function inOrder<Row>(

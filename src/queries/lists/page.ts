@@ -3,7 +3,7 @@ import type { AnnotatedPage, RowId } from './list.ts';
 
 /** One page as it is known. Only `ListPages` changes it. */
 export interface ListPage<Row> {
-  /** What it was read with: null for the first page; undefined behind a gap, where only the page before leads to it. */
+  /** What it was read with: null for the first page; undefined behind a gap, if only the page before leads to it. */
   cursor: string | null | undefined;
   /** Cursor of what follows; null at the end of the list. */
   next: string | null;
@@ -44,7 +44,7 @@ export interface PageAnswer<Row> {
   readonly at: number;
 }
 
-/** The cursor that reads a place; undefined where nothing leads there. */
+/** The cursor that reads a place; undefined if nothing leads there. */
 export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
   if (place.kind === 'first') return null;
   return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
@@ -63,7 +63,7 @@ export function pageOf<Row>(
   });
   const { next_cursor: next, dropped, note, rest } = page;
   const empty = page.items.length === 0 && dropped === 0;
-  // The end: where the service says so, and where it leads back to what has been read.
+  // The end: if the service says so, and where it leads back to what has been read.
   const ended = !page.has_more || empty || !next || next === cursor || isKnown(next);
   return {
     cursor,

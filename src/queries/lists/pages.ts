@@ -88,7 +88,9 @@ export class ListPages<Row> {
     return this.#pages[0]?.asked === 0;
   }
 
-  /** Takes in the first page as an earlier start read it, where nothing has been read yet. The next answer replaces it. */
+  /**
+   * Takes in the first page as an earlier start read it, if nothing has been read yet. The next answer replaces it.
+   */
   restore(page: AnnotatedPage<Row>, readAt: number): void {
     if (this.#pages.length > 0) return;
     const restored = pageOf({ page, cursor: null, asked: 0, round: -1, at: readAt }, this.#id, () => false);
@@ -98,7 +100,9 @@ export class ListPages<Row> {
     this.#changed = true;
   }
 
-  /** Takes in what was read. An answer that newer ones have overtaken is left out. Gives the page, if it was taken. */
+  /**
+   * Takes in what was read. An answer that newer ones have overtaken is left out. Returns the page, if it was taken.
+   */
   take(place: Place<Row>, answer: PageAnswer<Row>): ListPage<Row> | undefined {
     if (place.kind === 'after') return this.#append(place.page, answer);
     const old = place.kind === 'first' ? this.#pages[0] : place.page;
@@ -117,7 +121,7 @@ export class ListPages<Row> {
     return page;
   }
 
-  /** Takes rows out at once that are known to be gone. Gives whether there were any. */
+  /** Takes rows out at once that are known to be gone. Returns whether there were any. */
   remove(ids: readonly string[]): boolean {
     let removed = false;
     for (const id of ids) {
@@ -180,8 +184,8 @@ export class ListPages<Row> {
   }
 
   /**
-   * Makes a page the one that shows its rows. Rows that say the same as before keep their identity. Gives the page in which
-   * its last row was before.
+   * Makes a page the one that shows its rows. Rows that say the same as before keep their identity. Returns the page in
+   * which its last row was before.
    */
   #claim(page: ListPage<Row>, old: ListPage<Row> | undefined): ListPage<Row> | undefined {
     const known = new Map(old?.ids.map((id, index) => [id, old.rows[index]]));

@@ -285,7 +285,7 @@ export class ListReader<Row> {
         fruitless = this.#pages.size > before || place.kind === 'again' ? 0 : fruitless + 1;
         if (fruitless >= maxPagesWithoutNewRows)
           throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
-        // Keys are heard between two pages, also where the service answers at once.
+        // Keys are heard between two pages, also if the service answers at once.
         await turn();
         signal.throwIfAborted();
       }
@@ -299,7 +299,7 @@ export class ListReader<Row> {
     }
   }
 
-  /** What is to be read next on the way to the end; undefined where all has been read. */
+  /** What is to be read next on the way to the end; undefined if all has been read. */
   #following(notBefore = 0): Place<Row> | undefined {
     if (this.#pages.isRestored) return { kind: 'first' };
     const gap = this.#pages.gap;
@@ -354,8 +354,8 @@ export class ListReader<Row> {
   }
 
   /**
-   * Reads a place and takes the answer in. Gives whether it was taken. Where an old cursor is refused, what it led to is
-   * forgotten: it is read again from the first page on.
+   * Reads a place and takes the answer in. Returns whether it was taken. Where an old cursor is refused, what it led to
+   * is forgotten: it is read again from the first page on.
    */
   async #read(place: Place<Row>, context: QueryContext, round: number): Promise<boolean> {
     const cursor = cursorOf(place);

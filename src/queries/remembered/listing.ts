@@ -1,6 +1,6 @@
 /**
- * Lists and records that fall back on what was seen before. Where the service does not list a kind of resource, or not
- * all of it, what was seen here is shown instead, and a note says so.
+ * Lists and records that fall back on what was seen before. If the service does not list a kind of resource, or not all
+ * of it, what was seen here is shown instead, and a note says so.
  */
 import type { Operation } from '../../contract/endpoints.ts';
 import { isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
@@ -20,7 +20,7 @@ export interface Remembering<Row> {
   readonly observe: (row: Row) => Observation;
   /** The resources of this parent only. */
   readonly parent?: string | undefined;
-  /** Those of the remembered rows that belong into the list; all where it is missing. */
+  /** Those of the remembered rows that belong into the list; all if it is missing. */
   readonly keeps?: (row: Row) => boolean;
   /** In the plural, for the note: `runs`. */
   readonly words: string;
@@ -61,7 +61,7 @@ export interface Fallback<Row> {
    * What else is known of it: what was seen, or what another endpoint says.
    *
    * @param error why its record could not be read
-   * @throws ServiceError, a NotFoundError where it is not there
+   * @throws ServiceError, a NotFoundError if it is not there
    */
   readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
 }

@@ -59,7 +59,7 @@ export class RememberedPages {
     this.#waiting.set(list, { page, readAt });
   }
 
-  /** The page that was read last; undefined where there is none, or none that can be used. */
+  /** The page that was read last; undefined if there is none, or none that can be used. */
   find(list: string, now: number): { readonly page: RememberedPage; readonly readAt: number } | undefined {
     const sql = 'select page, read_at from pages where profile = ? and list = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, list);

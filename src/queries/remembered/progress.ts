@@ -28,7 +28,7 @@ export class ProgressPoints {
     return known;
   }
 
-  /** Gives whether that is a new point. What is no count of steps is none. */
+  /** Returns whether that is a new point. What is no count of steps is none. */
   record(runId: string, completed_steps: number, at: number): boolean {
     if (!Number.isSafeInteger(completed_steps)) return false;
     const points = this.of(runId);

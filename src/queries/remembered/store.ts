@@ -58,7 +58,7 @@ export class RememberedStore {
   }
 
   /**
-   * Opens the file, or makes it. A damaged one is set aside; where it cannot be had, all is kept in memory. Waits `busyMs`
+   * Opens the file, or makes it. A damaged one is set aside; if it cannot be had, all is kept in memory. Waits `busyMs`
    * at most for others who write. `scope` says of which service it is. Never throws: the program works without it, and
    * `problem` says what is lost.
    */
@@ -80,7 +80,7 @@ export class RememberedStore {
     for (const table of what === 'everything' ? [...made, ...seen] : made) this.#tables.adopt(table, name);
   }
 
-  /** What cannot be remembered, in words; undefined where all is well. */
+  /** What cannot be remembered, in words; undefined if all is well. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
@@ -115,7 +115,7 @@ export class RememberedStore {
     this.#writeSoon();
   }
 
-  /** The first page of a list as it was last read; undefined where there is none, or none that can be used. */
+  /** The first page of a list as it was last read; undefined if there is none, or none that can be used. */
   page(list: string, now = Date.now()): { readonly page: RememberedPage; readonly readAt: number } | undefined {
     return this.#pages.find(list, now);
   }
@@ -125,7 +125,7 @@ export class RememberedStore {
     return this.#pages.counts();
   }
 
-  /** Resources of a kind, those seen last first; of one parent where it is given. */
+  /** Resources of a kind, those seen last first; of one parent if it is given. */
   list(kind: string, parent?: string): RememberedResource[] {
     return this.#seen.list(kind, parent);
   }
@@ -153,13 +153,13 @@ export class RememberedStore {
     this.unpin(kind, id);
   }
 
-  /** False where it could not be kept. */
+  /** False if it could not be kept. */
   pin({ kind, id, label }: ResourceRef, now = Date.now()): boolean {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
     return this.#tables.run(sql, this.#scope, kind, id, label, now);
   }
 
-  /** False where that could not be kept. */
+  /** False if that could not be kept. */
   unpin(kind: string, id: string): boolean {
     return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
@@ -171,7 +171,7 @@ export class RememberedStore {
       .map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
-  /** Notes how far a training run is, where that has changed. */
+  /** Notes how far a training run is, if that has changed. */
   recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
     if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
   }

@@ -8,7 +8,7 @@ import { busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
 
-/** The value of a column that holds JSON; undefined where another program, or damage, has left something else. */
+/** The value of a column that holds JSON; undefined if another program, or damage, has left something else. */
 export function jsonIn(column: SQLInputValue | undefined): unknown {
   try {
     return JSON.parse(String(column)) as unknown;
@@ -50,7 +50,7 @@ export class Tables {
     this.#problem = problem;
   }
 
-  /** What cannot be remembered, in words; undefined where all is well. */
+  /** What cannot be remembered, in words; undefined if all is well. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -74,7 +74,7 @@ export class Tables {
     }
   }
 
-  /** False where it could not be written; `problem` says why. */
+  /** False if it could not be written; `problem` says why. */
   run(sql: string, ...values: SQLInputValue[]): boolean {
     return this.#write(() => this.#database.prepare(sql).run(...values));
   }
@@ -105,14 +105,14 @@ export class Tables {
     );
   }
 
-  /** Gives the rows of another scope to this one. Where this one has such a row already, the other is dropped. */
+  /** Moves the rows of another scope to this one. Where this one has such a row already, the other is dropped. */
   adopt(table: string, from: string): void {
     if (this.all(`select 1 from ${table} where profile = ? limit 1`, from).length === 0) return;
     this.run(`update or ignore ${table} set profile = ? where profile = ?`, this.scope, from);
     this.run(`delete from ${table} where profile = ?`, from);
   }
 
-  /** The rows; none where they cannot be read. */
+  /** The rows; none if they cannot be read. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     try {
       return this.#database.prepare(sql).all(...values) as Row[];

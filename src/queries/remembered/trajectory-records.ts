@@ -6,7 +6,7 @@ export interface TrajectoryUploadRef {
   /** The whole path of the file. */
   readonly path: string;
   readonly dataset: string;
-  /** Whose trajectories they are, where that is not the agent of the profile. */
+  /** Whose trajectories they are, if that is not the agent of the profile. */
   readonly agent: string | undefined;
 }
 

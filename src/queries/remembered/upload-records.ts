@@ -45,7 +45,9 @@ export class UploadRecords extends ResumableUploads {
     };
   }
 
-  /** Every file that the service was asked to take, with the mark of what was sent; undefined where it may not have come. */
+  /**
+   * Every file that the service was asked to take, with the mark of what was sent; undefined if it may not have come.
+   */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
     const rows = this.tables.all(sql, this.tables.scope, folder, benchId);

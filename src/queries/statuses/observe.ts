@@ -20,7 +20,7 @@ export interface Subject {
 export interface AnswerMeta extends Record<string, unknown> {
   /** What the data, or each of its rows, says about a resource. */
   readonly observes?: ((row: never) => Observation) | undefined;
-  /** The rows of the data; the data itself where it is missing. */
+  /** The rows of the data; the data itself if it is missing. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
   /** The resource that the whole query is about: without it the query answers 404. */
   readonly about?: Subject | undefined;
@@ -61,7 +61,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     return [said];
   };
 
-  /** `at` is when it arrived: the data may carry an older time, where only a part of it is new. */
+  /** `at` is when it arrived: the data may carry an older time, if only a part of it is new. */
   const arrived = (query: Query, at: number): void => {
     const { observes, rows } = query.meta ?? {};
     const { data } = query.state;

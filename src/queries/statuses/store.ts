@@ -24,7 +24,7 @@ export interface Observation {
   readonly startedAt?: string | null | undefined;
   /** Id of what it belongs to, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, where the answer holds it: what is remembered between two starts. */
+  /** The record as the service sent it, if the answer holds it: what is remembered between two starts. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 

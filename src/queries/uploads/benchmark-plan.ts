@@ -128,7 +128,7 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
   }
 }
 
-/** @throws FolderError where it is a link that leads out of the folder, or nowhere */
+/** @throws FolderError if it is a link that leads out of the folder, or nowhere */
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {

@@ -46,7 +46,7 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** What the user should know of how it was continued, in sentences. */
   readonly notes: readonly string[];
-  /** Whose benchmark it is, where that is not the agent of the profile: an id, or `name:` and a name. */
+  /** Whose benchmark it is, if that is not the agent of the profile: an id, or `name:` and a name. */
   readonly agent: string | undefined;
   /** The tasks that the service did not take in. */
   readonly failedTasks: readonly FailedTask[];
@@ -185,7 +185,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return plan;
   }
 
-  /** Sends until every file of the folder, as it is then, is at the service. Gives the folder as it was sent. */
+  /** Sends until every file of the folder, as it is then, is at the service. Returns the folder as it was sent. */
   async #sendFolder(service: Service): Promise<UploadPlan> {
     for (let round = 1; ; round += 1) {
       let plan = round === 1 ? this.state.plan : await this.#read();
@@ -249,7 +249,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     throw new Error(`Not sent: ${words}. What was sent is kept: try again to send the rest.`);
   }
 
-  /** Undefined where the service takes fewer files in a request: then fewer are to be tried. */
+  /** Undefined if the service takes fewer files in a request: then fewer are to be tried. */
   async #allocate(service: Service, files: readonly LocalFile[]) {
     try {
       return await allocate(service, files, this.#sent.benchId, this.signal);
@@ -264,7 +264,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** False where this file could not be sent, but others may. @throws where no other could */
+  /** False if this file could not be sent, but others may. @throws if no other could */
   async #send(batch: FileBatch, file: LocalFile): Promise<boolean> {
     this.signal.throwIfAborted();
     this.#show(file, { state: 'sending', sent: 0 });

@@ -61,10 +61,10 @@ export class FileBatch {
   }
 
   /**
-   * Sends one file. Gives its mark, or undefined where the file is no longer what the plan says it is, or was changed
+   * Sends one file. Returns its mark, or undefined if the file is no longer what the plan says it is, or was changed
    * while it was read: then it is to be sent again.
    *
-   * @throws Error where it cannot be read, ServiceError where it cannot be sent
+   * @throws Error if it cannot be read, ServiceError if it cannot be sent
    */
   async send(file: LocalFile, onProgress: (sent: number) => void): Promise<string | undefined> {
     const handle = await open(file.absolute);

@@ -8,7 +8,7 @@ import type { UploadPlan } from './benchmark-plan.ts';
 
 export interface SentUpload {
   readonly benchId: string;
-  /** Whose it is, where that is not the agent of the profile. */
+  /** Whose it is, if that is not the agent of the profile. */
   readonly agent: string | undefined;
   readonly plan: UploadPlan;
 }
@@ -79,7 +79,7 @@ export function mayHaveHappened(error: unknown): boolean {
 /**
  * Starts the builds of its images.
  *
- * @throws ForgottenUpload where the service no longer has the benchmark, ServiceError
+ * @throws ForgottenUpload if the service no longer has the benchmark, ServiceError
  */
 export async function buildImages(service: Service, benchId: string, signal: AbortSignal): Promise<void> {
   const params = { bench_id: benchId };

@@ -4,7 +4,7 @@ import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
 import { unlessStopped } from '../action.ts';
 
-/** Gives the service, connecting first where that is needed. */
+/** Returns the service, connecting first if that is needed. */
 export type Connect = () => Promise<Service>;
 
 /** What the state of every job has. */
@@ -59,7 +59,7 @@ export abstract class Job<State extends JobState> {
   /** Does the work. @throws whatever ends it early */
   protected abstract work(service: Service): Promise<void>;
 
-  /** The state after a run that ended early; `cancelled` where the user stopped it. */
+  /** The state after a run that ended early; `cancelled` if the user stopped it. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
   /** Works until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */

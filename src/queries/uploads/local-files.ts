@@ -15,7 +15,7 @@ export interface Entry {
 export interface Listing {
   readonly folder: string;
   readonly entries: readonly Entry[];
-  /** Why the folder cannot be read, where it cannot. */
+  /** Why the folder cannot be read, if it cannot. */
   readonly error: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function wholePath(path: string): string {
   return resolve(path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
 }
 
-/** By this a file is known to be the one that was read before; undefined where it cannot be found. */
+/** By this a file is known to be the one that was read before; undefined if it cannot be found. */
 export function fingerprintAt(path: string): string | undefined {
   try {
     return fingerprintOfFile(statSync(path));

@@ -14,7 +14,7 @@ export class SentFiles {
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
   #manifest: string | undefined;
-  /** Mark of every file that the service was asked to take; undefined where it may not have come. */
+  /** Mark of every file that the service was asked to take; undefined if it may not have come. */
   #marks = new Map<string, string | undefined>();
   /** Files that were declared, and sent, since `load`. */
   #declaredNow = new Set<string>();

@@ -18,7 +18,7 @@ export interface Item {
   readonly error: string | undefined;
 }
 
-/** Gives the bytes of a file from a place on; fewer at its end, none after it. */
+/** Returns the bytes of a file from a place on; fewer at its end, none after it. */
 export type ReadBytes = (position: number) => Promise<Uint8Array>;
 
 interface Range {
@@ -97,7 +97,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
   if (end > start) yield { start, end };
 }
 
-/** Values at a depth of brackets: 1 inside of a list, 0 where they follow one another. */
+/** Values at a depth of brackets: 1 inside of a list, 0 if they follow one another. */
 async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerator<Range> {
   let depth: number = base;
   let inText = false;
@@ -157,7 +157,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   }
 }
 
-/** @throws TypeError where the bytes are not UTF-8 */
+/** @throws TypeError if the bytes are not UTF-8 */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }

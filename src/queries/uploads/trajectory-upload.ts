@@ -45,7 +45,7 @@ export interface TrajectoryUploadState extends JobState {
 }
 
 export interface TrajectoryUploadOptions {
-  /** Whose trajectories they are, where that is not the agent of the profile: an id, or `name:` and a name. */
+  /** Whose trajectories they are, if that is not the agent of the profile: an id, or `name:` and a name. */
   readonly agent?: string | undefined;
   /** Where it is noted how far it came; it cannot be continued without. */
   readonly records?: TrajectoryRecords | undefined;
@@ -153,7 +153,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const last = record?.mark === mark ? record : undefined;
       this.#key = last?.key ?? randomUUID();
       if (!last) this.#records?.begin(this.#ref, { mark, key: this.#key, size });
-      // Where some failed all of it is sent again, with the same keys: each has its reason, and what is stored is skipped.
+      // If some failed all of it is sent again, with the same keys: each has its reason, and what is stored is skipped.
       const { handled, counts } = last?.counts.failed === 0 ? last : { handled: 0, counts: noCounts };
       this.set({ size, handled, counts });
       for await (const batch of batchesOf(itemsAfter(readItems(bytesOf(file)), handled))) {
@@ -192,7 +192,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#records?.note(this.#ref, handled, counts);
   }
 
-  /** @throws ServiceError where the other batches would fail in the same way */
+  /** @throws ServiceError if the other batches would fail in the same way */
   async #send(service: Service, batch: readonly Item[]): Promise<BatchOutcome> {
     if (batch.length === 0) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
@@ -220,9 +220,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Saves those that failed to a new file, one a line, to be corrected and sent again. Gives its whole path.
+   * Saves those that failed to a new file, one a line, to be corrected and sent again. Returns its whole path.
    *
-   * @throws Error where the file that was uploaded has changed since; NewFileError
+   * @throws Error if the file that was uploaded has changed since; NewFileError
    */
   async saveFailures(name: string): Promise<string> {
     const source = await open(this.path);
@@ -284,14 +284,14 @@ function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): B
   return { outcomes, counts: others === 'counted' ? counts : noCounts };
 }
 
-/** What came of the items that have no failure of their own, where the service only counts them. */
+/** What came of the items that have no failure of their own, if the service only counts them. */
 function countsOf(size: number, { uploaded, skipped }: UploadTrajectoriesResult): UploadCounts {
   const stored = Math.min(uploaded ?? 0, size);
   const left = Math.min(skipped ?? 0, size - stored);
   return { stored, skipped: left, failed: size - stored - left };
 }
 
-/** The status of each of those: `counted` where they have several, undefined where nothing is said of them. */
+/** The status of each of those: `counted` where they have several, undefined if nothing is said of them. */
 function statusOfOthers({ stored, skipped, failed }: UploadCounts): string | undefined {
   if (stored === 0 && skipped === 0) return undefined;
   if (skipped === 0 && failed === 0) return 'uploaded';

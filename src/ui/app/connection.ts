@@ -18,7 +18,7 @@ export interface Connection {
   /** Names of the profiles that there are. */
   readonly profiles: readonly string[];
   readonly current: string;
-  /** True where the program shows the service on this machine because no other was named. */
+  /** True if the program shows the service on this machine because no other was named. */
   readonly isLocal: boolean;
   readonly baseUrl: string | undefined;
   /** Whole sentences: where the address and the key come from. */
@@ -29,12 +29,12 @@ export interface Connection {
   readonly generation: () => string | undefined;
   /** Sentences about settings that were not used. */
   readonly warnings: readonly string[];
-  /** @throws Error in words, where the profile cannot be used */
+  /** @throws Error in words, if the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
    * Asks the service that is described, and keeps it as the profile to start with once it has answered.
    *
-   * @throws Error in words, where it does not answer or cannot be kept, and the reason of the signal once that aborts;
+   * @throws Error in words, if it does not answer or cannot be kept, and the reason of the signal once that aborts;
    * nothing is kept then
    */
   readonly setUp: (profile: NewProfile, signal: AbortSignal) => Promise<void>;

@@ -8,7 +8,7 @@ import { truncate } from '../../text/width.ts';
 export interface Failure {
   /** What failed, in one safe line without source code. */
   readonly words: string;
-  /** Path of the report; undefined where none could be written. */
+  /** Path of the report; undefined if none could be written. */
   readonly report: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export class Failures {
   }
 
   /**
-   * Reports what happened outside of drawing: in a handler, a timer, a promise. Returns false where the screen cannot show
+   * Reports what happened outside of drawing: in a handler, a timer, a promise. Returns false if the screen cannot show
    * it, because there is none or because failures come faster than it draws: the program should end then.
    */
   readonly announce = (error: unknown): boolean => {

@@ -10,7 +10,7 @@ import type { Offer } from '../keys/router.tsx';
 import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
-/** How old what is shown is; nothing where nothing is. */
+/** How old what is shown is; nothing if nothing is. */
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
@@ -45,7 +45,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** The same where there is less room: what matters most is kept. */
+/** The same if there is less room: what matters most is kept. */
 export function shortFreshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
@@ -60,7 +60,7 @@ export function shortFreshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** How far the exports are that are under way; nothing where none is. */
+/** How far the exports are that are under way; nothing if none is. */
 export function exportWords(exports: readonly Export[]): string {
   if (exports.length === 0) return '';
   const rows = count(exports.reduce((sum, each) => sum + each.rows, 0));
@@ -128,7 +128,9 @@ interface Hint {
   readonly word: string;
 }
 
-/** These lead into what is shown, out of it, and to all other keys: where there is little room they come before the rest. */
+/**
+ * These lead into what is shown, out of it, and to all other keys: if there is little room they come before the rest.
+ */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */

@@ -42,7 +42,7 @@ function shownPanes(count: 1 | 2 | 3, focus: PaneName, hasInspector: boolean): r
   return focus === 'inspector' ? ['main', 'inspector'] : ['sections', 'main'];
 }
 
-/** The layout, or `undefined` where the terminal is too small to be used. */
+/** The layout, or `undefined` if the terminal is too small to be used. */
 export function layoutOf(columns: number, rows: number, focus: PaneName, hasInspector: boolean): Layout | undefined {
   if (columns < smallest.columns || rows < smallest.rows) return undefined;
   const height = rows - frameLines;

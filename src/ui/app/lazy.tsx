@@ -15,7 +15,7 @@ interface LazyModule<Props> {
 
 const unreadable = 'This part of the program could not be read from disk. Install benchtop again.';
 
-/** Loads the part where that has not happened yet. The keys wait for it: they are meant for what is coming. */
+/** Loads the part if that has not happened yet. The keys wait for it: they are meant for what is coming. */
 function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> | 'failed' | undefined {
   const [state, setState] = useState(() => ({ content: module.loaded, failed: false }));
   const router = useRouter();
@@ -51,7 +51,7 @@ export function lazyView<Name extends ViewName>(
   };
 }
 
-/** Makes a window of the way to its code. Where that cannot be read, it closes and says so. */
+/** Makes a window of the way to its code. If that cannot be read, it closes and says so. */
 export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {

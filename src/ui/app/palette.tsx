@@ -21,7 +21,7 @@ import { useShowProfile } from './leave.tsx';
 import type { Registry } from './registry.ts';
 import { type Shell, useShell } from './shell-context.tsx';
 
-/** Entries that come first where nothing is typed: those used last. */
+/** Entries that come first if nothing is typed: those used last. */
 const recentEntries = 8;
 /** Names that are searched: those seen last. */
 const mostNames = 500;

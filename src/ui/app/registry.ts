@@ -13,7 +13,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** Crumb of a place in this view; the title where it is missing. */
+  /** Crumb of a place in this view; the title if it is missing. */
   readonly crumb?: (place: Place<Name>) => string;
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; it does unless this is false. */

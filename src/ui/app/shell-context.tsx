@@ -11,7 +11,7 @@ export interface Toast {
   readonly kind: ToastKind;
   /** One line, made safe for a terminal where it is shown. */
   readonly text: string;
-  /** Follows the text and is shown first where there is no room for both, e.g. a path. */
+  /** Follows the text and is shown first if there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;
   /** Shown in its place where there is no room for the text beside the main keys. */
   readonly short?: string | undefined;

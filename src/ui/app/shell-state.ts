@@ -18,7 +18,7 @@ export type ShellAction =
   | { readonly kind: 'focus'; readonly pane: PaneName }
   | { readonly kind: 'move-focus'; readonly direction: -1 | 1; readonly hasInspector: boolean }
   | { readonly kind: 'move-section'; readonly by: number }
-  /** Shows a section; the one under the cursor, where none is named. */
+  /** Shows a section; the one under the cursor, if none is named. */
   | { readonly kind: 'open-section'; readonly section?: number };
 
 export function shellReducer(state: ShellState, action: ShellAction): ShellState {
@@ -46,7 +46,7 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
   }
 }
 
-/** Index of the section that shows lists like this; -1 where none does. */
+/** Index of the section that shows lists like this; -1 if none does. */
 function sectionAt(sections: readonly Place[], place: Place | undefined): number {
   return place === undefined ? -1 : sections.findIndex(section => viewId(section) === viewId(place));
 }

@@ -66,7 +66,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const connection = useConnection();
   const { remembered } = workbench;
-  // Said once, and only where no service was named: what is shown, and how to see another.
+  // Said once, and only if no service was named: what is shown, and how to see another.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);

@@ -9,7 +9,7 @@ export interface TerminalPort {
    * Leaves the full screen, runs a program on the terminal, comes back. Everything but the drawing continues meanwhile.
    * Resolves with the exit code.
    *
-   * @throws Error where the program cannot be started, or another one has the terminal
+   * @throws Error if the program cannot be started, or another one has the terminal
    */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
   /** Stops the program as the shell's ctrl-z does, until it is continued. */
@@ -20,6 +20,6 @@ export interface TerminalPort {
   readonly mouse?: MouseSource;
   /** Draws the whole screen again. */
   readonly repaint: () => void;
-  /** Reports failures of the program; where it is missing they get no report. */
+  /** Reports failures of the program; if it is missing they get no report. */
   readonly failures?: Failures;
 }

@@ -1,4 +1,4 @@
-/** The screen as a view fills it: the frame, the sections, its main part and, where there is room, its inspector. */
+/** The screen as a view fills it: the frame, the sections, its main part and, if there is room, its inspector. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { useCallback } from 'react';
@@ -77,7 +77,7 @@ export function View({ main, inspector, bindings = noBindings, freshness }: View
 interface PaneBoxProps {
   readonly pane: Pane;
   readonly separated: boolean;
-  /** Gives the pane the keys. */
+  /** Focuses the pane. */
   readonly onFocus: () => void;
   readonly children: ReactNode | undefined;
 }

@@ -13,7 +13,7 @@ export interface Binding {
   readonly command: Command;
   /** Runs the command; returning `false` leaves the key to the scopes around. */
   readonly run: (press: KeyPress) => unknown;
-  /** False where the command does not apply now: its key is left alone and nothing offers it. */
+  /** False if the command does not apply now: its key is left alone and nothing offers it. */
   readonly enabled?: boolean;
 }
 
@@ -53,7 +53,7 @@ interface Scope {
 export interface RouterOptions {
   readonly overrides: KeyOverrides;
   readonly readOnly: boolean;
-  /** Called with what a handler threw, or its promise was rejected with. Where it is missing, `press` throws it. */
+  /** Called with what a handler threw, or its promise was rejected with. If it is missing, `press` throws it. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
@@ -206,7 +206,10 @@ export class Router {
     this.#drain(draw);
   }
 
-  /** Lets the keys wait, so that what is typed ahead of a view that is being loaded is not lost. Gives the end of that. */
+  /**
+   * Lets the keys wait, so that what is typed ahead of a view that is being loaded is not lost. Returns the end of
+   * that.
+   */
   hold(): () => void {
     this.#holds += 1;
     let held = true;
@@ -298,7 +301,7 @@ export class Router {
     return offers;
   }
 
-  /** Whether a command may be used at all: what writes may not where the program is read-only. */
+  /** Whether a command may be used at all: what writes may not if the program is read-only. */
   allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
 
   /** Whether a binding can be used now, by whatever way: its key, a menu, the palette, the hint line. */
@@ -314,7 +317,7 @@ export class Router {
     return () => this.#listeners.delete(listener);
   };
 
-  /** How far in a scope is; undefined where it, or one around it, is not active or not on screen. */
+  /** How far in a scope is; undefined if it, or one around it, is not active or not on screen. */
   #depthOf(scope: Scope): number | undefined {
     let depth = 0;
     let at: Scope | undefined = scope;

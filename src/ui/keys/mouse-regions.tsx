@@ -53,7 +53,7 @@ export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
   /** While a window covers the screen. */
   readonly blocked: boolean;
-  /** Called with what a handler threw; where it is missing, it is thrown. */
+  /** Called with what a handler threw; if it is missing, it is thrown. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }

@@ -8,7 +8,7 @@ export const mouseOff = '\u001b[?1006l\u001b[?1000l';
 
 export interface MouseEvent {
   readonly kind: 'press' | 'release' | 'drag' | 'wheel-up' | 'wheel-down';
-  /** `none` for the wheel, and for a release where the terminal does not say of what. */
+  /** `none` for the wheel, and for a release if the terminal does not say of what. */
   readonly button: 'left' | 'middle' | 'right' | 'none';
   /** Cell, counted from 0 at the left. */
   readonly column: number;

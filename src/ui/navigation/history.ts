@@ -1,6 +1,6 @@
 /**
- * Where the user is, how they got there and where they can go back to. Pure: a reducer over a trail of crumbs, a past
- * and a future, as in a browser.
+ * Where the user is, how they got there and where they can go back to. Pure: a reducer over a trail of crumbs, a past and
+ * a future, as in a browser.
  */
 import { type Place, placeKey } from '../../resources/place.ts';
 
@@ -25,7 +25,7 @@ export type HistoryAction =
   | { readonly kind: 'replace'; readonly place: Place }
   /** One crumb up. */
   | { readonly kind: 'up' }
-  /** Out of a place that cannot be shown: one crumb up, or back where there is none. */
+  /** Out of a place that cannot be shown: one crumb up, or back if there is none. */
   | { readonly kind: 'leave' }
   | { readonly kind: 'back' }
   | { readonly kind: 'forward' }

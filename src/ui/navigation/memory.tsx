@@ -5,7 +5,7 @@ import type { Place } from '../../resources/place.ts';
 /** A list as it was when something was opened from it. */
 export interface SiblingList {
   readonly ids: readonly string[];
-  /** Where the resource at an index of `ids` is shown; undefined where it has no place. */
+  /** Where the resource at an index of `ids` is shown; undefined if it has no place. */
   readonly placeAt: (index: number) => Place | undefined;
   /** The service has more than these. */
   readonly partial?: boolean;
@@ -32,7 +32,7 @@ export class Siblings {
     return this.#lists.get(resource)?.partial ?? false;
   }
 
-  /** Where `id` is in its list, e.g. `3/64`, or `3/200+` where more follow; empty where it was not opened from one. */
+  /** Where `id` is in its list, e.g. `3/64`, or `3/200+` where more follow; empty if it was not opened from one. */
   position(resource: string, id: string): string {
     const { ids = [], partial = false } = this.#lists.get(resource) ?? {};
     const index = ids.indexOf(id);

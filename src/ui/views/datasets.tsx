@@ -69,7 +69,7 @@ interface ChosenFile {
 }
 
 export interface UploadTrajectoriesWindowProps {
-  /** An upload that is to be resumed; the file is chosen on the screen where it is missing. */
+  /** An upload that is to be resumed; the file is chosen on the screen if it is missing. */
   readonly from?: TrajectoryRecord | undefined;
   readonly onClose: () => void;
 }

@@ -16,7 +16,7 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './shared/resource-list.tsx';
 
-/** How often the words of the pace are made again: a silence grows also where no answer says anything new. */
+/** How often the words of the pace are made again: a silence grows also if no answer says anything new. */
 const paceMs = 5_000;
 
 /** Cells of the pane from which on a curve has room for many points. */

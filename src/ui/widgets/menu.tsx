@@ -15,7 +15,7 @@ export interface MenuItem {
 
 export interface MenuProps {
   readonly items: readonly MenuItem[];
-  /** Lines for the items; all of them, where it is missing. */
+  /** Lines for the items; all of them, if it is missing. */
   readonly limit?: number;
   /** Called with the index of the item. */
   readonly onChoose: (index: number) => void;

@@ -43,7 +43,7 @@ export class Killable {
     await this.start();
   }
 
-  /** Undefined where the process died before it answered. */
+  /** Undefined if the process died before it answered. */
   async call(method: string, path: string, body?: unknown): Promise<Reply | undefined> {
     try {
       const answer = await fetch(this.#address.baseUrl + path, {

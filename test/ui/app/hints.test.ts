@@ -1,4 +1,4 @@
-/** Which keys the last line names where there is little room. */
+/** Which keys the last line names if there is little room. */
 import { expect, it } from 'vitest';
 import { hintsFor } from '../../../src/ui/app/frame-lines.ts';
 import type { Offer } from '../../../src/ui/keys/router.tsx';

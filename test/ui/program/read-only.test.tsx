@@ -32,7 +32,7 @@ const ids = {
   deploymentId: 'dep_1',
 };
 
-/** @throws Error where there is none */
+/** @throws Error if there is none */
 function viewOf(id: string): ViewDefinition {
   const view = registry.views.find(each => each.id === id);
   if (!view) throw new Error(`there is no view ${id}`);

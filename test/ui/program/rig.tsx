@@ -17,14 +17,14 @@ import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
 
 export interface RigOptions extends ScreenOptions {
-  /** One that never answers, where it is missing. */
+  /** One that never answers, if it is missing. */
   readonly service?: Service;
   readonly start?: Place;
   readonly readOnly?: boolean;
   readonly notices?: NoticeKind;
-  /** The usual intervals, where it is missing. */
+  /** The usual intervals, if it is missing. */
   readonly poll?: PollIntervals;
-  /** What earlier starts saw; nothing, where it is missing. */
+  /** What earlier starts saw; nothing if it is missing. */
   readonly remembered?: () => RememberedStore;
 }
 

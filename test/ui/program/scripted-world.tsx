@@ -83,7 +83,7 @@ export async function morePolls({ requests }: World, count = 12): Promise<void> 
   await eventually(() => expect(requests.length).toBeGreaterThanOrEqual(before + count));
 }
 
-/** Asks by hand where nothing is polled any more. */
+/** Asks by hand if nothing is polled any more. */
 export async function askAgain({ requests }: World, screen: Screen, times = 3): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     const before = requests.length;

@@ -13,7 +13,7 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
 /** How a request names the benchmark of a run. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
-  /** Of later generations: stands for the id where only one benchmark is called so. */
+  /** Of later generations: stands for the id if only one benchmark is called so. */
   readonly benchmark_name?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface NamedBenchmark {
  * The benchmark that the body of a start names.
  *
  * @param inPath its id where the path names it
- * @throws ApiError where it names none or several, there is no such benchmark, or two names differ
+ * @throws ApiError if it names none or several, there is no such benchmark, or two names differ
  */
 export function namedBenchmark(
   service: ServiceContext,

@@ -107,7 +107,7 @@ function ending<Result>(work: () => Result): Result {
   }
 }
 
-/** What is wrong with the name of a dataset, where something is. */
+/** What is wrong with the name of a dataset, if something is. */
 function datasetProblem(name: string): string | undefined {
   if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are the service’s own';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
@@ -131,7 +131,7 @@ function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
   }
 }
 
-/** @throws ApiError where none could be stored, and none was there already */
+/** @throws ApiError if none could be stored, and none was there already */
 function summaryOf(outcomes: readonly UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;

@@ -25,7 +25,9 @@ export function uploadRoutes(service: ServiceContext): Handlers {
     return bare + signatureOf(organizationId, bare);
   };
 
-  /** @throws ApiError where the id was not minted for the organization, takes no more files, or was swept with its files */
+  /**
+   * @throws ApiError if the id was not minted for the organization, takes no more files, or was swept with its files
+   */
   const checkOpen = (organizationId: string, benchId: string): void => {
     if (benchmarks.get(organizationId, benchId)) {
       throw new ApiError(
@@ -125,7 +127,7 @@ export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };
 /** Longest path of an uploaded file, in characters. */
 const longestPath = 512;
 
-/** What is wrong with a path, where something is. Paths go down from the folder of the benchmark, with `/` between. */
+/** What is wrong with a path, if something is. Paths go down from the folder of the benchmark, with `/` between. */
 function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';

@@ -85,7 +85,7 @@ const between = '\u0000';
 
 const plain = '\u001b[m';
 
-/** Simple texts side by side, from left to right, as one line; undefined where they overlap or are not simple. */
+/** Simple texts side by side, from left to right, as one line; undefined if they overlap or are not simple. */
 function joined(pieces: readonly Piece[], width: number): string | undefined {
   let row = '';
   let end = 0;

@@ -99,7 +99,7 @@ export function styledLines(text: string): readonly string[] {
 
 const styling = /\u001b\[[\d;]*m/g;
 
-/** Cells of a line of simple text and styles, or undefined where more has to be known of its characters. */
+/** Cells of a line of simple text and styles, or undefined if more has to be known of its characters. */
 export function simpleLineWidth(line: string): number | undefined {
   return simpleTextWidth(line.includes('\u001b') ? line.replaceAll(styling, '') : line);
 }

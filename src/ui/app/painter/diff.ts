@@ -104,7 +104,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
   }
 }
 
-/** What takes a terminal from the lines of one frame to those of another, once it has scrolled where that is given. */
+/** What takes a terminal from the lines of one frame to those of another, once it has scrolled if that is given. */
 function paint(old: readonly string[], next: readonly string[], columns: number, scroll: Scroll | undefined): string {
   const pen: Pen = { row: -1, column: -1, style: '', sent: '' };
   const before = scroll ? scrollLines(old, scroll) : old;
@@ -124,7 +124,7 @@ function paint(old: readonly string[], next: readonly string[], columns: number,
 /** A scroll by so few lines brings in so few new ones that it is shorter. */
 const surelyShorter = 2;
 
-/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty where they look the same. */
+/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty if they look the same. */
 export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);

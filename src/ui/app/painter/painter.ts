@@ -24,7 +24,7 @@ const probeAfter = 150;
 const mostUnderWay = 350;
 /** A terminal that does not answer the first question by then never will. */
 const patienceMs = 1_000;
-/** Larger frames are shown all at once, where the terminal knows how (DEC mode 2026). */
+/** Larger frames are shown all at once, if the terminal knows how (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
 /**

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes a report of `error` with its stack. `details` are further lines, e.g. the components around what failed. Returns
- * the path, or undefined where the report cannot be written.
+ * Writes a report of `error` with its stack. `details` are further lines, e.g. the components around what failed.
+ * Returns the path, or undefined if the report cannot be written.
  */
 export function writeCrashReport(
   folder: string,

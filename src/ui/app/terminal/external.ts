@@ -8,7 +8,7 @@ const graceMs = 400;
 
 /**
  * The terminal, opened once more: what this program writes must not wait, what another one writes must, and that is a
- * property of the open file. Undefined where the process has no terminal of its own.
+ * property of the open file. Undefined if the process has no terminal of its own.
  */
 function openTerminal(): number | undefined {
   try {
@@ -46,9 +46,9 @@ export class External {
   }
 
   /**
-   * Runs it until it ends. Gives its exit code; 128 and the number of the signal that ended it.
+   * Runs it until it ends. Returns its exit code; 128 and the number of the signal that ended it.
    *
-   * @throws Error where it cannot be started
+   * @throws Error if it cannot be started
    */
   async run(command: string, args: readonly string[]): Promise<number> {
     const terminal = openTerminal();
@@ -73,7 +73,7 @@ export class External {
     if (signal === 'SIGKILL') send(pid, signal);
   }
 
-  /** Ends it. Gives whether it ended when asked to, and so had the time to leave the terminal as it had found it. */
+  /** Ends it. Returns whether it ended when asked to, and so had the time to leave the terminal as it had found it. */
   async end(): Promise<boolean> {
     const child = this.#child;
     if (!child) return true;

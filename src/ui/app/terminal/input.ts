@@ -67,7 +67,7 @@ export class Input extends Readable {
   #raw = false;
   #lent = false;
 
-  /** Reports of the mouse are taken out where something listens for them. */
+  /** Reports of the mouse are taken out if something listens for them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
     super();
     this.#mouse = onMouse && createMouseDecoder();
@@ -101,7 +101,7 @@ export class Input extends Readable {
     return this;
   }
 
-  /** Sets the terminal's mode again, where another program may have changed it. */
+  /** Sets the terminal's mode again, if another program may have changed it. */
   renew(): void {
     const raw = this.#raw && !this.#lent;
     // What Node believes to be so already, it does not set.
@@ -109,7 +109,7 @@ export class Input extends Readable {
     this.#source.setRawMode?.(raw);
   }
 
-  /** Gives the terminal's input to another program. What is given takes it back, as it should be by then. */
+  /** Hands the terminal's input to another program. What is given takes it back, as it should be by then. */
   lend(): () => void {
     this.#lent = true;
     this.#source.off('data', this.#take);

@@ -36,7 +36,7 @@ export class Modes {
     return bytes === '' ? '' : `\u001b[?2026l\u001b[m\u001b[r${bytes}`;
   }
 
-  /** The bytes that switch on again what is on, where another program may have switched it off. */
+  /** The bytes that switch on again what is on, if another program may have switched it off. */
   renew(): string {
     return [...this.#on]
       .filter(name => name !== 'title')

@@ -13,7 +13,7 @@ export interface OutputStream extends NodeJS.WritableStream {
 }
 
 const retryMs = 5;
-/** How long the last bytes are tried for where the terminal takes none at the moment. */
+/** How long the last bytes are tried for if the terminal takes none at the moment. */
 const patienceMs = 100;
 
 export class Output {

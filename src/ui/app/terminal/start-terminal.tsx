@@ -41,7 +41,7 @@ const typedBeforeMs = 250;
 /** How long an answer of the terminal is waited for before another program gets it. */
 const answerMs = 500;
 
-/** Draws the program until it ends. Gives the exit code. */
+/** Draws the program until it ends. Returns the exit code. */
 export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
   const { stdin, stdout } = process;
   const modes = new Modes();
@@ -115,8 +115,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
   /**
-   * Takes the terminal from the screen. Gives what brings the screen back, or undefined where the screen does not have the
-   * terminal: keys may come while its last answers are waited for.
+   * Takes the terminal from the screen. Returns what brings the screen back, or undefined if the screen does not have
+   * the terminal: keys may come while its last answers are waited for.
    */
   const release = async (): Promise<(() => void) | undefined> => {
     if (!shown) return undefined;
@@ -159,7 +159,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   };
   const onStopSignal = (): void => void suspend(process.pid);
 
-  /** Ends what has the terminal, where that is another program, and then this one. */
+  /** Ends what has the terminal, if that is another program, and then this one. */
   const endBy = async (signal: EndingSignal): Promise<void> => {
     if (external.isRunning && !(await external.end())) {
       input.renew();
@@ -246,8 +246,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 const continueAnywayMs = 150;
 
 /**
- * Stops a process, or with 0 the whole group: a launcher between the shell and the program stops with it. Resolves when the
- * process runs again; at once where nothing can be stopped, as in a terminal that has no shell.
+ * Stops a process, or with 0 the whole group: a launcher between the shell and the program stops with it. Resolves when
+ * the process runs again; at once if nothing can be stopped, as in a terminal that has no shell.
  */
 async function stopUntilContinued(pid: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -21,7 +21,7 @@ import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
   readonly benchmark: Benchmark;
-  /** A checkpoint to evaluate, where one was chosen, with its base model and what it is of. */
+  /** A checkpoint to evaluate, if one was chosen, with its base model and what it is of. */
   readonly checkpoint?: { readonly id: string; readonly model: string | undefined; readonly name: string | undefined };
   readonly onClose: () => void;
 }

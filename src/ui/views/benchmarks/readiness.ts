@@ -44,7 +44,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
   ];
 }
 
-/** How many tasks there are, and of which split where that is said: `8 tasks: 6 train, 2 test`. */
+/** How many tasks there are, and of which split if that is said: `8 tasks: 6 train, 2 test`. */
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
   if (answer?.task_count == null) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');

@@ -22,7 +22,7 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
     const [first] = benchmarks;
     const benchmark = benchmarks.length === 1 ? first : undefined;
     const name = (each: Benchmark): string => each.label ?? each.bench_id;
-    /** As it was last read; undefined where it was not. */
+    /** As it was last read; undefined if it was not. */
     const readiness = () => benchmark && known(readinessQuery(benchmark.bench_id));
     const missing = (): string | undefined => readiness()?.missing_secret_names?.[0];
     const open = (resource: Pick<Resource, 'names'>) => (): void => {

@@ -15,7 +15,7 @@ import { NoticeWindow } from '../shared/windows.tsx';
 export interface DeployWindowProps {
   /** What the checkpoint is of, in words; a slug is made of it. */
   readonly name: string;
-  /** Finds the checkpoint; it is typed where this is missing. */
+  /** Finds the checkpoint; it is typed if this is missing. */
   readonly checkpoint?: (service: Service) => Promise<string>;
   readonly given?: string | undefined;
   readonly onClose: () => void;

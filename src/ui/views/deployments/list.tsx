@@ -14,7 +14,7 @@ import { ResourceListView } from '../shared/resource-views.tsx';
 import { DeployWindow } from './deploy.tsx';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
 
-/** Deployments by status, where the service counts them: `3: 2 DEPLOYED, 1 FAILED, 1 active`. */
+/** Deployments by status, if the service counts them: `3: 2 DEPLOYED, 1 FAILED, 1 active`. */
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
   const { total, active, by_status: byStatus, ...rest } = summary ?? {};
   if (typeof total !== 'number') return '';

@@ -59,7 +59,7 @@ export function summaryLines(
   ];
 }
 
-/** The distribution of the rewards: as bars where there is room, else as one line. */
+/** The distribution of the rewards: as bars if there is room, else as one line. */
 export function distributionLines(values: readonly number[], height: number, width: number, theme: Theme): string[] {
   const bins: readonly Bin[] = histogram(values, mostBins);
   const [first] = bins;

@@ -39,8 +39,8 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 const numberWidth = 8;
 
 /**
- * A heading and a line for each knob: count, mean, p50, p95. Where there is no room for the names they get their own. An error
- * says why there are none.
+ * A heading and a line for each knob: count, mean, p50, p95. If there is no room for the names they get their own. An
+ * error says why there are none.
  */
 export function statisticsLines(
   statistics: readonly KnobStatistics[],

@@ -50,7 +50,7 @@ const leastErrorLines = 4;
 
 export interface ReportedFailure {
   readonly label: string;
-  /** Undefined where it was not sent. */
+  /** Undefined if it was not sent. */
   readonly error: Error | undefined;
 }
 

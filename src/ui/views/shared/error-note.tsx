@@ -23,7 +23,7 @@ function failureWords({ item_index, message, code }: Failure): string {
 }
 
 /**
- * The lines of an error: the message, what the service called it, the request id, and its context. Where there are more
+ * The lines of an error: the message, what the service called it, the request id, and its context. If there are more
  * than `height`, the context goes first and the end of the message last; the request id is whole in any case.
  */
 export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
@@ -66,7 +66,7 @@ function settingLines({ origins }: Connection, width: number, { styles }: Theme)
   return words.flatMap(each => wrap(sanitiseLine(each), width - 2).map(line => styles.muted(`  ${line}`)));
 }
 
-/** The key that copies the request id of what went wrong; nothing where there is none. */
+/** The key that copies the request id of what went wrong; nothing if there is none. */
 export function useErrorBindings(...errors: readonly (Error | undefined)[]): readonly Binding[] {
   const copy = useCopy();
   const requestId = errors.map(error => (error instanceof ServiceError ? error.requestId : undefined)).find(Boolean);

@@ -21,11 +21,11 @@ export interface FormWindowProps<Input, Result> {
   readonly action: Action<Input, Result>;
   /** What the action is given, of what the fields hold. */
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
-  /** Calls what the preview shows, where that is not what the action calls. */
+  /** Calls what the preview shows, if that is not what the action calls. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Index of the field that has the keys first. */
   readonly start?: number;
-  /** Called after the window has closed by itself; not where the user has left it before. */
+  /** Called after the window has closed by itself; not if the user has left it before. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }

@@ -29,7 +29,7 @@ export function requestLine({ method, path }: RequestPreview): string {
   return sanitiseLine(`${method} ${path}`);
 }
 
-/** Each request with its body, wrapped; or why they are not known. None where no preview is wanted. */
+/** Each request with its body, wrapped; or why they are not known. None if no preview is wanted. */
 export function requestLines(
   requests: Requests | undefined,
   width: number,

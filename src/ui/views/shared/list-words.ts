@@ -97,7 +97,7 @@ export function ageWords(old: RowsAge | undefined, freshness: Freshness, inOrder
 /** Named in a sentence up to so many; the rest is counted. */
 const named = 6;
 
-/** The names that a sentence has no room for, a line each and at most `most` of them; none where it names all. */
+/** The names that a sentence has no room for, a line each and at most `most` of them; none if it names all. */
 export function listOf(names: readonly string[], most: number): string[] {
   if (names.length <= named) return [];
   if (names.length <= most) return [...names];

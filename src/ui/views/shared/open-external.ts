@@ -34,7 +34,7 @@ export function openInEditor(document: Document, terminal: TerminalPort, environ
   return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
 }
 
-/** The file is a copy, and removed also where the program is ended first. */
+/** The file is a copy, and removed also if the program is ended first. */
 async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
   let folder: string | undefined;
   const remove = (): void => {
@@ -69,7 +69,8 @@ export interface Exportable<Row> extends ExportTitle {
 }
 
 /**
- * Writes rows to a new file in the folder that the program was started in. Gives how many and its whole path, in words.
+ * Writes rows to a new file in the folder that the program was started in. Returns how many and its whole path, in
+ * words.
  *
  * @throws NewFileError, and the reason of the signal once that aborts; there is no file then
  */
@@ -83,7 +84,7 @@ export async function exportToFile<Row>(
   return `${rowCount(rows.length)} to ${await writeNumbered(name, parts)}`;
 }
 
-/** Names to try where another export of the same second has taken the first one. */
+/** Names to try if another export of the same second has taken the first one. */
 const mostNames = 20;
 
 async function writeNumbered(name: string, parts: () => Iterable<string>, number = 1): Promise<string> {
@@ -106,8 +107,8 @@ function* unlessStopped(parts: Iterable<string>, signal: AbortSignal): Generator
 }
 
 /**
- * Saves a document to a new file in the folder that the program was started in, wherever its name would lead. Gives its
- * whole path.
+ * Saves a document to a new file in the folder that the program was started in, wherever its name would lead. Returns
+ * its whole path.
  *
  * @throws NewFileError
  */

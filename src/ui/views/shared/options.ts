@@ -74,7 +74,7 @@ function optionsIn(value: unknown): Options {
   return new Map(entries.flatMap(([name, option]) => (isFields(option) ? [[name, described(option)]] : [])));
 }
 
-/** The options by model, where the service says them for each; under no name, where they are those of every model. */
+/** The options by model, if the service says them for each; under no name, where they are those of every model. */
 function optionsByModel(offered: Fields | undefined): ReadonlyMap<string | undefined, Options> {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
@@ -92,7 +92,7 @@ function boundsWords({ minimum, maximum }: Described): string {
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-/** What is wrong with a value; nothing where it is right or left out. */
+/** What is wrong with a value; nothing if it is right or left out. */
 function problem(text: string, option: Described): string | undefined {
   const { type, choices } = option;
   if (text.trim() === '') return undefined;
@@ -184,7 +184,7 @@ export function modelsOf(offered: Fields | undefined): string[] {
   return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
 }
 
-/** What the service would refuse of the options for this model, in words; undefined where it has nothing against them. */
+/** What the service would refuse of the options for this model, in words; undefined if it has nothing against them. */
 export function wrongFor(model: string | undefined, offered: Fields | undefined, options: Fields): string | undefined {
   const known = model === undefined ? undefined : optionsByModel(offered).get(model);
   for (const [name, value] of known ? Object.entries(options) : []) {
@@ -208,7 +208,7 @@ export function optionsOf(
   );
 }
 
-/** The start of a run that fails without sending anything where the service would refuse its options for the model. */
+/** The start of a run that fails without sending anything if the service would refuse its options for the model. */
 export function checkingOptions<Input extends { readonly options?: Fields | undefined }, Result>(
   start: Action<Input, Result>,
   modelOf: (input: Input) => string | undefined,

@@ -45,7 +45,7 @@ export interface ResourceListProps<Row> {
   /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
-  /** What is said where there are no rows. */
+  /** What is said if there are no rows. */
   readonly emptyWords: string;
   /** What to do about that. */
   readonly emptyAdvice?: Advice;
@@ -53,7 +53,7 @@ export interface ResourceListProps<Row> {
   readonly open?: (row: Row) => Place | undefined;
   /** What the inspector shows of the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** More of the inspector, below the facts. The row is undefined where there is none, and while the cursor moves. */
+  /** More of the inspector, below the facts. The row is undefined if there is none, and while the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** What can be done with the marked rows, or with the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: OrderedList<Row>) => readonly Binding[];
@@ -71,7 +71,7 @@ export interface ResourceListProps<Row> {
   readonly bindings?: readonly Binding[];
   /** As what a row is pinned to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
-  /** What the list is part of, e.g. a run: its id and JSON are copied where there is no row, and it is what is pinned. */
+  /** What the list is part of, e.g. a run: its id and JSON are copied if there is no row, and it is what is pinned. */
   readonly whole?: {
     readonly id: string;
     readonly json: unknown;
@@ -81,7 +81,7 @@ export interface ResourceListProps<Row> {
   };
 }
 
-/** @throws Error where none of them is left */
+/** @throws Error if none of them is left */
 function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
   if (rows.length === 0) throw new Error('the marked rows are not in the list');
   return rows;

@@ -33,20 +33,20 @@ const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).Choi
 export interface RecordOptions {
   /** The id, and the record itself; undefined while there is none. */
   readonly record: { readonly id: string; readonly json: unknown } | undefined;
-  /** Ids of what is marked, where that is more than one. */
+  /** Ids of what is marked, if that is more than one. */
   readonly marked?: readonly string[] | undefined;
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
   /** As what it is pinned to Watch; what is not watched has none. */
   readonly pin?: ResourceRef | undefined;
-  /** The record as people read it, where that is not its JSON. */
+  /** The record as people read it, if that is not its JSON. */
   readonly document?: (() => Document) | undefined;
-  /** Rows to export, and how they are read to the last one; the record itself, where it is missing. */
+  /** Rows to export, and how they are read to the last one; the record itself, if it is missing. */
   readonly exportable?: ExportableRows | undefined;
   /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
   readonly siblings?: string | undefined;
-  /** Whose neighbours those are, where that is not `record`. */
+  /** Whose neighbours those are, if that is not `record`. */
   readonly siblingId?: string | undefined;
 }
 

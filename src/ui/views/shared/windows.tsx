@@ -59,7 +59,7 @@ export interface NoticeWindowProps {
   readonly title: string;
   /** What is waited for. */
   readonly words?: string;
-  /** Why there is nothing to do; something is on its way, where it is missing. */
+  /** Why there is nothing to do; something is on its way, if it is missing. */
   readonly error?: Error | undefined;
   readonly onClose: () => void;
 }

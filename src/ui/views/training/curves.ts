@@ -58,8 +58,8 @@ export function xsOf(series: readonly ChartSeries[]): number[] {
 }
 
 /**
- * Each series by its mark and colour, with its value at the crosshair or its last: in one line where that has room for all,
- * else a line each, with the values first.
+ * Each series by its mark and colour, with its value at the crosshair or its last: in one line if that has room for
+ * all, else a line each, with the values first.
  */
 export function legendLines(
   series: readonly ChartSeries[],
@@ -95,7 +95,7 @@ function readingText(reading: ChartPoint | undefined, crosshair: number | undefi
 }
 
 /**
- * Why a held-out mean says less than it should: it is of fewer samples than were expected. Where the service says how many
+ * Why a held-out mean says less than it should: it is of fewer samples than were expected. If the service says how many
  * trajectories it is of, that counts, and not how many were completed.
  */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {

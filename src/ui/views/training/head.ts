@@ -36,8 +36,8 @@ export function useSetBack(runId: string, progress: Live<TrainingProgress>, ende
 }
 
 /**
- * Pace and elapsed time, kept up to date while the run is not over, and empty once it is. What matters most comes first,
- * where nothing cuts it.
+ * Pace and elapsed time, kept up to date while the run is not over, and empty once it is. What matters most comes
+ * first, if nothing cuts it.
  */
 export function usePace(
   run: TrainingRun,

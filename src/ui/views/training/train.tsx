@@ -24,7 +24,7 @@ export interface TrainWindowProps {
   readonly benchId: string;
   /** What is trained on, or trained on from; in words. */
   readonly label: string;
-  /** Finds the checkpoint that training begins with; the base model itself, where it is missing. */
+  /** Finds the checkpoint that training begins with; the base model itself, if it is missing. */
   readonly parent?: (service: Service) => Promise<string>;
   readonly onClose: () => void;
 }

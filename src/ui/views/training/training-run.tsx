@@ -31,7 +31,7 @@ import { statusLine, usePace, useSetBack } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
-/** Where the run cannot be read, its checkpoints cannot either, which they say below them. */
+/** If the run cannot be read, its checkpoints cannot either, which they say below them. */
 const errorLinesBelow = 3;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
@@ -82,7 +82,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]
       : []),
   ];
-  // The legend is shown also where no chart has room.
+  // The legend is shown also if no chart has room.
   const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (error ? errorLinesBelow : 0));
   const lines = [...head, ...curvesView.lines(room, chartHeight, theme)].map(line => ` ${line}`);
   const ofRun = actions([shown]).filter(

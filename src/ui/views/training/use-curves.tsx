@@ -23,7 +23,7 @@ import { OverlayWindow } from './overlay.tsx';
 /** Below this height there is no chart but a line of levels. */
 const smallestChart = 6;
 
-/** The curves of a run as the service has them; `missing` where it has none to give. */
+/** The curves of a run as the service has them; `missing` if it has none to give. */
 export function useRunCurves(runId: string, ended: boolean, attention: Attention): RunCurves & { missing: boolean } {
   const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
@@ -110,7 +110,7 @@ export function useCurvesView(run: TrainingRun, curves: RunCurves & { missing: b
   return { lines, bindings };
 }
 
-/** The last curve that has several points, as one line of levels: for where there is no room for a chart. */
+/** The last curve that has several points, as one line of levels: for when there is no room for a chart. */
 function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
   const points = series.findLast(each => each.points.length > 1)?.points ?? [];
   const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);

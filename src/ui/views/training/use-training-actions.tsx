@@ -21,11 +21,11 @@ const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_r
 export interface CheckpointSource {
   readonly run: TrainingRun;
   readonly checkpointId?: string;
-  /** False where the service says that it would not deploy it. */
+  /** False if the service says that it would not deploy it. */
   readonly isDeployable?: boolean | undefined;
 }
 
-/** @throws Error in words where there is none that can be deployed */
+/** @throws Error in words if there is none that can be deployed */
 async function deployableOf(service: Service, { run, checkpointId, isDeployable }: CheckpointSource): Promise<string> {
   if (isDeployable === false) throw new Error('The service says that this checkpoint cannot be deployed.');
   return checkpointId ?? (await lastDeployable(service, run.training_run_id));

@@ -17,7 +17,7 @@ type Step =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface StartBenchmarkUploadProps {
-  /** A folder whose upload is to be resumed; chosen on the screen where it is missing. */
+  /** A folder whose upload is to be resumed; chosen on the screen if it is missing. */
   readonly folder?: string | undefined;
   readonly onClose: () => void;
 }

@@ -8,7 +8,7 @@ interface FieldBase {
   readonly label: string;
   /** What to know about the field, shown while it has the keys. */
   readonly help?: string;
-  /** Says what is wrong with a value; nothing where it is right. */
+  /** Says what is wrong with a value; nothing if it is right. */
   readonly check?: (value: string) => string | undefined;
 }
 

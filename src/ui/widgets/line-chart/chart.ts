@@ -1,5 +1,5 @@
 /**
- * Curves in a terminal: braille patterns of two by four dots a cell, axes with round numbers, and a crosshair. Where the
+ * Curves in a terminal: braille patterns of two by four dots a cell, axes with round numbers, and a crosshair. If the
  * font has no braille, one mark a cell. Pure.
  */
 import { fitCells, padStart } from '../../../text/width.ts';
@@ -13,7 +13,7 @@ export interface ChartOptions {
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
-  /** What of x is shown; everything where it is missing. */
+  /** What of x is shown; everything if it is missing. */
   readonly xRange?: Range | undefined;
   /** The x at which values are read. */
   readonly crosshair?: number | undefined;
@@ -22,7 +22,7 @@ export interface ChartOptions {
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /** The width of x whose points are drawn as one, their mean; undefined where each point is drawn. */
+  /** The width of x whose points are drawn as one, their mean; undefined if each point is drawn. */
   readonly binWidth: number | undefined;
 }
 

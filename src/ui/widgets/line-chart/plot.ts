@@ -83,7 +83,7 @@ export class Plot {
     }
   }
 
-  /** Undefined where nothing is. A cell that series share takes the colour and the mark of each in turn. */
+  /** Undefined if nothing is. A cell that series share takes the colour and the mark of each in turn. */
   at(x: number, y: number): PlotCell | undefined {
     const cell = y * this.#width + x;
     const dots = this.#dots[cell] ?? 0;

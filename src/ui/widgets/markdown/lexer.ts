@@ -60,7 +60,7 @@ class BoundedTokenizer extends Tokenizer {
   }
 }
 
-/** The tokens of `text`, or undefined where it is too long or too tangled to be read as Markdown. Never throws. */
+/** The tokens of `text`, or undefined if it is too long or too tangled to be read as Markdown. Never throws. */
 export function readMarkdown(text: string): MarkedToken[] | undefined {
   if (text.length > maximumLength || tableRules(text) > maximumTableRules) return undefined;
   try {

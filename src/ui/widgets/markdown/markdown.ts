@@ -6,9 +6,9 @@ import type { StyleName, Theme } from '../theme/theme.tsx';
 import { known, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
-/** Cells that the content of a quote, a list or a code block gets; where there are fewer, it is not indented. */
+/** Cells that the content of a quote, a list or a code block gets; if there are fewer, it is not indented. */
 const minimumContent = 8;
-/** Cells of a column of a table; where there are fewer, its rows are shown one below the other. */
+/** Cells of a column of a table; if there are fewer, its rows are shown one below the other. */
 const minimumColumn = 3;
 /** A rule across more would be of no use, and of no end for a width that is not finite. */
 const maximumWidth = 1_000;

@@ -102,7 +102,7 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
   return { ...state, match, place: match, row: Math.floor(around.height / 3) };
 }
 
-/** Which match was gone to, of how many: `3/10`; what is wrong where there is none. */
+/** Which match was gone to, of how many: `3/10`; what is wrong if there is none. */
 export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
   if (count === 0) return problem ?? 'no match';
   const all = `${count}${problem === undefined ? '' : '+'}`;

@@ -16,7 +16,7 @@ export interface ScrollViewProps {
   readonly textAt: (line: number) => string;
   /** A line as it is drawn, styled and no wider than the view; while something is searched, its plain text is shown. */
   readonly drawnAt?: (line: number) => string;
-  /** How a line looks; plain where it is missing. */
+  /** How a line looks; plain if it is missing. */
   readonly styleAt?: (line: number) => Style | undefined;
   readonly width: number;
   readonly focused: boolean;

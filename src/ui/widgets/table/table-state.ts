@@ -54,7 +54,7 @@ export interface TableSurroundings {
 }
 
 export interface TableWindow {
-  /** Index of the row under the cursor, -1 where there is none. */
+  /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   /** Index of the first row shown. */
   readonly offset: number;
@@ -141,7 +141,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-/** With the cursor on its row, or, where there is none to be kept, on the first one. */
+/** With the cursor on its row, or, if there is none to be kept, on the first one. */
 function resorted(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
   const place = cursorId === undefined ? { index: 0, line: 0 } : {};
   return { ...state, ...place, cursorId, sort, following: false };

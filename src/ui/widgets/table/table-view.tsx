@@ -23,7 +23,7 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** More rows are on the server. */
   readonly hasMore?: boolean;
-  /** What is said where there are no rows. */
+  /** What is said if there are no rows. */
   readonly emptyWords: string;
   /** What is to be known of the rows, for the line below them; the most important first. */
   readonly facts?: readonly string[];

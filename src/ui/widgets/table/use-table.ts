@@ -16,7 +16,7 @@ export interface TableOptions<Row> {
   readonly height: number;
   /** The rows come in the order of the state's sort already. */
   readonly sorted?: boolean;
-  /** Reads the rows that have not been read, where there are more; settles when it has ended, in whatever way. */
+  /** Reads the rows that have not been read, if there are more; settles when it has ended, in whatever way. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest, while it is being read. */
   readonly stop?: (() => void) | undefined;
@@ -30,7 +30,7 @@ export interface TableOptions<Row> {
 export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
-  /** Index of the row under the cursor, -1 where there is none. */
+  /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   readonly offset: number;
   /** Lines for rows. */
@@ -38,15 +38,11 @@ export interface Table<Row> {
   /** The rows in the window. */
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
-  /** The marked rows that are still there, or the one under the cursor where none is marked. */
+  /** The marked rows that are still there, or the one under the cursor if none is marked. */
   readonly targets: readonly Row[];
   /** How many of the marks are on rows that are not there any more, or not yet. */
   readonly lostMarks: number;
-  /**
-   * Filters and sorts rows as the table does.
-   *
-   * @throws Error where the filter takes too long for all of them
-   */
+  /** Filters and sorts rows as the table does. @throws Error if the filter takes too long for all of them */
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;

@@ -72,7 +72,7 @@ const edits: Readonly<Record<string, (state: EditState, options: EditOptions) =>
   'ctrl-k': state => cut(state, state.cursor, lineEnd(state)),
 };
 
-/** The state after a key, or undefined where the key means nothing to a field. */
+/** The state after a key, or undefined if the key means nothing to a field. */
 export function edit(state: EditState, press: KeyPress, options: EditOptions): EditState | undefined {
   if (press.text !== '') return insert(state, press.text, options);
   if (options.multiline) {

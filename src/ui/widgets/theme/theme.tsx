@@ -7,7 +7,7 @@ import { own } from '../../../text/own.ts';
 import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
-/** Gives a text an appearance. The text must hold no escape sequences of its own but those made by styles. */
+/** Styles a text. The text must hold no escape sequences of its own but those made by styles. */
 export type Style = (text: string) => string;
 
 /** SGR parameters (ECMA-48, 8.3.117) that switch an appearance on; empty for none. */
@@ -39,7 +39,7 @@ const styleNames = [
 export type StyleName = (typeof styleNames)[number];
 export type Styles = Readonly<Record<StyleName, Style>>;
 
-/** How a kind of line looks; undefined where it looks like any other. */
+/** How a kind of line looks; undefined if it looks like any other. */
 export function lookOf<Kind extends string>(
   looks: Readonly<Partial<Record<Kind, StyleName>>>,
   kind: Kind,
@@ -184,8 +184,8 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 }
 
 /**
- * The theme for an environment: what it says of colours counts where no theme is asked for; a locale that is not UTF-8 takes
- * the glyphs away, and a terminal with sixteen colours shows the dark and the light theme in these.
+ * The theme for an environment: what it says of colours counts if no theme is asked for; a locale that is not UTF-8
+ * takes the glyphs away, and a terminal with sixteen colours shows the dark and the light theme in these.
  */
 export function themeFor(
   wanted: ThemeName | undefined,
