@@ -1,4 +1,4 @@
-/** What the commands that change something have in common: they show the request, ask first, wait, and print what came of it. */
+/** Shared by the commands that change something: preview, confirmation, waiting, and printing the outcome. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
@@ -23,7 +23,7 @@ function requestText({ method, path, body }: RequestPreview): string {
   return `${method} ${path}\n${body === undefined ? '' : `${safeJson(body, 2)}\n`}`;
 }
 
-/** Prints the requests that an action would send with each input: nothing is sent. */
+/** Prints the requests that an action would send for each input. Sends nothing. */
 export async function printRequests<Input>(
   send: Action<Input, unknown>,
   inputs: readonly Input[],
@@ -37,15 +37,15 @@ export async function printRequests<Input>(
 }
 
 /**
- * A line that the user types at a terminal.
+ * Reads a line that the user types at a terminal.
  *
- * @param hidden whether the terminal shows nothing of it
- * @throws AbortError once the user interrupts, or ends the input
+ * @param hidden whether to hide what is typed
+ * @throws AbortError if the user interrupts or ends the input
  */
 export async function askLine(io: CommandIo, question: string, { hidden = false } = {}): Promise<string> {
   const { stderr } = process;
   const output = hidden ? new Writable({ write: (_text, _encoding, done) => done() }) : stderr;
-  // Read key by key, the terminal itself shows nothing of what is typed.
+  // Read key by key, so that the terminal does not echo it.
   const terminal = createInterface({ input: io.input, output, terminal: hidden || stderr.isTTY });
   const stop = new AbortController();
   for (const end of ['SIGINT', 'close']) terminal.once(end, () => stop.abort());
@@ -62,7 +62,7 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
  * Asks before something is lost.
  *
  * @param question what is lost, e.g. `Delete run first?`
- * @throws CommandError if the answer is not yes, or there is no terminal to ask on
+ * @throws CommandError if the answer is not yes, or if there is no terminal
  */
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
   if (yes) return;
@@ -72,7 +72,7 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was sent.', exitCodes.failed);
 }
 
-/** Sends an action that starts something, and remembers what it has started. */
+/** Sends an action that starts something, and remembers what it started. */
 export async function start<Input, Result>(
   send: Action<Input, Result>,
   input: Input,
@@ -84,15 +84,15 @@ export async function start<Input, Result>(
   return result;
 }
 
-/** Of every record that `printOutcome` prints, whatever the contract calls its id. */
+/** The id of each record that `printOutcome` prints, whatever the contract calls it. */
 const withId = z.object({ id: z.string() });
 
-/** Checks before a write how its record is to be printed. @throws CommandError as `checkRecordFlags` does */
+/** Checks how a record will be printed before anything is written. @throws CommandError as `checkRecordFlags` does */
 export function checkOutcomeFlags(flags: RecordFlags, answers: readonly z.ZodMiniType[], io: CommandIo): Promise<void> {
   return checkRecordFlags(flags, [...answers, withId], io);
 }
 
-/** Prints what a write has brought; where that fails, standard error says what it was: it is done all the same. */
+/** Prints the result of a write. If that fails, standard error names the result: the write has happened. */
 export async function printOutcome(
   record: object,
   { id, label }: Pick<ResourceRef, 'id' | 'label'>,
@@ -109,9 +109,9 @@ export async function printOutcome(
 }
 
 /**
- * Waits until what was started has ended, where --wait says so; each change goes to standard error.
+ * With --wait, waits until the work has ended and reports each change on standard error.
  *
- * @param again reads the record once it has ended
+ * @param again reads the record once the work has ended
  */
 export async function finish(
   ref: ResourceRef,
@@ -130,7 +130,7 @@ export async function finish(
     timeout: flags.timeout,
     onChange: async seen => io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`),
   });
-  // Interrupted, it can be read no more; its id is still what a script needs.
+  // After an interruption it cannot be read any more, but a script still needs its id.
   const record = code === exitCodes.interrupted ? started : { ...started, ...(await again()) };
   await printOutcome(record, ref, flags, io);
   return code;

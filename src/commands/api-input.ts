@@ -1,4 +1,4 @@
-/** What `benchtop api` is given to send: fields, or a whole body. */
+/** The input of `benchtop api`: single fields, or a whole body. */
 import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { CommandError } from './exit.ts';
@@ -7,11 +7,11 @@ import type { CommandInput } from './table/commands.ts';
 
 type Flags = CommandInput<'api'>['flags'];
 
-/** A field as it was given: as a text, or as a value that has its type. */
+/** A field as given: plain text, or a value with its own type. */
 export interface Field {
   readonly name: string;
   readonly value: unknown;
-  /** The endpoint says what type it has. */
+  /** The endpoint decides the type. */
   readonly isLoose: boolean;
 }
 
@@ -24,7 +24,7 @@ function splitPair(pair: string): [name: string, text: string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
-/** `-F`: the content of a file or of the input, a value of JSON, or else the text. */
+/** `-F`: a file's content, standard input, a JSON value, or plain text. */
 async function typedValue(text: string, io: CommandIo): Promise<unknown> {
   if (text.startsWith('@')) return readFrom(text.slice(1), io);
   try {
@@ -50,7 +50,7 @@ export async function fieldsOf(
   return fields;
 }
 
-/** @param path of a file; `-` is the input */
+/** @param path a file; `-` is standard input */
 function readFrom(path: string, io: CommandIo): Promise<string> {
   if (path === '-') return readInput(io);
   return readFile(path, 'utf8').catch((error: unknown) => {
@@ -58,7 +58,7 @@ function readFrom(path: string, io: CommandIo): Promise<string> {
   });
 }
 
-/** What --body or --input gives. */
+/** The content of --body or --input. */
 export async function givenBody({ body, input }: Flags, io: CommandIo): Promise<string | undefined> {
   if (input !== undefined) return readFrom(input, io);
   if (body === undefined) return undefined;

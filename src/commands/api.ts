@@ -1,4 +1,4 @@
-/** `benchtop api`: any operation of the contract by its name or its path, and any other path of the service. */
+/** `benchtop api`: calls any operation of the contract by name or path, and any other path of the service. */
 
 import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../contract/common.ts';
@@ -26,7 +26,7 @@ function shapeOf(schema: z.ZodMiniType | undefined): Readonly<Record<string, z.Z
 
 const pathNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-/** Every operation, a line each. */
+/** Every operation, one per line. */
 function listing(): string {
   const lines = all.map(({ operation, method, path, query, body }) => {
     const names = [...pathNames(path), ...Object.keys(shapeOf(query)), ...Object.keys(shapeOf(body))];
@@ -35,14 +35,14 @@ function listing(): string {
   return lines.join('');
 }
 
-/** An operation of the contract, with what its path says. */
+/** An operation of the contract, with the parameters found in its path. */
 interface Known {
   readonly endpoint: Endpoint;
   readonly params: Record<string, string>;
   readonly query: Record<string, unknown>;
 }
 
-/** What is called: an operation, or a path that the contract does not know. */
+/** The target of a call: an operation, or a path outside the contract. */
 type Target = Known | { readonly endpoint?: undefined; readonly method: Method; readonly path: string };
 
 const methodOf = (word: string): Method | undefined => methods.find(method => method === word.toUpperCase());
@@ -55,7 +55,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The endpoint whose path it is. The one with the fewest placeholders counts, as it does for a server. */
+/** The endpoint for a path. Of several, the one with the fewest placeholders wins, as on a server. */
 function targetOfPath(method: Method, path: string): Target {
   const [pathname = '', ...search] = path.split('?');
   const found = all
@@ -98,7 +98,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
   return { target: { endpoint: endpoints[word as Operation], params: {}, query: {} }, rest };
 }
 
-/** A value as its field wants it: the text itself, or what the text is as JSON. The service layer checks what comes out. */
+/** The value for a field: the text itself, or the JSON it holds. The service layer checks the result. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
   const field = own(shapeOf(schema), name);
   if (!field || field.safeParse(text).success) return text;
@@ -111,12 +111,12 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
 
 type Flags = CommandInput<'api'>['flags'];
 
-/** What is sent: what the path and the query say, and the body. */
+/** The query and the body to send. */
 interface Filled extends Pick<Known, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
-/** Puts every field where the endpoint has its name: into the path, the query, or else the body. */
+/** Puts each field into the path, the query or the body, as the endpoint declares. */
 function fill({ endpoint, params, query }: Known, given: readonly Field[], whole: unknown): Filled {
   const fields = {
     path: new Map<string, string>(),
@@ -146,9 +146,7 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
   return { ...filled, body: { ...(isObject ? whole : {}), ...Object.fromEntries(fields.body) } };
 }
 
-/**
- * Sends what a target and its fields say. Returns the answer: of the contract as a value, of another path as its text.
- */
+/** Sends the request. Returns the parsed answer for an operation, and the raw text for any other path. */
 type Send = (service: Service, options: CallOptions) => Promise<unknown>;
 
 function sendKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Send {
@@ -171,7 +169,7 @@ function sendKnown(known: Known, fields: readonly Field[], text: string | undefi
   };
 }
 
-/** A path as it is given: fields of a GET, and those next to a whole body, belong to its query. */
+/** Fields of a GET, and those given next to a whole body, go into the query. */
 function sendPath(
   { method, path }: Extract<Target, { path: string }>,
   fields: readonly Field[],
@@ -192,7 +190,7 @@ function sendPath(
   return (service, options) => service.sendRaw({ method, path: whole, body }, options);
 }
 
-/** The status and the headers, as they came but for secrets. */
+/** The status line and the headers, without secrets. */
 function headText({ status, headers }: AnswerHead): string {
   // An import would load Node's fetch as well.
   const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -208,7 +206,7 @@ async function printAnswer(
 ): Promise<void> {
   if (!endpoint && !json && field === undefined && jq === undefined) {
     const text = String(answer);
-    // Raw: what is piped stays as it came.
+    // Piped output stays as the service sent it.
     if (io.columns === undefined) await io.print(text);
     else if (text !== '') await io.print(`${sanitise(text, { multiline: true }).trimEnd()}\n`);
     return;

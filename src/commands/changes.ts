@@ -1,4 +1,4 @@
-/** The commands that change what is there: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
+/** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
 import { deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
@@ -20,15 +20,15 @@ import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { withService } from './with-service.ts';
 
-/** How something is done to the rows of a resource. */
+/** What a verb does to the rows of a resource. */
 type Deed = Action<never>;
 
 interface Change {
   /** For the question, e.g. `Delete`. */
   readonly verb: string;
-  /** For what is printed, e.g. `deleted`. */
+  /** For the result, e.g. `deleted`. */
   readonly past: string;
-  /** What is lost, as the end of the question. */
+  /** What is lost; the end of the question. */
   readonly loses: string;
   /** By the first name of the resource. */
   readonly verbs: Readonly<Record<string, Deed>>;
@@ -39,7 +39,7 @@ const nameOf = ({ resource, row, id }: Found): string => {
   return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
 };
 
-/** Finds all first, asks once, then sends; one that fails does not keep the others from it. */
+/** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
   { verb, past, loses, verbs }: Change,
   words: readonly string[],
@@ -49,7 +49,7 @@ async function changeAll(
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     const among = Object.keys(verbs).map(resourceOrThrow);
-    // One that is named twice is one.
+    // A resource that is named twice counts once.
     const byId = new Map<string, Found>();
     for (const word of words) {
       const each = await findAmong(among, word, context);
@@ -141,7 +141,7 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   });
 }
 
-/** The value of a secret: typed without being shown, or all that is piped in but for the end of its last line. */
+/** The value of a secret: typed without echo, or piped in. A final line end is dropped. */
 async function readSecret(name: string, io: CommandIo): Promise<string> {
   if (io.input.isTTY) return askLine(io, `Value of ${sanitiseLine(name)} (not shown): `, { hidden: true });
   return (await readInput(io)).replace(/\r?\n$/, '');

@@ -1,4 +1,4 @@
-/** `benchtop chat`: asks a model, once or in a conversation, and writes the answer as it comes. */
+/** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
 import type { ChatMessage } from '../contract/inference.ts';
@@ -19,11 +19,7 @@ export interface Answer {
 
 type ChatContext = Pick<CommandContext, 'service' | 'memory' | 'signal'>;
 
-/**
- * Asks a model, or a deployment by its id, and gives each piece of the answer as it comes.
- *
- * @throws ServiceError
- */
+/** Asks a model, or a deployment by id, and yields the answer piece by piece. @throws ServiceError */
 export async function ask(
   { service, memory, signal }: ChatContext,
   request: ChatRequest,
@@ -47,7 +43,7 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
   return withService(flags, io, async ({ service, memory, signal }) => {
-    /** Asks with what has been said so far; the answer becomes part of it. */
+    /** Sends the conversation so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
       const request = { model, messages: [...said, question], ...parameters };
@@ -72,13 +68,12 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   });
 }
 
-/** How long a text waits for what is piped in. */
+/** How long to wait for piped text. */
 const pipeMs = 10_000;
 
 /**
- * The words, and behind them what is piped in. Schedulers and daemons start programs with a pipe that is neither
- * written to nor closed: if the words ask something by themselves, it is waited for only so long. `-` behind them waits
- * for its end.
+ * The words, followed by piped text. Schedulers and daemons start programs with a pipe that is neither written nor
+ * closed, so the wait is short if there are words to ask with. `-` after the words waits for the end of the pipe.
  *
  * @throws CommandError if there is no text
  */
@@ -96,7 +91,7 @@ async function textToAsk(words: readonly string[], io: CommandIo): Promise<strin
   return asked;
 }
 
-/** Question after question. Ctrl-c stops an answer, and ends the talk if there is none. */
+/** Runs a conversation. Ctrl-c stops the current answer, or ends the conversation. */
 async function converse(io: CommandIo, answer: (text: string, until: AbortSignal) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;

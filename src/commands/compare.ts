@@ -1,4 +1,6 @@
-/** `benchtop compare`: two evaluation runs task by task, and by the exit code whether the second is good enough. */
+/**
+ * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the second is good enough.
+ */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type ComparedRuns, comparison, type RewardMean, summariseComparison } from '../queries/compare.ts';
@@ -70,7 +72,7 @@ export async function run(
     const summary = summariseComparison(page.items, confidence);
     const { first, second, paired, wins, losses, ties } = summary;
     const low = paired?.interval?.[0];
-    // Without an interval nothing is known, which is not good enough.
+    // Without an interval the result is unknown, which does not pass.
     const passed = failBelow === undefined ? undefined : low !== undefined && low >= failBelow;
     const record = {
       base: { eval_run_id: base.id, mean: first.mean ?? null, tasks: first.tasks, ...rewardFields(page.first) },

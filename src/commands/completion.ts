@@ -1,4 +1,7 @@
-/** Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and what was seen. */
+/**
+ * Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and the
+ * resources seen.
+ */
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -7,7 +10,7 @@ import type { CommandIo } from './io.ts';
 import { type CommandInput, type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { type ArgumentSpec, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 
-/** In place of candidates: the shell is to offer files. */
+/** Printed in place of candidates: the shell completes file names. */
 const files = ':files';
 
 const scripts = {
@@ -62,7 +65,7 @@ const flagCandidates = (flags: Readonly<Record<string, FlagSpec>>): Candidate[] 
     .filter(([, { hidden }]) => !hidden)
     .map(([key, { description }]) => [longFlag(key), description]);
 
-/** Of what kind the values of a flag are. */
+/** The kinds of values that a flag takes. */
 const kindsOfFlags: ReadonlyMap<string, readonly string[]> = new Map([
   ['--benchmark', ['benchmark']],
   ['--run', ['run']],
@@ -70,7 +73,7 @@ const kindsOfFlags: ReadonlyMap<string, readonly string[]> = new Map([
   ['--checkpoint', ['training']],
 ]);
 
-/** Names and ids of what was seen of the service. */
+/** Names and ids of resources seen on the service. */
 async function seenCandidates(kinds: readonly string[], { environment }: CommandIo): Promise<Candidate[]> {
   const [{ openRemembered }, { resources }] = await Promise.all([
     import('./connect.ts'),
@@ -125,7 +128,7 @@ async function argumentCandidates(spec: ArgumentSpec | undefined, io: CommandIo)
   }
 }
 
-/** The command that the words begin with, and the words behind it that are no flags. */
+/** The command at the beginning of the words, and its positional arguments. */
 function commandIn(words: readonly string[]): { name: string; spec: CommandSpec | undefined; rest: readonly string[] } {
   const rest: string[] = [];
   let isValue = false;
@@ -181,12 +184,12 @@ async function candidates(words: readonly string[], io: CommandIo): Promise<Cand
   return argumentCandidates(args[Math.min(rest.length, args.length - 1)], io);
 }
 
-/** What may come in place of the last word, a line each: the word, a tab, and what it is. */
+/** Candidates for the last word, one per line: the word, a tab, and a description. */
 export async function complete(words: readonly string[], io: CommandIo): Promise<number> {
-  // bash takes the sign of `--flag=value` for a word.
+  // bash splits `--flag=value` at the `=`.
   const partial = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
   const all = await candidates([...words.slice(0, -1).filter(word => word !== '='), partial], io);
-  // What cannot be typed is no candidate: names come over the wire.
+  // Names come over the wire: one that cannot be typed safely is not offered.
   const fitting = all.filter(
     ([value]) => value === files || (value.startsWith(partial) && value === sanitiseLine(value)),
   );

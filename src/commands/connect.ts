@@ -1,4 +1,4 @@
-/** From a configuration to a service: the local one is started if no other is named. */
+/** Connects to the service of a configuration; starts the local service if no other is configured. */
 import { join } from 'node:path';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
@@ -18,38 +18,38 @@ import {
 import { unlessAborted } from '../text/abort.ts';
 import { version } from './version.ts';
 
-/** Whatever this program asks, every host is asked through one gate. */
+/** One gate per host for everything this process sends. */
 const gates = new Gates();
 
 const none = async (): Promise<string> => '';
 
-/** The connection of a program, or of one command, to the service of a configuration. */
+/** The connection of a program, or of a single command, to the configured service. */
 export interface ServiceConnection {
-  /** Returns what asks the service, loaded the first time. Asks nothing itself. */
+  /** Returns the service, loading the client code on first use. Sends nothing. */
   readonly service: () => Promise<Service>;
   readonly monitor: ConnectionMonitor;
-  /** Whether the host of the service takes requests, or limits them. */
+  /** Whether the host takes requests or limits their rate. */
   readonly gate: GateMonitor;
-  /** Where the service is, for words about it. */
+  /** Address of the service, for messages. */
   readonly address: () => string;
-  /** Which generation of the service it is taken to be, as a sentence; undefined before it is first asked. */
+  /** The generation of the service as a sentence; undefined before the first request. */
   readonly generation: () => string | undefined;
-  /** Closes what has been opened, and opens nothing for it. The service cannot be had from here afterwards. */
+  /** Closes what was opened, and opens nothing to do so. The connection cannot be used afterwards. */
   readonly close: () => Promise<void>;
 }
 
-/** Finds the service of this machine, starts it if it does not run, and keeps it awake. */
+/** Finds the local service, starts it if it does not run, and keeps it awake. */
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
   let key: string | undefined;
   const upstreamKey = async (): Promise<string | undefined> => {
-    // A pipe gives its secret once: what it gave is used again then.
+    // A pipe can be read only once, so what it gave is reused.
     key = await upstream?.key?.get().catch((error: unknown) => key ?? Promise.reject(error));
     return key;
   };
   const client = () => import('../local/daemon/client.ts');
   return {
     ensure: async (moment, signal) => {
-      // The first frame goes before what holds the thread.
+      // Loading blocks the thread: draw the first frame before.
       await new Promise(setImmediate);
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
@@ -60,7 +60,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
         moment,
         signal,
       }).catch((error: unknown) => {
-        // A screen tries again; for a command the folder is a wrong setting.
+        // A screen retries; for a command, the folder is a wrong setting.
         if (moment !== 'command' || !(error instanceof Error) || error.name !== 'DataFolderError') throw error;
         throw new RequestError(`${error.message} Nothing was sent.`, { code: 'data_folder' });
       });
@@ -69,7 +69,8 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
     hold: (target, onEnd) => {
       let release: (() => void) | undefined;
       let released = false;
-      // Without the module, as in the middle of an upgrade, the service ends when idle, and the next request starts it again.
+      // The module can be missing in the middle of an upgrade. Then the service ends when idle, and the next request
+      // restarts it.
       void import('../local/daemon/lease.ts').then(
         ({ holdLease }) => {
           if (!released) release = holdLease(target, onEnd);
@@ -104,11 +105,11 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): Ser
 }
 
 /**
- * The connection to the service of a configuration. Nothing is asked yet.
+ * Connects to the configured service. Sends nothing yet.
  *
- * @param moment `start` for a screen, which keeps the service awake; `command` for what asks a few times and ends
- * @param remembered where what is found out about the service is kept; nowhere, if it is missing
- * @param debug hears of every request and answer
+ * @param moment `start` for a screen, which keeps the service awake; `command` for a few requests
+ * @param remembered stores what is learned about the service; nothing is stored without it
+ * @param debug receives every request and answer
  */
 export function connectTo(
   config: Config,
@@ -123,7 +124,7 @@ export function connectTo(
   let service: Service | undefined;
   let closed = false;
   const create = async (): Promise<Service> => {
-    // Loading what talks to the service holds the thread: the first frame goes before it.
+    // Loading the client blocks the thread: draw the first frame before.
     await new Promise(setImmediate);
     const { createService, keptGeneration } = await import('../service/index.ts');
     const generationMemory: GenerationMemory | undefined = remembered && {
@@ -154,13 +155,13 @@ export function connectTo(
   };
 }
 
-/** How long the test of a service may take. */
+/** Time limit for testing a service. */
 const testMs = 15_000;
 
 /**
- * Asks the service of a configuration for something small: whether it answers, and takes the key.
+ * Sends a small request to check that the service answers and accepts the key.
  *
- * @throws Error if it does not answer as it should; the reason of the signal once that aborts
+ * @throws Error if it does not; the signal's reason once that aborts
  */
 export async function testService(config: Config, signal: AbortSignal): Promise<void> {
   const connection = connectTo(config, 'command');
@@ -177,7 +178,7 @@ const generationSetting = 'generation';
 
 const hostOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : new URL(url).host);
 
-/** Where the address and the key come from, in whole sentences. */
+/** Where the address and the key come from, as sentences. */
 export function originsOf({ service, name }: Config['profile']): string[] {
   if (service.kind === 'local') return [`This is ${name}: the local service, on this machine.`];
   const { baseUrl, apiKey } = service;
@@ -186,8 +187,8 @@ export function originsOf({ service, name }: Config['profile']): string[] {
 }
 
 /**
- * What was seen on the service of a configuration; every command and the screens share the file. It is kept apart by profile
- * and address: two services that had the same name, one after the other, have nothing in common.
+ * Opens the store of resources seen on a service, which commands and screens share. Rows are kept apart by profile and
+ * address, so two services that used the same profile name one after the other do not mix.
  */
 export function openRemembered({ paths, profile: { name, service } }: Config): RememberedStore {
   const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;

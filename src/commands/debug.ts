@@ -1,4 +1,4 @@
-/** `--debug`: every request and its answer, in lines on standard error. */
+/** `--debug`: prints every request and answer to standard error. */
 import { readSwitch } from '../config/layers.ts';
 import type { LogLine, ServiceOptions } from '../service/options.ts';
 import type { TraceEvent } from '../service/trace.ts';
@@ -6,7 +6,7 @@ import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** What hears of the requests of a command, if that is asked for. */
+/** The tracer of a command, if --debug is given. */
 export function debugTracer(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
@@ -16,7 +16,7 @@ export function debugTracer(
   return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
 }
 
-/** What is sent begins with `>`, what is answered with `<`. */
+/** `>` marks what was sent, `<` what was received. */
 function linesOf(event: TraceEvent): string[] {
   const headers = 'headers' in event ? Object.entries(event.headers).map(([name, value]) => `${name}: ${value}`) : [];
   switch (event.kind) {

@@ -1,4 +1,4 @@
-/** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and what to do. */
+/** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and how to fix it. */
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -33,7 +33,7 @@ import { version } from './version.ts';
 
 export interface Finding {
   readonly about: string;
-  /** `fail` keeps benchtop from working, `warn` takes something away, `ok` and `note` are for knowing. */
+  /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are information. */
   readonly state: 'ok' | 'note' | 'warn' | 'fail';
   readonly words: string;
 }
@@ -70,7 +70,7 @@ function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
   }
 }
 
-/** How the service is reached: through which proxy, and by which certificates it is known. */
+/** How the service is reached: the proxy, and the trusted certificates. */
 export function* networkFindings({ service }: Profile, environment: NodeJS.ProcessEnv): Generator<Finding> {
   if (service.kind === 'local') return;
   const base = new URL(service.baseUrl.value);
@@ -92,10 +92,10 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
   yield { about: 'certificates', state: 'ok', words: `those of Node${extra}, ${system}${ownFile}` };
 }
 
-/** The JSON Schema that the package brings along; a program that was not built has none. */
+/** The JSON Schema shipped with the package; there is none when running from source. */
 const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
-/** Whether a folder can be written, or could be made. */
+/** Whether a folder can be written or created. */
 function folderFinding(about: string, path: string): Finding {
   let existing = path;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
@@ -123,7 +123,7 @@ function errorOf(about: string, error: unknown): Finding {
 
 type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
 
-/** Reads that need no id, or that of any benchmark, by what the document does not show. */
+/** Reads that need no id, or only a benchmark's, among those the document does not list. */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
@@ -180,7 +180,7 @@ async function* serviceFindings(
       try {
         await read(service, patience(), benchId);
       } catch (error) {
-        // What the service lacks is listed with its capabilities.
+        // Missing endpoints are reported with the capabilities.
         if (service.capabilities.has(operation as Operation)) failed.push(errorOf(operation, error));
       }
     }),

@@ -1,20 +1,20 @@
-/** How a command ends: what a script can distinguish. Loads nothing. */
+/** Exit codes and the errors that carry them. Imports nothing. */
 
 export const exitCodes = {
   done: 0,
-  /** It was refused, or what was watched ended badly. */
+  /** Refused by the service, or the watched work failed. */
   failed: 1,
-  /** The command line or the settings are wrong: nothing was asked. */
+  /** The command line or the settings are wrong; nothing was sent. */
   usage: 2,
-  /** No answer, or not in time: the same again may work. */
+  /** No answer, or not in time; trying again may work. */
   unreachable: 3,
-  /** No credential, a wrong one, or one that may not do this. */
+  /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
-  /** It had not ended when the time given with --timeout was over. */
+  /** Not ended within --timeout. */
   timeout: 124,
   interrupted: 130,
-  /** By SIGHUP and SIGTERM, as a shell counts them. */
+  /** By SIGHUP and SIGTERM, as a shell reports them. */
   hungUp: 129,
   terminated: 143,
 } as const;
@@ -32,7 +32,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Why a command was stopped from outside; every wait ends with it. */
+/** An interruption from outside; it ends every wait. */
 export class Interruption extends Error {
   override readonly name = 'AbortError';
   readonly exitCode: ExitCode;

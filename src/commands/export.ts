@@ -1,4 +1,4 @@
-/** `benchtop export`: trajectories with their steps, as JSON Lines that `upload` takes again. */
+/** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoriesOfRun, trajectoryQuery } from '../queries/trajectories.ts';
 import { readPages } from '../service/pagination.ts';
@@ -11,10 +11,10 @@ import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Trajectories that are read at the same time. */
+/** Trajectories read in parallel. */
 const atOnce = 4;
 
-/** The ids of the trajectories of a run, a training run or a dataset, page by page; or the one that is named. */
+/** The ids of the trajectories of a run, a training run or a dataset, page by page; or the one given. */
 async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
   const [name] = resource.names;
   if (name === 'trajectories') {
@@ -23,7 +23,7 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
   }
   let note: string | undefined;
   if (name === 'runs') {
-    // A service that lists no trajectories has their ids among the rewards of the run.
+    // A service that lists no trajectories still names them in the rewards of the run.
     const source = trajectoriesOfRun(id, true);
     for await (const page of readPages(cursor => source.readPage({ ...context, query: { limit: 200, cursor } }))) {
       note = page.note;
@@ -40,7 +40,7 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
   if (note) io.note(note);
 }
 
-/** Reads them a few at once; gives them in their order. */
+/** Reads a few in parallel; yields them in order. */
 async function* readAll(ids: readonly string[], context: CommandContext): AsyncGenerator<Trajectory> {
   for (let from = 0; from < ids.length; from += atOnce) {
     const some = ids.slice(from, from + atOnce);
@@ -51,7 +51,7 @@ async function* readAll(ids: readonly string[], context: CommandContext): AsyncG
 export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const kinds = ['runs', 'training', 'datasets', 'trajectories'];
-  // A task is the name of many trajectories.
+  // Many trajectories share the name of a task.
   const among = second === undefined ? kinds.slice(0, 3).map(resourceOrThrow) : [resourceOrThrow(first)];
   const word = second ?? first;
   const [only] = among;
@@ -78,7 +78,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
   });
 }
 
-/** @throws CommandError if the file is there already or cannot be written, and what the lines throw */
+/** @throws CommandError if the file exists or cannot be written, and whatever the lines throw */
 async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   try {
     await writeNewFile(path, lines);

@@ -1,4 +1,6 @@
-/** How a command that failed says so: one message, no stack, no secret; and the exit code that says what kind it was. */
+/**
+ * How a failed command reports itself: one message without stack or secrets, and an exit code for the kind of error.
+ */
 
 import { redactor } from '../config/redaction.ts';
 import { describeError, type ErrorKind, isCertificateError, ServiceError } from '../service/errors.ts';
@@ -6,7 +8,7 @@ import { asError } from '../text/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
-/** The exit code of an error of the service layer, by its kind. */
+/** The exit code for an error of the service layer, by kind. */
 export function exitCodeOfKind(kind: ErrorKind): ExitCode {
   switch (kind) {
     case 'network':
@@ -32,12 +34,12 @@ export function exitCodeOfKind(kind: ErrorKind): ExitCode {
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof ServiceError) {
-    // Some call a path that is not there a wrong request.
+    // Some servers report an unknown path as an invalid request.
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
     if (isUnknownPath) return exitCodes.notFound;
-    // A certificate stays as it is.
+    // A certificate will not change by itself.
     if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;
-    // Refused here, because there is none that could be sent.
+    // Refused by benchtop, because there is no credential to send.
     const lacksCredential = error.kind === 'request' && error.code?.startsWith('credential_');
     return lacksCredential ? exitCodes.forbidden : exitCodeOfKind(error.kind);
   }
@@ -46,12 +48,12 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error.name === 'ConfigError' ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The failure in words, without what is secret or unsafe. */
+/** The failure in words, without secrets or unsafe characters. */
 export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: true });
 }
 
-/** The error as it is printed at the end: as JSON where the result would have been JSON. */
+/** The error as printed at the end: as JSON if the result would have been JSON. */
 export function describeFailure(error: unknown, asJson: boolean): string {
   if (!asJson) return `benchtop: ${messageOf(error)}`;
   const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
@@ -59,7 +61,7 @@ export function describeFailure(error: unknown, asJson: boolean): string {
   return redactor([])(safeJson({ error: known }));
 }
 
-/** Prints the failure to standard error and gives the exit code. */
+/** Prints the failure to standard error. Returns the exit code. */
 export function reportFailure(error: unknown): ExitCode {
   process.stderr.write(`${describeFailure(error, false)}\n`);
   return exitCodeOf(error);

@@ -1,4 +1,4 @@
-/** Rows of resources by what a user types: an id, or a name. */
+/** Finds rows of resources by id or name. */
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list.ts';
@@ -15,11 +15,11 @@ import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
   readonly rows: readonly object[];
-  /** Why there may be more, and what could not be read so far: those of the last page say it all. */
+  /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
 }
 
-/** The rows of a list, page by page, each id once; ends when the caller does. */
+/** The rows of a list, page by page, each id once. Ends when the caller stops iterating. */
 export async function* pagesOf(
   resource: Resource,
   scope: Scope,
@@ -54,7 +54,7 @@ export async function* pagesOf(
   }
 }
 
-/** @throws CommandError naming what there is */
+/** @throws CommandError that lists the resources there are */
 export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
@@ -65,19 +65,19 @@ export function resourceOrThrow(name: string): Resource {
   );
 }
 
-/** What one of them is called in a sentence, e.g. `training run`. */
+/** The singular in a sentence, e.g. `training run`. */
 export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-', ' ');
 
-/** What many are called in a sentence, e.g. `training runs`, whose list is `training`. */
+/** The plural in a sentence, e.g. `training runs`, whose list is named `training`. */
 export const wordsFor = (resource: Resource): string => {
   const [many, one] = resource.names;
   return one.startsWith(many) ? `${wordFor(resource)}s` : many;
 };
 
-/** The rows with this id or this name. */
+/** The rows with this id or name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // A user who reads the list takes what its first column shows for the name.
+  // Users take what the first column shows for the name.
   const [title] = resource.columns;
   const isCalled = (row: object): boolean => [source.id(row), resource.label?.(row), title?.value(row)].includes(word);
   const found: object[] = [];
@@ -94,20 +94,20 @@ async function readOne(resource: Resource, id: string, context: CommandContext):
   return row;
 }
 
-/** One row, and what it is a row of. */
+/** A row and its resource. */
 export interface Found {
   readonly resource: Resource;
   readonly id: string;
   readonly row: object;
 }
 
-/** The one with an id that looks like another resource's; undefined if there is none. */
+/** The row whose id matches another resource's pattern; undefined if there is none. */
 async function readForeign(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
   try {
     const row = await readOne(resource, id, context);
     return row && resource.list({}).id(row) === id ? row : undefined;
   } catch (error) {
-    // A word that is no id of theirs is refused by some services.
+    // Some services answer a malformed id with an error.
     const isNone = error instanceof ServiceError && (error.kind === 'not_found' || error.kind === 'validation');
     if (isNone || isNotOffered(error)) return undefined;
     throw error;
@@ -115,7 +115,7 @@ async function readForeign(resource: Resource, id: string, context: CommandConte
 }
 
 /**
- * The one with this id or this name among several resources.
+ * The row with this id or name among several resources.
  *
  * @throws CommandError if there is none, several share the name, or the id is another resource's
  */
@@ -139,7 +139,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     });
     found.push(...rows.map(row => ({ resource, id: resource.list({}).id(row), row })));
   }
-  // A service may give its ids another form than the document's, and not list what has them.
+  // A service may use ids of another form, and may not list these resources.
   const isListed = found.length > 0;
   for (const resource of isListed ? [] : among) {
     const read = among.length > 1 || ofId ? readForeign : readOne;
@@ -164,14 +164,14 @@ export async function idOf(resource: Resource, word: string, context: CommandCon
   try {
     return (await findAmong([resource], word, context)).id;
   } catch (error) {
-    // Where single ones cannot be read, the id is all there is.
+    // Single records cannot be read here, so the id has to do.
     const isUnread = error instanceof ServiceError && error.kind === 'capability_missing';
     if (isUnread && resource.idPattern?.test(word)) return word;
     throw error;
   }
 }
 
-/** A checkpoint, with what its training run says of it if that is known. */
+/** A checkpoint, with what its training run says about it. */
 export interface FoundCheckpoint {
   readonly id: string;
   /** Its record; missing if only the id is known. */
@@ -180,7 +180,7 @@ export interface FoundCheckpoint {
   readonly step?: number | null | undefined;
 }
 
-/** Whether it looks like an id. No operation reads a checkpoint by it. */
+/** Whether the word looks like a checkpoint id. No operation reads a checkpoint by id. */
 export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
@@ -194,7 +194,7 @@ export interface CheckpointSearch {
 /** Training runs whose checkpoints are asked for at once. */
 const searchedAtOnce = 4;
 
-/** Looks for the checkpoint with this id among those of every training run that is listed. */
+/** The checkpoint with this id, searched in every listed training run. */
 export async function searchCheckpoint(id: string, context: CommandContext): Promise<CheckpointSearch> {
   let isComplete = true;
   const checkpointOf = async (run: TrainingRun): Promise<FoundCheckpoint | undefined> => {
@@ -205,7 +205,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
         isComplete &&= page.notes.length === 0;
       }
     } catch (error) {
-      // One run may be gone by now; what is not listed at all is listed for no other.
+      // A run may be gone by now. If this service lists no checkpoints, it lists them for no other run either.
       if (!isGone(error)) throw error;
       isComplete = false;
     }
@@ -227,11 +227,11 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
   return { isComplete };
 }
 
-/** Whether it leaves the step open: a training run alone, or `first@latest`. */
+/** Whether the word leaves the step open: a training run alone, or `first@latest`. */
 export const isLatest = (word: string): boolean => !word.includes('@') || word.endsWith('@latest');
 
 /**
- * The checkpoint that `first@latest`, `first@6`, `trn_1@6` or its own id names; a training run alone means its latest.
+ * The checkpoint for `first@latest`, `first@6`, `trn_1@6` or an id. A training run alone means its latest.
  *
  * @throws CommandError if there is none
  */
@@ -240,14 +240,14 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   if (isCheckpointId(word)) return { id: word };
   const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
-    // A service may give its checkpoints ids of another form.
+    // A service may use checkpoint ids of another form.
     const isNone =
       isGone(error) || isNotOffered(error) || (error instanceof CommandError && error.exitCode === exitCodes.notFound);
     const listed = isNone && at < 0 ? (await searchCheckpoint(word, context)).found : undefined;
     if (listed) return listed;
     const { capabilities } = context.service;
     const isListed = capabilities.has('listCheckpoints') && capabilities.has('listTrainingRuns');
-    // Where checkpoints are not listed, the service says whether it has this one.
+    // If checkpoints are not listed, the service decides whether it exists.
     if (isNone && at < 0 && !isListed) return { id: word };
     throw error;
   });

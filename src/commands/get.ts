@@ -1,4 +1,4 @@
-/** `benchtop get`: everything about one resource. */
+/** `benchtop get`: prints everything about one resource. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
@@ -18,10 +18,10 @@ import type { CommandInput } from './table/commands.ts';
 import { progressWords } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** If a trajectory goes to a file, its lines are wrapped at this. */
+/** Line width of a trajectory in a file. */
 const defaultWidth = 100;
 
-/** How far what runs is. */
+/** The progress of a run. */
 async function progressFacts(
   { kind, list, watch }: Resource,
   row: object,
@@ -32,7 +32,7 @@ async function progressFacts(
   const { service, memory, signal } = context;
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
-  // The record of a run that has ended may hold its mean, which is among its facts then.
+  // The record of a finished run may already hold its mean.
   const known = hasMean || ('reward_mean' in row && row.reward_mean != null);
   const label = watch.recordsProgress ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   return [
@@ -41,7 +41,7 @@ async function progressFacts(
   ];
 }
 
-/** What a run has come to by its rewards, where its record has no mean; undefined if they say none either. */
+/** The mean of a run, from its rewards, if its record has none; undefined if they say nothing either. */
 async function outcomeByRewards(
   row: object,
   { service, memory, signal }: CommandContext,
@@ -58,7 +58,7 @@ async function outcomeByRewards(
   }
 }
 
-/** A checkpoint is named by its run and step, or by its id where one of the training runs has it. */
+/** A checkpoint is given by run and step, or by its id. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const checkpoints = resourceOrThrow('checkpoints');
   const isId = isCheckpointId(word);

@@ -1,4 +1,4 @@
-/** Help as it is printed: what the table of commands says, and what there is on the service. */
+/** Help text, from the table of commands and the resources. */
 import { type Parsed, parse } from './parse.ts';
 import { prebuiltName } from './prebuilt.ts';
 import { type CommandName, commands, groups } from './table/commands.ts';
@@ -6,7 +6,7 @@ import { version } from './version.ts';
 
 export const versionText = `benchtop ${version}\n`;
 
-/** Help on a command, or on the program, with the names of the resources where it takes one. */
+/** Help on a command or on the program, with the names of the resources if the command takes one. */
 export async function helpText({ name, text }: Parsed & { kind: 'help' }): Promise<string> {
   return `${text}${await resourceNames(name)}`;
 }
@@ -21,7 +21,7 @@ async function resourceNames(name: CommandName | undefined): Promise<string> {
   return `\nWHAT is one of:\n${lines.join('')}`;
 }
 
-/** What the build writes for `printPrebuilt`: every help, and the version. */
+/** Everything the build writes for `printPrebuilt`: each help text, and the version. */
 export async function prebuiltTexts(): Promise<Record<string, string>> {
   const named = ['', ...Object.keys(groups), ...Object.keys(commands)].map(async name => {
     const words = [...name.split(' ').filter(Boolean), '--help'];

@@ -1,6 +1,6 @@
 /**
- * What a command of the command line reads and writes. Standard output holds the result and nothing else, so that it can be
- * piped; everything else goes to standard error.
+ * Input and output of a command. Standard output holds the result and nothing else, so that it can be piped; everything
+ * else goes to standard error.
  */
 import type { Readable } from 'node:stream';
 import { errorCode } from '../text/errors.ts';
@@ -11,17 +11,17 @@ import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts'
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
   readonly input: Readable & { readonly isTTY?: boolean | undefined };
-  /** Writes to standard output as it is. Resolves once there is room for more. */
+  /** Writes to standard output unchanged. Resolves once there is room for more. */
   readonly print: (text: string) => Promise<void>;
-  /** Says something to the user, on a line of its own on standard error. Made safe for a terminal. */
+  /** Prints a line on standard error, made safe for a terminal. */
   readonly note: (text: string) => void;
   /** Reports an error in the same way, without secrets. */
   readonly fail: (error: unknown) => Promise<void>;
-  /** Columns of the terminal that the output goes to; undefined if it goes to a file or a pipe. */
+  /** Width of the terminal in columns; undefined for a file or a pipe. */
   readonly columns: number | undefined;
-  /** Aborts on ctrl-c, with an {@link Interruption}. A second one ends the program at once. */
+  /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
-  /** From now on SIGTERM and SIGHUP abort the signal too: what was started is named before the program ends. */
+  /** From now on SIGTERM and SIGHUP abort the signal as well, so that a command can print what it started. */
   readonly stopOnSignals?: () => void;
 }
 
@@ -29,15 +29,15 @@ const ignore = (): void => {};
 
 /** A line on standard error, safe for a terminal. */
 function note(text: string): void {
-  // If the reader has gone, or the disk is full, the exit code is all that is left to say.
+  // If the reader has gone or the disk is full, only the exit code is left to report it.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
   const safe = sanitise(text, { multiline: true });
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
 }
 
-/** Ends the process where standard output takes no more. */
+/** Ends the process when standard output fails. */
 export function stopWriting(error: NodeJS.ErrnoException): never {
-  // The reader has seen enough (`| head`): that is no error.
+  // The reader has enough (`| head`): not an error.
   if (error.code === 'EPIPE') process.exit(exitCodes.done);
   const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
   note(`benchtop: The output is incomplete: ${reason} (${error.code}).`);
@@ -47,11 +47,11 @@ export function stopWriting(error: NodeJS.ErrnoException): never {
 type Input = Pick<CommandIo, 'input' | 'signal'>;
 
 /**
- * The text of the input, to its end.
+ * Reads standard input to its end.
  *
- * @param waitMs how long to wait for the first of it: undefined if none has come by then. The input is closed then, so
- * that it does not keep the process from ending
- * @throws CommandError if it is not UTF-8, AbortError once the user interrupts
+ * @param waitMs how long to wait for the first byte; returns undefined after that, and closes the input so that it does
+ * not keep the process alive
+ * @throws CommandError if it is not UTF-8, AbortError if the user interrupts
  */
 export function readInput(io: Input): Promise<string>;
 export function readInput(io: Input, waitMs: number | undefined): Promise<string | undefined>;
@@ -69,7 +69,7 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
   signal.addEventListener('abort', stop, { once: true });
   try {
     signal.throwIfAborted();
-    // What is no text must not be sent as another one.
+    // Invalid UTF-8 must not be sent as different text.
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     for await (const part of input) {
       clearTimeout(timer);
@@ -88,7 +88,7 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
   }
 }
 
-/** The process's own input and output. Each stream is opened when it is first used, which takes Node some milliseconds. */
+/** The streams of the process. Each is opened on first use, which takes Node some milliseconds. */
 export function processIo(): CommandIo {
   const interrupt = new AbortController();
   const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
@@ -103,9 +103,9 @@ export function processIo(): CommandIo {
     print: text =>
       new Promise(resolve => {
         const { stdout } = process;
-        // The screen, which does not print, has a way of its own to end.
+        // The screen prints nothing, and has its own way to end.
         if (stdout.listenerCount('error', stopWriting) === 0) stdout.on('error', stopWriting);
-        // What goes to a file or a pipe is data, and stays as it is.
+        // Output to a file or a pipe is data and stays unchanged.
         if (stdout.write(stdout.isTTY ? shown(text) : text)) resolve();
         else stdout.once('drain', resolve);
       }),
@@ -113,7 +113,7 @@ export function processIo(): CommandIo {
     fail: async error => note((await import('./failure.ts')).describeFailure(error, false)),
     get columns() {
       const { stdout } = process;
-      // A terminal that says nothing of its size has 0.
+      // A terminal that reports no size has 0 columns.
       return stdout.isTTY ? stdout.columns || defaultColumns : undefined;
     },
     signal: interrupt.signal,

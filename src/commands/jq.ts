@@ -1,28 +1,29 @@
-/** Filters of jq, by the jq of this machine: a part of its language that looks like the whole would give wrong results. */
+/** Filters with the installed jq. Implementing a part of the language would give wrong results for the rest. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { errorCode } from '../text/errors.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
-/** What jq exits with where a filter cannot be compiled. */
+/** jq's exit code for a filter that does not compile. */
 const notCompiled = 3;
 
 /**
- * Checks a filter by the jq of this machine before anything is asked.
+ * Checks a filter before any request is sent.
  *
- * @throws CommandError if jq is not on the PATH, or the filter cannot be compiled
+ * @throws CommandError if jq is not on the PATH, or the filter does not compile
  */
 export async function checkFilter(filter: string, io: CommandIo): Promise<void> {
-  // Without input nothing runs, and everything is compiled.
+  // With no input jq compiles the filter and runs nothing.
   const { code, words } = await jq('', filter, io);
   if (code === notCompiled) throw new CommandError(`jq refuses the filter: ${words}`);
 }
 
 /**
- * What `jq -r FILTER` prints for the JSON.
+ * Runs `jq -r FILTER` on the JSON.
  *
- * @throws CommandError if jq is not on the PATH, or refuses the filter; where it fails on this JSON, with exit code 1
+ * @throws CommandError if jq is not on the PATH or refuses the filter; with exit code 1 if the filter fails on this
+ * JSON
  */
 export async function runJq(json: string, filter: string, io: CommandIo): Promise<string> {
   const { output, code, words } = await jq(json, filter, io);
@@ -31,13 +32,13 @@ export async function runJq(json: string, filter: string, io: CommandIo): Promis
   throw new CommandError(`jq failed: ${words}`, exitCodes.failed);
 }
 
-/** Its exit code, and the first line of what it wrote to standard error. */
+/** Its exit code and the first line of its standard error. */
 async function jq(json: string, filter: string, { environment, signal }: CommandIo) {
-  // jq 1.6 does not know `--`: a space before a filter that begins with a dash keeps it from being read as an option.
+  // jq 1.6 does not know `--`: a leading space keeps a filter that begins with a dash from being read as an option.
   const argument = filter.startsWith('-') ? ` ${filter}` : filter;
   const child = spawn('jq', ['-r', argument], { env: environment, signal, stdio: 'pipe' });
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  // It may refuse the filter without reading.
+  // jq may exit before reading its input.
   child.stdin.on('error', () => {}).end(json);
   try {
     const [output, words, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

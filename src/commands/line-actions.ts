@@ -1,4 +1,4 @@
-/** What the line mode can do with a row; it asks for what it needs. */
+/** What line mode can do with a row; it asks for the values it needs. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
@@ -12,7 +12,7 @@ import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trai
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
-  /** Asks until there is an answer. An empty line means `usual`, if there is one. */
+  /** Asks until there is an answer. An empty line means the default, if there is one. */
   readonly ask: (question: string, usual?: string) => Promise<string>;
   /** Asks until the answer is one of these; an empty line means the first. */
   readonly choose: <Choice extends string>(
@@ -22,7 +22,7 @@ export interface LinePrompt {
   readonly say: (text: string) => void;
 }
 
-/** Returns what is to be said when it is done. */
+/** Returns the message to print when it is done. */
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
 const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
@@ -58,7 +58,7 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
   return `Deploying ${deployment_id}. Type deployments to see it.`;
 };
 
-/** By the kind of the row, and then by what one says. */
+/** By kind of row, then by verb. */
 const actions = new Map<string, ReadonlyMap<string, Act<never>>>([
   [
     'benchmark',

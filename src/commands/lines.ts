@@ -1,6 +1,6 @@
 /**
- * `benchtop --lines`: the workbench as plain lines, for screen readers and for terminals that can do nothing else. One
- * asks, it answers below; nothing moves, nothing is redrawn, and no escape sequence is written.
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and for terminals that cannot do more. The user
+ * types a command, the answer follows below; nothing moves, nothing is redrawn, and no escape sequence is written.
  */
 
 import { createInterface, type Interface } from 'node:readline/promises';
@@ -27,7 +27,7 @@ import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 import { wordsOf } from './watch.ts';
 
-/** What is listed within something else is not a list that one asks for. */
+/** Resources listed only within another one are left out. */
 const listed = resources.filter(({ needs }) => !needs);
 
 const reading = `Type one of:
@@ -46,9 +46,9 @@ const writing = `
 
 const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writing}\n  help, quit`;
 
-/** How often what is followed is asked for. */
+/** Interval between two reads of a followed resource. */
 const followMs = 2_000;
-/** How long a list may take. */
+/** Time limit for reading a list. */
 const listMs = 60_000;
 
 interface ShownService {
@@ -60,7 +60,7 @@ class Lines {
   readonly #session: Session;
   readonly #terminal: Interface;
   readonly #output: Writable;
-  /** The lines typed, or piped in, each once. */
+  /** The lines typed or piped in. */
   readonly #lines: AsyncIterator<string>;
   /** Aborts on ctrl-c. */
   readonly #signal: AbortSignal;
@@ -75,7 +75,7 @@ class Lines {
     this.#signal = signal;
   }
 
-  /** The next line that is no answer to a question; undefined at the end of the input. */
+  /** The next command line; undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     this.#output.write('> ');
     const { value, done } = await this.#lines.next();
@@ -90,7 +90,7 @@ class Lines {
     return this.#session.workbench.service();
   }
 
-  /** Takes the next line as the answer to a question. @throws Error if there is none */
+  /** Reads the next line as the answer to a question. @throws Error at the end of the input */
   async #nextLine(question: string): Promise<string> {
     this.#output.write(`${sanitiseLine(question)} `);
     const { value, done } = await this.#lines.next();
@@ -153,7 +153,7 @@ class Lines {
     if (page.has_more) this.say('There are more on the service; these are the first.');
   }
 
-  /** The rows as they are numbered: what is found, or all. */
+  /** The numbered rows: those found, or all. */
   #rows(): readonly object[] {
     const { resource, rows } = this.#shown ?? { resource: undefined, rows: [] };
     if (this.#find === '' || !resource) return rows;
@@ -174,7 +174,7 @@ class Lines {
     this.#print();
   }
 
-  /** The row of a number that was typed behind `command`; says what is wrong with it if there is none. */
+  /** The row whose number was typed after `command`; prints what is wrong and returns undefined if there is none. */
   #row(typed: string, command = 'show'): object | undefined {
     if (!this.#shown) {
       this.say('Ask for a list first.');
@@ -232,7 +232,7 @@ class Lines {
 
   async #act(verb: string, number: string): Promise<void> {
     const service = await this.#service();
-    // Before it asks for anything.
+    // Checked before anything is asked.
     service.requireWrites();
     const row = this.#row(number, verb);
     if (!row) return;
@@ -254,7 +254,7 @@ class Lines {
       const text = await this.#nextLine('you:');
       if (text.trim() === '') return;
       messages.push({ role: 'user', content: text });
-      // Said whole: a voice reads it from its beginning.
+      // Printed as one line: a screen reader reads each line from its beginning.
       const request = { model: chosen, messages };
       const context = {
         service: await this.#service(),
@@ -268,13 +268,13 @@ class Lines {
   }
 }
 
-/** As what a row is followed, where it is something that runs. */
+/** The kind to follow a row as, if it can be running. */
 function followable(resource: Resource, row: object): ResourceRef | undefined {
   const ref = refOf(resource, row);
   return resource.watch?.running ? ref : undefined;
 }
 
-/** A row in words: what its columns show, but for what is empty. */
+/** A row in words: the columns that are not empty. */
 function rowLine(columns: readonly Column<object>[], row: object): string {
   const shown = columns.filter(column => !column.wide).map(column => [column, cellText(column, row)] as const);
   return shown

@@ -1,4 +1,4 @@
-/** `benchtop list`: what there is of a resource, for people and for programs. */
+/** `benchtop list`: lists a resource, for people and for programs. */
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { statusMeaning } from '../contract/status.ts';
@@ -23,7 +23,7 @@ const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as cons
 
 type Flags = CommandInput<'list'>['flags'];
 
-/** A field of the rows that is no column: the contract's names are taken wherever a column is named. */
+/** A field that is not a column: the contract's names are accepted wherever a column is named. */
 function fieldColumn(name: string): Column<object> {
   const value = (row: object): unknown => (Object.hasOwn(row, name) ? Reflect.get(row, name) : undefined);
   const shown = (row: object): string | number | undefined => {
@@ -40,7 +40,7 @@ const noColumn = ({ columns }: Resource, name: string): CommandError =>
     `There is no column or field ${name || 'with an empty name'}. Columns: ${columns.map(({ id }) => id).join(', ')}.`,
   );
 
-/** By its id, its title or the contract's name of a field. @throws CommandError for what can be none of these */
+/** Finds a column by id, title or the contract's field name. @throws CommandError for an unknown name */
 function columnNamed(resource: Resource, name: string): Column<object> {
   const found = resource.columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
   if (found) return found;
@@ -48,10 +48,10 @@ function columnNamed(resource: Resource, name: string): Column<object> {
   throw noColumn(resource, name);
 }
 
-/** Whether the rows of a resource may have a field: by the answer of the operation that lists them. */
+/** Whether rows of a resource may have a field, by the response schema of its list. */
 async function rowMayHave(name: string, resource: Resource, { service, memory, signal }: CommandContext) {
   const { endpoints } = await import('../contract/endpoints.ts');
-  // Narrowed to something, every list asks for its rows at once.
+  // A list with a scope asks for all its rows in one request.
   const scope = Object.fromEntries((resource.scopes ?? []).map(each => [each, 'any']));
   const source = resource.list(scope);
   const [request] = service.describe(noting => source.readPage({ service: noting, query: {}, signal, memory }));
@@ -60,7 +60,7 @@ async function rowMayHave(name: string, resource: Resource, { service, memory, s
   return row !== undefined && mayHaveField(row, [name]);
 }
 
-/** @throws CommandError if a column was named that is neither a field of the contract nor one that a row has */
+/** @throws CommandError if a column is neither a field of the contract nor of any row */
 async function checkFields(
   resource: Resource,
   named: readonly Column<object>[],
@@ -81,11 +81,11 @@ function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column
   if (wide) return resource.columns.map(shown);
   const [first, ...others] = resource.columns.filter(column => !column.wide && column.id !== 'id');
   const id = resource.columns.find(column => column.id === 'id');
-  // What the next command will ask for.
+  // The next command will need them.
   return [first, id && shown(id), ...others].filter(column => column !== undefined);
 }
 
-/** An id that is cut is none. */
+/** A shortened id is useless. */
 function withWholeIds(columns: readonly Column<object>[], rows: readonly object[]): readonly Column<object>[] {
   return columns.map(column => {
     if (column.id !== 'id') return column;
@@ -94,7 +94,7 @@ function withWholeIds(columns: readonly Column<object>[], rows: readonly object[
   });
 }
 
-/** Names become ids. @throws CommandError if there is none of the name */
+/** Resolves names to ids. @throws CommandError if there is none with the name */
 async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: CommandContext): Promise<Scope> {
   const scope: { -readonly [Name in ScopeName]?: string } = {};
   for (const name of scopes) {
@@ -108,7 +108,7 @@ async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: Command
   return scope;
 }
 
-/** Trajectories are narrowed by the name of a dataset, not by its id or title. */
+/** Trajectories are filtered by the dataset's name, not by its id or title. */
 async function datasetName(datasets: Resource, word: string, context: CommandContext): Promise<string> {
   try {
     const { row } = await findAmong([datasets], word, context);
@@ -121,7 +121,7 @@ async function datasetName(datasets: Resource, word: string, context: CommandCon
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
-/** Before anything is asked. */
+/** Checked before anything is requested. */
 function checkScopes(resource: Resource, flags: Flags): void {
   const { scopes = [], needs } = resource;
   const [name] = resource.names;
@@ -167,7 +167,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       });
       if (notice) throw new CommandError(notice);
       for (const row of kept) rows.push(row);
-      // An order is that of all rows.
+      // Sorting needs all rows.
       more = rows.length > limit;
       if (more && !sort) break;
     }

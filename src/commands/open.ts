@@ -1,4 +1,4 @@
-/** `benchtop open`: the workbench at one resource. */
+/** `benchtop open`: opens the workbench at one resource. */
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { labelOf, recordPlace } from '../resources/define.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
@@ -8,7 +8,7 @@ import { withService } from './with-service.ts';
 
 export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
   const ofId = second === undefined ? resourceOfId(first) : undefined;
-  // The task of a trajectory is no name of its own.
+  // The task of a trajectory does not name the trajectory.
   const named = resources.filter(({ get, names }) => get && names[0] !== 'trajectories');
   const among = second !== undefined ? [resourceOrThrow(first)] : ofId ? [ofId] : named;
   const place = await withService(flags, io, async context => {

@@ -1,4 +1,4 @@
-/** Results as text: tables for people, JSON and its like for programs. */
+/** Results as text: tables for people, JSON and similar formats for programs. */
 import type * as z from 'zod/mini';
 import { unreadableIn } from '../contract/common.ts';
 import { mayHaveField } from '../contract/fields.ts';
@@ -17,7 +17,7 @@ import type { CommandIo } from './io.ts';
 
 export type ListFormat = 'table' | ExportFormat;
 
-/** What the terminal is asked to draw a status in, by what it means; nothing for the rest. */
+/** The colour of a status, by its meaning. */
 const colours: Partial<Record<StatusMeaning, string>> = { success: '32', failure: '31', running: '33', waiting: '33' };
 
 function coloured(text: string, status: string): string {
@@ -25,20 +25,20 @@ function coloured(text: string, status: string): string {
   return colour === undefined ? text : `\u001b[${colour}m${text}\u001b[39m`;
 }
 
-/** Whether what is printed may hold colours: on a terminal unless they are refused, elsewhere where they are forced. */
+/** Whether output may be coloured: on a terminal unless colours are disabled, elsewhere only if forced. */
 function hasColours({ environment, columns }: Pick<CommandIo, 'environment' | 'columns'>): boolean {
   return wantsColour(environment) ?? columns !== undefined;
 }
 
-/** A value on one line: a text as it is but for its line breaks, nothing for what is missing, JSON for the rest. */
+/** A value on one line: text without its line breaks, nothing for a missing value, JSON for the rest. */
 export function lineText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return sanitiseLine(typeof value === 'object' ? safeJson(value) : String(value));
 }
 
 /**
- * Rows as a table with a header. On a terminal every line fits: what has no room is cut, and columns that find none are
- * left out. Elsewhere nothing is cut: cells are separated by tabs, with times as the service sent them.
+ * Rows as a table with a header. On a terminal every line fits: long cells are cut, and columns without room are left
+ * out. Elsewhere nothing is cut, cells are separated by tabs, and times are as the service sent them.
  */
 export function tableText<Row>(
   rows: readonly Row[],
@@ -69,7 +69,7 @@ export function tableText<Row>(
   return [line(({ title }) => title, true), ...body].map(text => `${text}\n`).join('');
 }
 
-/** Rows in any format. A file gets the values as they came; a terminal nothing that would act on it. */
+/** Rows in any format. Files get the values unchanged; a terminal gets nothing it would act on. */
 export function rowsText<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -81,7 +81,7 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
-/** Names and values, a line each; long values are wrapped below themselves. */
+/** Labels and values, one per line; long values wrap below themselves. */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = given(facts);
   const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
@@ -102,11 +102,10 @@ export interface RecordFlags {
 }
 
 /**
- * Checks how a record is to be printed before anything is asked: what a write has done must not depend on a typing
- * error.
+ * Checks the print flags before any request, so that a typing error cannot hide the result of a write.
  *
- * @param answers that make the record; none if it is known only once it was read
- * @throws CommandError if jq cannot compile the filter, or none of the answers has such a field by the contract
+ * @param answers response schemas that make up the record; none if it is only known once read
+ * @throws CommandError if jq cannot compile the filter, or if no answer has such a field in the contract
  */
 export async function checkRecordFlags(
   { field, jq }: RecordFlags,
@@ -120,10 +119,10 @@ export async function checkRecordFlags(
 }
 
 /**
- * Prints a record: as JSON, one field of it, what a jq filter makes of it, or else `text`.
+ * Prints a record: as JSON, as one field, through a jq filter, or as `text`.
  *
- * @param id what `--field id` means if the record calls it otherwise
- * @param text its id if it is missing
+ * @param id what `--field id` means if the record has another name for it
+ * @param text printed by default; the id if missing
  * @throws CommandError if the record has no such field, or the filter fails
  */
 export async function printRecord(
@@ -140,7 +139,7 @@ export async function printRecord(
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
 
-/** What a filter of jq's makes of a value. @throws CommandError if jq is missing, or refuses */
+/** Applies a jq filter to a value. @throws CommandError if jq is missing or refuses */
 export async function filtered(value: unknown, filter: string, io: CommandIo): Promise<string> {
   const { runJq } = await import('./jq.ts');
   const text = await runJq(safeJson(value), filter, io);
@@ -148,8 +147,7 @@ export async function filtered(value: unknown, filter: string, io: CommandIo): P
 }
 
 /**
- * A record as JSON, or one field of it: a text as it is, so that a shell can take it. `reward.mean` is a field of a
- * field.
+ * A record as JSON, or one field of it; text is printed unquoted, for use in a shell. `reward.mean` is a nested field.
  *
  * @throws CommandError if the record has no such field
  */
@@ -164,14 +162,14 @@ export function recordText(record: unknown, field?: string): string {
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }
 
-/** How many rows of the lists inside a record came and could not be read: the record is without them. */
+/** How many rows of the lists inside a record could not be read and are missing from it. */
 function unreadableWithin(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = Array.isArray(value) ? unreadableIn(value) : 0;
   return Object.values(value).reduce((sum: number, inner) => sum + unreadableWithin(inner), own);
 }
 
-/** Says how many rows a printed record is without. */
+/** Reports how many rows are missing from a printed record. */
 export function noteUnreadable(record: unknown, io: Pick<CommandIo, 'note'>): void {
   const unreadable = unreadableWithin(record);
   if (unreadable > 0) io.note(`${counted(unreadable, 'row')} in it could not be read.`);

@@ -1,4 +1,4 @@
-/** The words of the command line as a command with its arguments and flags, or as a request for help. */
+/** Parses the command line into a command with arguments and flags, or a request for help. */
 import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'commander';
 import { own } from '../text/own.ts';
 import { defaultColumns } from '../text/terminal.ts';
@@ -8,7 +8,7 @@ import { jsonFlag } from './table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 import { about, helpFooter } from './table/words.ts';
 
-/** What is to be done. Flags are checked by the table, so that a command gets them with their types. */
+/** A parsed command line. The flags were checked against the table, so a command gets them with their types. */
 export type Parsed =
   | { readonly kind: 'workbench'; readonly flags: Flags }
   | { readonly kind: 'command'; readonly name: CommandName; readonly args: readonly string[]; readonly flags: Flags }
@@ -24,12 +24,12 @@ const numberWords = {
   whole: 'a whole number from 0 on',
 } as const;
 
-/** @throws CommandError if the value is not one that the flag takes */
+/** @throws CommandError if the flag does not take this value */
 function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, text: string): string | number {
   if (choices && !choices.includes(text))
     throw new CommandError(`${flag} takes one of ${choices.join(', ')}, not ${text}.`);
   if (!kind) {
-    // Most likely a variable that is not set.
+    // Most likely an unset variable.
     if (text === '' && !empty) throw new CommandError(`${flag} takes a value, not an empty string.`);
     return text;
   }
@@ -73,7 +73,7 @@ function addFlags(
   }
 }
 
-/** Commander's words, as this program writes them. */
+/** Commander's messages, in this program's style. */
 function wordsOf(error: CommanderError): string {
   const [first = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
   const sentence = first
@@ -87,10 +87,10 @@ function wordsOf(error: CommanderError): string {
 }
 
 /**
- * Words with the flags of a command moved before a text: behind where the text begins, what is no flag of the command
- * belongs to the text, dashes and all.
+ * Moves the flags of a command before its free text. After the text begins, any word that is not a flag of the command
+ * belongs to the text, dashes included.
  *
- * @throws CommandError if the value of a flag is missing
+ * @throws CommandError if a flag lacks its value
  */
 function textBehindFlags(words: readonly string[], { flags, args = [] }: CommandSpec): string[] {
   const takesValue = new Map<string, boolean>([
@@ -112,7 +112,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
   return [...before, '--', ...text];
 }
 
-/** Finds `--json` if the words cannot be parsed. */
+/** Finds `--json` even if the command line cannot be parsed. */
 export function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? undefined : end).some((word, index) => {
@@ -120,10 +120,10 @@ export function wantsJson(words: readonly string[]): boolean {
   });
 }
 
-/** The flags that may be given before a command, where the command takes them too. */
+/** The flags that may be given before a command, if the command takes them too. */
 const globalFlags = { ...workbench.flags, ...jsonFlag };
 
-/** Flags before a command become flags of the command. @throws CommandError for one that it does not take */
+/** Applies flags given before a command to the command. @throws CommandError for one that it does not take */
 function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
   const wrong = Object.keys(before).find(key => !Object.hasOwn(commands[name].flags, key));
   if (wrong === undefined) return { ...before, ...flags };
@@ -133,7 +133,7 @@ function withGlobals(before: Flags, name: CommandName, flags: Flags): Flags {
   throw new CommandError(`${longFlag(wrong)} is not for benchtop ${name}: ${whose}.`);
 }
 
-/** @throws CommandError if a command got too few words besides its flags, or too many */
+/** @throws CommandError if a command got too few arguments, or too many */
 function checkWords(name: CommandName, args: readonly string[]): void {
   const specs = (commands[name] as CommandSpec).args ?? [];
   const needed = specs.filter(({ optional }) => !optional).length;
@@ -143,7 +143,7 @@ function checkWords(name: CommandName, args: readonly string[]): void {
   throw new CommandError(`${wrong} Usage: ${['benchtop', name, ...specs.map(argumentTerm)].join(' ')} [options]`);
 }
 
-/** @throws CommandError if a flag was given without the one that it is about */
+/** @throws CommandError if a flag is given without the flag it requires */
 function checkNeeds({ flags: specs }: CommandSpec, flags: Flags): void {
   for (const key of Object.keys(flags)) {
     const needs = own(specs, key)?.needs;
@@ -153,7 +153,7 @@ function checkNeeds({ flags: specs }: CommandSpec, flags: Flags): void {
   }
 }
 
-/** A command of commander's that neither prints nor ends the process. */
+/** A commander command that neither prints nor ends the process. */
 class Quiet {
   readonly command: Command;
   #help = '';
@@ -186,7 +186,7 @@ class Quiet {
     }
   }
 
-  /** For words that name none of its commands. @throws HelpAsked, CommandError */
+  /** Handles words that name no command. @throws HelpAsked, CommandError */
   refuse(words: readonly string[]): never {
     this.read(command => command.parse([...words], { from: 'user' }));
     throw new CommandError(`${words[0]} is not a command.`);
@@ -207,7 +207,7 @@ const helpStyle: HelpConfiguration = {
   },
 };
 
-/** A command that only chooses between others by a word. */
+/** A command that only groups other commands. */
 function choice(name: string, choices: readonly (readonly [word: string, summary: string])[], width: number): Quiet {
   const quiet = new Quiet(name, width);
   quiet.command.usage('COMMAND [options]').configureHelp({ ...helpStyle, subcommandTerm: command => command.name() });
@@ -215,7 +215,7 @@ function choice(name: string, choices: readonly (readonly [word: string, summary
   return quiet;
 }
 
-/** The commands whose first word is `group`, by their second; without one those of a single word. */
+/** The commands whose first word is `group`, by their second word; without a group, the commands of a single word. */
 function summaries(group: string): [string, string][] {
   return Object.entries(commands).flatMap(([name, { summary }]) => {
     const words = name.split(' ');
@@ -250,9 +250,9 @@ function leaf(name: string, spec: CommandSpec, width: number): Quiet {
 }
 
 /**
- * Reads the words of a command line, without those that name the program.
+ * Parses a command line.
  *
- * @param columns of the terminal that help goes to; it takes no more than {@link defaultColumns}
+ * @param columns width of the terminal for help, at most {@link defaultColumns}
  * @throws CommandError for what the table does not know
  */
 export function parse(given: readonly string[], columns = defaultColumns): Parsed {
@@ -272,7 +272,7 @@ export function parse(given: readonly string[], columns = defaultColumns): Parse
       return { kind: 'workbench', flags: screen.opts() };
     }
     const isGroup = first !== undefined && Object.hasOwn(groups, first);
-    // A word that is no command is refused also where help is asked for.
+    // An unknown command is an error even with --help.
     if (first === undefined || !(isGroup || nameOf(first))) return root.refuse(first === undefined ? words : [first]);
     name = nameOf(isGroup ? `${first} ${unknown[0]}` : first);
     if (name === undefined) {
@@ -298,7 +298,7 @@ function nameOf(words: string): CommandName | undefined {
   return Object.hasOwn(commands, words) ? (words as CommandName) : undefined;
 }
 
-/** A question whether one of the words known was meant; empty if none is near. */
+/** A "did you mean" question for a word close to a known one; empty if none is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
   try {
     const names = known.map(name => [name, ''] as const);

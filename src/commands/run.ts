@@ -1,11 +1,11 @@
-/** Reads a command line and does what it says; each command is loaded when it is asked for. */
+/** Runs a command line. Each command's code is loaded when it is used. */
 import { exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
 import { version } from './version.ts';
 
-/** What a command's file gives. */
+/** The exports of a command's file. */
 interface CommandModule<Name extends CommandName> {
   readonly run: (given: CommandInput<Name>, io: CommandIo) => Promise<number>;
 }
@@ -43,7 +43,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   serve: () => import('./serve.ts'),
 };
 
-/** Notes and errors as JSON, a line each, for a caller that reads JSON. */
+/** Notes and errors as JSON, one per line, for a caller that reads JSON. */
 function inJson(io: CommandIo): CommandIo {
   return Object.create(io, {
     note: { value: (text: string) => io.note(JSON.stringify({ note: text })) },
@@ -54,14 +54,14 @@ function inJson(io: CommandIo): CommandIo {
 }
 
 /**
- * Does what the words say and gives the exit code. What goes wrong is reported; nothing is thrown.
+ * Runs the command and returns the exit code. Errors are reported, never thrown.
  *
- * @param words those of the command line, without Node and the program
+ * @param words the arguments, without Node and the program
  */
 export async function runCommandLine(words: readonly string[], given: CommandIo = processIo()): Promise<number> {
   const io = wantsJson(words) ? inJson(given) : given;
   try {
-    // Asked by the scripts of `benchtop completion`.
+    // Called by the scripts of `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
     return interruptedBy(io, await run(parse(words, io.columns), io));
   } catch (error) {
@@ -70,7 +70,7 @@ export async function runCommandLine(words: readonly string[], given: CommandIo 
   }
 }
 
-/** The exit code, which says by what signal the command was interrupted. */
+/** The exit code for the signal that interrupted the command. */
 function interruptedBy({ signal }: CommandIo, code: number): number {
   return code === exitCodes.interrupted && signal.reason instanceof Interruption ? signal.reason.exitCode : code;
 }

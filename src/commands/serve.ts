@@ -1,4 +1,4 @@
-/** `benchtop serve`: the local service in the foreground, its status, its end. */
+/** `benchtop serve`: runs the local service in the foreground, shows its status, or stops it. */
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -21,7 +21,7 @@ const idleMs = 5 * 60_000;
 
 type Flags = CommandInput<'serve'>['flags'];
 
-/** The key that the service is to take, if one is given; else it has its own. */
+/** The API key to use, if one is given; otherwise the service has its own. */
 async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (apiKeyEnv !== undefined) {
     const key = own(environment, apiKeyEnv)?.trim();
@@ -50,7 +50,7 @@ function afterStop(screens: number): string {
   return `${open} it again with the next request`;
 }
 
-/** Says on which other folders services run, and how to reach them. */
+/** Lists services on other data folders, and how to reach them. */
 function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { note }: CommandIo): void {
   for (const { dataFolder, address } of others) {
     const does = flag === 'stop' ? 'stops it' : 'shows it';
@@ -108,7 +108,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
       port,
       apiKey: await givenKey(flags, environment),
       upstream: await upstreamOf(flags, environment),
-      // Twice as many may come at once.
+      // Bursts may be twice as large.
       rateLimit: rateLimit === undefined ? undefined : { perSecond: rateLimit, burst: Math.max(1, rateLimit * 2) },
       ...(flags.background ? { idleMs } : {}),
     });

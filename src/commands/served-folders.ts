@@ -1,4 +1,7 @@
-/** The data folders that services run on, so that `serve --status` and `serve --stop` find one on another folder. */
+/**
+ * The data folders that services run on, so that `serve --status` and `serve --stop` can point to a service on another
+ * folder.
+ */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../config/atomic-file.ts';
@@ -8,10 +11,10 @@ import type { LocalAddress } from '../local/daemon/client.ts';
 const notesFolder = (state: string): string => join(state, 'services');
 
 /**
- * Notes that this process serves a data folder, in a file of its own. It serves as well if that cannot be noted.
+ * Records in a file that this process serves a data folder. Failing to write it does no harm.
  *
- * @param state the folder of what benchtop remembers
- * @returns takes the note away
+ * @param state the state folder
+ * @returns removes the record
  */
 export async function recordServedFolder(state: string, dataFolder: string): Promise<() => Promise<void>> {
   const path = join(notesFolder(state), String(process.pid));
@@ -19,7 +22,7 @@ export async function recordServedFolder(state: string, dataFolder: string): Pro
     await makePrivateFolder(notesFolder(state));
     await writeAtomically(path, dataFolder);
   } catch {
-    // Only the advice of --status needs it.
+    // Only the hint of --status needs it.
   }
   return () => rm(path, { force: true }).catch(() => {});
 }
@@ -29,7 +32,7 @@ export interface ServedFolder {
   readonly address: LocalAddress;
 }
 
-/** The services that run on other data folders than this one. Forgets those that were killed. */
+/** Services that run on other data folders. Removes records of killed processes. */
 export async function otherServedFolders(state: string, dataFolder: string): Promise<readonly ServedFolder[]> {
   const { findService } = await import('../local/daemon/client.ts');
   const names = await readdir(notesFolder(state)).catch(() => []);

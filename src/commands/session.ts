@@ -1,4 +1,4 @@
-/** Which service the screen shows: the one of the configuration, and any other profile that the user goes to. */
+/** The service that the screen shows: the configured one, or another profile the user switches to. */
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
@@ -11,9 +11,9 @@ import { shellWords } from '../text/shell-words.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection, testService } from './connect.ts';
 
-/** What is shown, and the connection that it is read by. */
+/** The current service and its connection. */
 export interface ShownService {
-  /** Counts the services that were shown. */
+  /** Number of services shown so far. */
   readonly id: number;
   readonly config: Config;
   readonly connection: ServiceConnection;
@@ -22,7 +22,7 @@ export interface ShownService {
 
 function show(config: Config, id: number): ShownService {
   const connection = connectTo(config, 'start', () => workbench.remembered);
-  // Both begin at once, while the first frame is drawn. The first request reports what went wrong.
+  // Both start immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
   connection.monitor.retry();
   const workbench: Workbench = new Workbench({
@@ -53,14 +53,14 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   }
 }
 
-/** What names the place of a key and cannot well be a key; it is repeated in an error. */
+/** Names the place of a key, and is unlikely to be a key itself; errors may repeat it. */
 const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   environment: /^[A-Z_][A-Z0-9_]*$/,
   file: /^(~|\.{1,2})?\//,
   command: /^[a-z-]{1,20}\s/,
 };
 
-/** The error without what was typed, if that may be the key itself in the wrong place. */
+/** Removes what was typed from an error, if it may be the key itself. */
 function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
   if (places[keySource]?.test(key)) return error;
   const message = errorMessage(error);
@@ -73,9 +73,9 @@ function sameOrigin(one: string | undefined, other: string): boolean {
 }
 
 /**
- * A profile as it would be: with the new address and key, and else as it was. What belongs to the address of inference is
- * dropped with the address of the service: a key must not go to a host that it was not given for. So are the generation and
- * the agent, which are those of the service that was there.
+ * A profile with the new address and key, and otherwise unchanged. If the address changes, the inference address is
+ * dropped, since a key must not go to a host it was not given for; so are the generation and the agent, which belong to
+ * the former service.
  */
 function withProfile(settings: Settings, profile: NewProfile): Settings {
   const known = own(settings.profiles, profile.name) ?? {};
@@ -89,7 +89,7 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };
 }
 
-/** Whether a profile is in the settings file, among `named`, and what is kept there. */
+/** Whether a profile is in the settings file, and what is saved there. */
 function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
   const kept = 'is kept there once the service has answered.';
   if (service.kind === 'local')
@@ -154,7 +154,7 @@ export class Session {
     };
   }
 
-  /** A profile that is gone to by name overrides the flags and variables of the start. */
+  /** A profile chosen by name overrides the flags and variables of the start. */
   #configOf(profile: string, alter?: (settings: Settings) => Settings): Config {
     const { theme, mouse, notices, readOnly } = this.#flags;
     return loadConfig({ profile, theme, mouse, notices, readOnly }, this.#environment, alter);
@@ -187,7 +187,7 @@ export class Session {
     this.#changed();
   };
 
-  /** Ends what a screen stood on that is not shown any more. */
+  /** Closes everything that belonged to the former service. */
   readonly release = async ({ workbench, connection }: ShownService): Promise<void> => {
     workbench.close();
     await connection.close();

@@ -1,4 +1,4 @@
-/** `benchtop profile …` and `benchtop config …`: the settings file, without an editor. */
+/** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import {
@@ -61,7 +61,7 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
   return exitCodes.done;
 }
 
-/** @throws CommandError if the settings have no such profile */
+/** @throws CommandError if there is no such profile */
 function requireProfile({ profiles = {} }: Settings, name: string): void {
   const known = [...new Set(['local', ...Object.keys(profiles)])];
   if (known.includes(name)) return;
@@ -79,7 +79,7 @@ export async function useProfile({ args: [name = ''] }: CommandInput<'profile us
   return exitCodes.done;
 }
 
-/** @throws CommandError for a command that ends within quotes */
+/** @throws CommandError for an unclosed quote */
 function commandWords(line: string): string[] {
   try {
     return shellWords(line);
@@ -152,7 +152,7 @@ export async function getSetting({ args: [key] }: CommandInput<'config get'>, io
   return exitCodes.done;
 }
 
-/** In place of a key: config get may be run where others look on. The file itself holds it. */
+/** Shown in place of a key, since others may watch the terminal. The file holds the key. */
 const hidden = '********';
 
 function withoutSecrets(value: unknown): unknown {
@@ -168,7 +168,7 @@ function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return isRecord(value) ? fieldOf(own(value, name), rest) : undefined;
 }
 
-/** As JSON where it is JSON, else as the text that it is. */
+/** Parsed as JSON if possible, otherwise kept as text. */
 function readSetting(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -177,7 +177,7 @@ function readSetting(text: string): unknown {
   }
 }
 
-/** Puts a value into an object of objects, and makes those that are missing. */
+/** Sets a nested value, creating the objects on the way. */
 function put(target: object, names: readonly string[], value: unknown): void {
   const [name = '', ...rest] = names;
   if (rest.length === 0) {
@@ -190,7 +190,7 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** @throws CommandError if there is no such setting; what its value may be is checked as the file is written */
+/** @throws CommandError for an unknown setting; the value is validated when the file is written */
 function requireSetting(key: string, names: readonly string[], value: unknown): void {
   const alone = {};
   put(alone, names, value);

@@ -1,4 +1,4 @@
-/** What must be right for the workbench to start; `doctor` makes the same checks. */
+/** Conditions for starting the workbench; `doctor` checks them too. */
 import type { Config } from '../config/load.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
@@ -7,7 +7,7 @@ import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
 
-/** @throws CommandError naming every override of a key that cannot be followed */
+/** @throws CommandError naming every invalid key override */
 export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
   const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
   const errors = overrideErrors(layers, preferences.keys);

@@ -1,4 +1,4 @@
-/** `benchtop evaluate`, `train`, `deploy` and `build`: what runs for a while after it was started. */
+/** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
@@ -27,7 +27,7 @@ import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** The answer is that of the start; with --wait also the record once it has ended. @throws CommandError */
+/** Checks the print flags: the answer is that of the start, with --wait also the final record. @throws CommandError */
 function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io: CommandIo): Promise<void> {
   const operations = flags.wait ? [started, ended] : [started];
   return checkOutcomeFlags(
@@ -37,7 +37,7 @@ function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io:
   );
 }
 
-/** Sends, waits and prints; or only shows the request. */
+/** Sends, waits and prints; or shows the request only. */
 async function begin<Input, Result extends object>(
   send: Action<Input, Result>,
   input: Input,
@@ -60,13 +60,13 @@ function noteIgnored({ ignored_options: names }: { readonly ignored_options?: un
   io.note(`The service ignores ${names.map(name => sanitiseLine(String(name))).join(', ')}.`);
 }
 
-/** What is evaluated or trained on. */
+/** What to evaluate or train on. */
 interface Named {
   readonly id: string;
   readonly label: string;
 }
 
-/** A benchmark with what it is called. */
+/** A benchmark and its label. */
 export const findBenchmark = ({ bench_id: id, label }: Benchmark): Named => ({ id, label: label ?? id });
 
 async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<Named> {
@@ -74,7 +74,7 @@ async function benchmarkOf(word: string | undefined, context: CommandContext): P
   return findBenchmark(row as Benchmark);
 }
 
-/** What the user has chosen of a run; the rest follows from it. */
+/** The user's choices for a run; everything else follows from them. */
 interface Chosen {
   readonly model?: string | undefined;
   readonly checkpoint?: FoundCheckpoint | undefined;
@@ -82,7 +82,7 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The run to start with `startEvaluation`. If no name was chosen it gets one that is free. */
+/** The input of `startEvaluation`. A run without a chosen name gets an unused one. */
 export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
@@ -92,7 +92,7 @@ export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }
   return { bench_id: id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
 }
 
-/** The run to start with `startTraining`. If no name was chosen it gets one that is free. */
+/** The input of `startTraining`. A run without a chosen name gets an unused one. */
 export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
@@ -101,7 +101,7 @@ export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: 
   return { bench_id: id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
 }
 
-/** The slug that a checkpoint is deployed under if none was chosen; empty if it has no name to make it of. */
+/** The default slug for a checkpoint; empty if there is no name to derive it from. */
 export const defaultSlug = ({ run }: FoundCheckpoint): string =>
   slugOf(run?.display_name ?? run?.training_run_id ?? '');
 
@@ -171,9 +171,9 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
 }
 
 /**
- * The checkpoint to deploy: where the step is left open, the newest that the service would take.
+ * The checkpoint to deploy. If the step is left open, the newest that the service would deploy.
  *
- * @param note is called with the reason if that is not the newest
+ * @param note called with the reason if that is not the newest
  * @throws CommandError if there is none, or none that can be deployed
  */
 export async function deployableCheckpoint(

@@ -1,4 +1,4 @@
-/** `benchtop`: the workbench on the whole terminal. */
+/** `benchtop`: the full-screen workbench. */
 import { useEffect, useSyncExternalStore } from 'react';
 import type { Place } from '../resources/place.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
@@ -20,7 +20,7 @@ interface RootProps {
   readonly start?: Place | undefined;
 }
 
-/** The program on the service that is shown now; another service gets a program of its own. */
+/** The program on the current service; another service gets a new program. */
 function Root({ session, terminal, theme, start }: RootProps) {
   const shown = useSyncExternalStore(session.subscribe, () => session.shown);
   return <Screen key={shown.id} session={session} shown={shown} terminal={terminal} theme={theme} start={start} />;
@@ -28,7 +28,7 @@ function Root({ session, terminal, theme, start }: RootProps) {
 
 function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: ShownService }) {
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
-  // Views may keep something as they go: what they use is released after them.
+  // Views may save something as they unmount: release what they use after that.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
   const { keys, notices } = shown.config.preferences;
   return (
@@ -45,10 +45,10 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   );
 }
 
-/** How long connections may take to close. */
+/** Time limit for closing connections. */
 const closeMs = 300;
 
-/** @param start where it opens; at the first section if it is missing */
+/** @param start where it opens; the first section if missing */
 export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
@@ -73,7 +73,7 @@ export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?:
       redact: text => session.config.redact(text),
     },
   );
-  // Nothing that still waits for an answer, such as the lookup of a name, keeps the shell waiting.
+  // Pending work, such as a DNS lookup, must not keep the process alive.
   await Promise.race([session.close(), new Promise(resolve => setTimeout(resolve, closeMs))]);
   process.exit(code);
 }

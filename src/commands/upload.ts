@@ -1,4 +1,4 @@
-/** `benchtop upload`: a benchmark from a folder, or trajectories from a file. */
+/** `benchtop upload`: uploads a benchmark from a folder, or trajectories from a file. */
 
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, wo
   }
 }
 
-/** Says why it ended early. */
+/** Reports why it ended early. */
 function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCode {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
@@ -141,8 +141,8 @@ async function uploadTrajectories(
 }
 
 /**
- * The path of a file that can be read more than once and at any place: standard input, a pipe or a device is written to
- * one in `folder` first.
+ * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
+ * file in `folder`.
  *
  * @throws CommandError if standard input is a terminal
  */
@@ -164,7 +164,7 @@ async function isFolder(path: string): Promise<boolean> {
   return facts.isDirectory();
 }
 
-/** @throws CommandError if a file cannot be made there, before anything is sent that it would be for */
+/** @throws CommandError if the file cannot be created; checked before anything is sent */
 async function requireNew(path: string): Promise<void> {
   const isThere = await stat(path).then(
     () => true,

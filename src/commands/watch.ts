@@ -1,4 +1,4 @@
-/** `benchtop watch`: prints every change of what runs until it has ended; the exit code says how. */
+/** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
@@ -23,7 +23,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
 
-/** What is listed as running, and the pins that are not over. */
+/** Listed running work, and pins that have not ended. */
 async function runningResources(context: CommandContext): Promise<ResourceRef[]> {
   const { memory } = context;
   const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch);
@@ -41,51 +41,51 @@ async function runningResources(context: CommandContext): Promise<ResourceRef[]>
     });
   }
 
-  /** What cannot be read is followed: that says why. */
+  /** Unreadable resources are followed too: that reports why. */
   async function unlessOver(pin: ResourceRef): Promise<ResourceRef[]> {
     const seen = await lookAt(pin, context).catch(() => undefined);
     return hasEnded(seen?.status) ? [] : [pin];
   }
 }
 
-/** How far it is, e.g. `3 of 12`; empty if that is not known. */
+/** Progress, e.g. `3 of 12`; empty if unknown. */
 export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
 }
 
-/** How it is now, e.g. `running, 3 of 12, mean 0.210`. */
+/** The current state, e.g. `running, 3 of 12, mean 0.210`. */
 export function wordsOf(seen: Seen): string {
   const { status, mean } = seen;
   const reached = mean === undefined ? '' : `mean ${reward(mean)}`;
   return [status ?? 'unknown', progressWords(seen), reached].filter(Boolean).join(', ');
 }
 
-/** What passes by itself; anything else will be the same the next time. */
+/** Whether an error is temporary; any other will be the same next time. */
 function mayPass(error: unknown): error is ServiceError {
   return error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
 }
 
 interface Following {
   readonly label: string;
-  /** How it is now. */
+  /** The current state. */
   readonly look: () => Promise<Seen>;
   readonly onChange: (seen: Seen) => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
   readonly signal: AbortSignal;
-  /** Waits so many milliseconds; rejects once the signal aborts. */
+  /** Sleeps for this many milliseconds; rejects once the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
-/** After so many answers without a status there will be none. */
+/** After this many answers without a status there will be none. */
 const mostWithout = 3;
 
 /**
- * Reports each change; gives the status with which it ended. What fails for a while is retried, however long.
+ * Reports each change; returns the final status. Temporary errors are retried without limit.
  *
- * @throws ServiceError if it cannot be asked for at all, AbortError once the signal aborts
+ * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
   const { label, look, onChange, note, intervals, signal, sleep = defaultSleep } = following;
@@ -116,12 +116,12 @@ export async function follow(following: Following): Promise<string> {
 }
 
 interface WaitOptions {
-  /** Seconds after which it is given up. */
+  /** Seconds after which to give up. */
   readonly timeout?: number | undefined;
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
-/** Says which images of a benchmark have failed, and why. */
+/** Reports which images of a benchmark failed, and why. */
 async function noteFailedImages(
   { id, label }: ResourceRef,
   { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
@@ -139,7 +139,7 @@ async function noteFailedImages(
   }
 }
 
-/** Follows one resource until it has ended: gives 0 if that was well, 1 if not, 124 where it did not in time. */
+/** Follows one resource until it has ended. Returns 0 for success, 1 for failure, 124 on timeout. */
 export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory }: CommandContext,
@@ -173,10 +173,7 @@ export async function untilEnded(
   }
 }
 
-/**
- * What the words name, looked up among what can be watched: among those of one kind, where the first word says which and
- * others follow.
- */
+/** Finds the watchable resources that the words name. The first word may restrict the kind. */
 async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
@@ -186,7 +183,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
     (said ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
       const looksLike = among.find(resource => resource === resourceOfId(word));
-      // What was listed counts more than how an id looks. Its first look says whether it is there.
+      // What was listed takes precedence over the form of an id. The first read shows whether it exists.
       const ofId = (looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown)) ?? looksLike;
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
       const { resource, id, row } = await findAmong(among, word, context);

@@ -1,4 +1,4 @@
-/** The service of the configuration, for the time of one command. */
+/** Provides the configured service for the duration of one command. */
 
 import { type Config, loadConfig } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
@@ -17,12 +17,12 @@ import { configFlags, type ServiceFlags } from './table/flags.ts';
 export interface CommandContext {
   readonly config: Config;
   readonly service: Service;
-  /** What was seen of this service; the same store as the screen's. */
+  /** Resources seen on this service; the screen uses the same store. */
   readonly memory: RememberedStore;
   readonly signal: AbortSignal;
 }
 
-/** What an error says besides: where the address that did not answer, or the key that was refused, was set. */
+/** Where the failing address or the refused key was set, added to an error. */
 function settingWords(error: ServiceError, service: RemoteService): string {
   const isChat = error.operation === 'createChatCompletion';
   const { caFile } = service;
@@ -38,22 +38,18 @@ function settingWords(error: ServiceError, service: RemoteService): string {
   return `No ${name} is set for this address: set ${variable}, or name one in the profile.`;
 }
 
-/** The error of a service whose settings may be wrong, with where they come from. */
+/** Adds the origin of the settings to an error that they may have caused. */
 function namingSettings(error: unknown, { service }: Profile): unknown {
   if (!(error instanceof ServiceError) || service.kind === 'local') return error;
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
-  // The token of a trajectory is no setting.
+  // A trajectory token is not a setting.
   const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
   if (isOfKey && operation?.auth === 'trajectoryToken') return error;
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/**
- * Connects, does the work, and lets go of all.
- *
- * @throws ConfigError, ServiceError, and whatever the work throws
- */
+/** Connects, runs the work, and closes everything. @throws ConfigError, ServiceError, and whatever the work throws */
 export async function withService<Result>(
   flags: ServiceFlags,
   io: CommandIo,

@@ -1,4 +1,4 @@
-/** Every command of the command line: what it takes and what it is for. */
+/** Every command of the command line: what it takes and what it does. */
 import { agentFlag, exclusiveRecordFlags, jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
 import { setup } from './setup.ts';
 import { type CommandSpec, type FlagValues, spec } from './spec.ts';
@@ -246,7 +246,7 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
-/** What commands of two words are about, by their first. */
+/** Descriptions of the two-word commands, by their first word. */
 export const groups: Readonly<Record<string, string>> = {
   secret: 'set: create a secret of the organization',
   profile: 'list, use, add, remove: the services to choose from',
@@ -257,7 +257,7 @@ export type CommandName = keyof typeof commands;
 
 export type WorkbenchFlags = FlagValues<typeof workbench.flags>;
 
-/** What a command gets: its words and its flags. */
+/** The input of a command: its arguments and flags. */
 export interface CommandInput<Name extends CommandName> {
   readonly args: readonly string[];
   readonly flags: FlagValues<(typeof commands)[Name]['flags']>;

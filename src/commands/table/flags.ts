@@ -1,9 +1,9 @@
-/** Flags that several commands take. */
+/** Flags shared by several commands. */
 import type { ConfigFlags } from '../../config/load.ts';
 import type { NoticeKind, Theme } from '../../config/preferences.ts';
 import type { FlagSpec, FlagValues } from './spec.ts';
 
-/** Which service is asked, and with which credentials. Given before the command or after it. */
+/** Select the service and its credentials. Accepted before or after the command. */
 export const serviceFlags = {
   profile: {
     value: 'NAME',
@@ -110,14 +110,14 @@ export const recordFlags = {
   jq: { value: 'FILTER', short: 'q', description: 'print what jq makes of the JSON' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-/** At most one of them says how a record is printed. */
+/** At most one of them may be given. */
 export const exclusiveRecordFlags = ['json', 'field', 'jq'] as const;
 
 export const dryRunFlag = {
   dryRun: { short: 'n', description: 'print the request instead of sending it' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
-/** A request is no record: it is shown as it would be sent, or as JSON. */
+/** A previewed request is not a record: it prints as text or as JSON. */
 export const exclusiveDryRunFlags = ['dryRun', 'field', 'jq'] as const;
 
 export const waitFlags = {
@@ -137,7 +137,7 @@ export const yesFlag = {
 
 export type ServiceFlags = FlagValues<typeof serviceFlags> & FlagValues<typeof agentFlag>;
 
-/** The flags among those given that say which service is asked and how the program looks. */
+/** The given flags that select the service or affect the look of the program. */
 export function configFlags(flags: ServiceFlags & FlagValues<typeof screenFlags>): ConfigFlags {
   const known = { ...serviceFlags, ...screenFlags, ...agentFlag };
   return Object.fromEntries(

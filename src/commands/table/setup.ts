@@ -1,4 +1,4 @@
-/** The commands for the settings of this program and its shell. */
+/** Commands for the settings and the shell. */
 import { jsonFlag, yesFlag } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What the command line takes, as data. Parsing, help, completions, the man page and README's reference are all made of
- * it; it loads nothing, so that help is there at once.
+ * The command line as data. Parsing, help, completions, the man page and README's reference are all generated from it.
+ * Imports nothing, so that help prints fast.
  */
 
 export interface FlagSpec {
@@ -8,23 +8,23 @@ export interface FlagSpec {
   readonly description: string;
   /** One letter. */
   readonly short?: string;
-  /** How help shows its value, e.g. `NAME`. A flag without one is on or off. */
+  /** How help shows its value, e.g. `NAME`. A flag without one is a switch. */
   readonly value?: string;
-  /** The only values it takes. */
+  /** The only allowed values. */
   readonly choices?: readonly string[];
-  /** Its value is a number: `count` is a whole one from 1 on, `positive` any above 0. */
+  /** Its value is a number: `count` is a whole number from 1, `positive` any number above 0. */
   readonly number?: 'any' | 'positive' | 'count' | 'whole';
-  /** Its value may be an empty string. */
+  /** The value may be an empty string. */
   readonly empty?: true;
-  /** The key of a flag without which it means nothing. */
+  /** The key of another flag that this one requires. */
   readonly needs?: string;
-  /** It may be given several times. */
+  /** May be given several times. */
   readonly many?: true;
-  /** The environment variable that says the same. */
+  /** The environment variable with the same meaning. */
   readonly variable?: string;
-  /** Which service, and how it is asked: help names these flags once for all commands. */
+  /** Selects the service; help lists these flags once for all commands. */
   readonly group?: 'service';
-  /** Not for people. */
+  /** Internal; not shown in help. */
   readonly hidden?: true;
 }
 
@@ -35,32 +35,32 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What completions offer: names of resources, of profiles, ids and names of what was seen, files, or nothing. */
+  /** What completions offer: resources, profiles, ids and names seen, files, or nothing. */
   readonly of?: 'resource' | 'listed resource' | 'operation' | 'file' | 'profile' | 'seen';
-  /** Of which kinds, where it is something seen. */
+  /** The kinds offered, if they are resources seen. */
   readonly kinds?: readonly string[];
 }
 
 export interface CommandSpec {
-  /** One line, a verb first, without a full stop. */
+  /** One line, beginning with a verb, without a full stop. */
   readonly summary: string;
-  /** A paragraph or several of it, shown in its own help. */
+  /** One or more paragraphs, shown in the command's own help. */
   readonly about?: string;
   readonly args?: readonly ArgumentSpec[];
   readonly flags: Readonly<Record<string, FlagSpec>>;
-  /** Flags of which at most one may be given, by their keys. */
+  /** Groups of flags of which at most one may be given, by key. */
   readonly exclusive?: readonly (readonly string[])[];
-  /** Lines to try. */
+  /** Example command lines. */
   readonly examples?: readonly string[];
-  /** Its last argument is free text: what follows the argument before it is taken word by word, dashes and all. */
+  /** The last argument is free text: after the argument before it, words are taken as they are, dashes included. */
   readonly takesText?: true;
   readonly hidden?: true;
 }
 
-/** Declares a command, and keeps the types of its flags. */
+/** Declares a command and keeps the types of its flags. */
 export const spec = <const Spec extends CommandSpec>(given: Spec): Spec => given;
 
-/** The value of a flag as a command gets it. */
+/** The parsed value of a flag. */
 export type FlagValue<Flag extends FlagSpec> = Flag extends { many: true }
   ? readonly string[]
   : Flag extends { choices: readonly (infer Choice)[] }

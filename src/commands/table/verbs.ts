@@ -1,4 +1,4 @@
-/** The commands that change something. */
+/** Commands that change something. */
 import {
   dryRunFlag,
   exclusiveDryRunFlags,

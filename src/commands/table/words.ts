@@ -1,9 +1,9 @@
-/** What help, the man page and README say of all commands. */
+/** Texts that help, the man page and README share. */
 
 export const about = `A workbench for a model training and evaluation service. Without a command it opens on the whole
 terminal; without a configured service it works with the local one.`.replaceAll('\n', ' ');
 
-/** What a script can distinguish. The README says the same. */
+/** Exit codes for scripts, also listed in README. */
 export const exitCodeMeanings: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or failed'],
