@@ -24,7 +24,8 @@ export const profileReference: Words<ProfileSettings> = {
   readOnly: 'Disables everything that changes data on the service.',
   assumptions: 'Names and paths that this service uses where the contract leaves them open.',
   generation: 'Generation of the service, `document` or `newest`. Without it, benchtop finds out from the answers.',
-  agent: 'Agent that uploads belong to, which newer services ask for: its id, or `name:` and its name.',
+  agent:
+    'Agent that uploads belong to, which newer services ask for: its id, its name where the service lists agents, or `name:` and its name.',
   upstream:
     'For the local service: a server that speaks OpenAI’s chat completions and answers for models that are not local.',
   upstreamKey: 'Key of that server. The file must have mode 0600 then.',

@@ -60,8 +60,11 @@ function firstRow(body: unknown): Fields | undefined {
   return typeof row === 'object' && row !== null ? (row as Fields) : undefined;
 }
 
-/** How later generations take an agent: `agent` is its id, or `name:` and its name. */
-export function agentFields(agent: string): { readonly agent_id: string } | { readonly agent_name: string } {
+/** How later generations take an agent. */
+export type AgentFields = { readonly agent_id: string } | { readonly agent_name: string };
+
+/** @param agent its id, or `name:` and its name */
+export function agentFields(agent: string): AgentFields {
   const name = /^name:(.*)$/s.exec(agent)?.[1];
   return name === undefined ? { agent_id: agent } : { agent_name: name };
 }

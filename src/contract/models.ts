@@ -15,6 +15,10 @@ export const supportedModel = renamed(
 );
 export type SupportedModel = z.output<typeof supportedModel>;
 
+/** To whom benchmarks and trajectories belong, at later generations. */
+export const agent = renamed({ agent_id: ['id'] }, z.looseObject({ agent_id: z.string(), name: text }));
+export type Agent = z.output<typeof agent>;
+
 export const modelEndpoints = {
   listSupportedTrainingModels: endpoint({
     operation: 'listSupportedTrainingModels',
@@ -38,7 +42,7 @@ export const modelEndpoints = {
     path: '/api/v1/agents',
     auth: 'apiKey',
     query: listQuery,
-    response: page(z.looseObject({ agent_id: text, name: text })),
+    response: page(agent),
     capability: true,
   }),
 } as const;

@@ -83,6 +83,8 @@ export interface Service {
    * never answers. What is shown to the user before it is sent comes from the call that sends it. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
+  /** To whom uploads belong, as the profile says: the id of an agent, or `name:` and its name. */
+  readonly agent: string | undefined;
   /** Which generation of the service this is taken to be, and why. */
   readonly generation: ServiceGeneration;
   /** Which endpoints beyond the document this service has shown to lack. */
@@ -129,6 +131,7 @@ export function createService(options: ServiceOptions): Service {
       runForRequests(() => work(noting));
       return requests;
     },
+    agent: options.agent,
     generation: caller.generation,
     capabilities: caller.capabilities,
     close: () => caller.close(),

@@ -184,7 +184,8 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       expect.stringContaining('set agent in the profile'),
     ]);
     expect(refused).toHaveLength(1);
-    const { code, out, notes } = await cli('upload', [folder, '--agent', 'agent-1']);
+    // By its name, as the service lists it.
+    const { code, out, notes } = await cli('upload', [folder, '--agent', 'me']);
     // It is there, and short of a task.
     expect([code, out]).toEqual([1, 'b-new\n']);
     expect(notes).toContain('Not accepted: two, no image');
@@ -193,14 +194,15 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   });
 
   it('upload trajectories', async () => {
-    const { cli, refused } = await worldOf(generation);
+    const { cli, refused, requests } = await worldOf(generation);
     const folder = testFolder();
     const [file, failures] = [join(folder, 'three.jsonl'), join(folder, 'failed.jsonl')];
     const line = (text: string) => JSON.stringify({ messages: [{ role: 'user', content: text }] });
     writeFileSync(file, ['a', 'b', 'c'].map(line).join('\n'));
-    const agent = isNewest ? ['--agent', 'agent-1'] : [];
+    const agent = isNewest ? ['--agent', 'name:me'] : [];
     const { code, out } = await cli('upload', [file, '--dataset', 'd', '--failures', failures, ...agent]);
     expect([code, out, refused]).toEqual([1, '1 stored, 1 skipped, 1 failed\n', []]);
+    if (isNewest) expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ agent_id: 'agent-1' });
     expect(readFileSync(failures, 'utf8')).toBe(`${line('b')}\n`);
   });
 

@@ -370,7 +370,8 @@ function newest(): Routes {
       ],
     },
     'POST /api/v1/benchmarks/b-new/ingest': ({ query }: Parameters<Answer>[0]) => {
-      if (!query.has('agent_name')) takes('query', Object.fromEntries(query), ['agent_id'], ['bench_type']);
+      takes('query', Object.fromEntries(query), ['agent_id'], ['bench_type']);
+      if (query.get('agent_id') !== agent_id) throw new Refused(404, 'There is no such agent.');
       const failed_tasks = [{ task_id: 'x', label: 'two', error: 'no image' }];
       return {
         bench_id: 'b-new',

@@ -94,7 +94,7 @@ export const screenFlags = {
 /** For uploads. */
 export const agentFlag = {
   agent: {
-    value: 'ID|name:NAME',
+    value: 'ID|NAME',
     description: 'the agent that it belongs to, which newer services ask for',
     variable: 'BENCHTOP_AGENT',
   },

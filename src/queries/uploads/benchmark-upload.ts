@@ -4,9 +4,11 @@
  */
 
 import type { FailedTask } from '../../contract/benchmarks.ts';
+import type { AgentFields } from '../../contract/generation.ts';
 import { isUnreachable, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
+import { namedAgent } from '../agents.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
@@ -46,7 +48,7 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** What the user should know of how it was continued, in sentences. */
   readonly notes: readonly string[];
-  /** Whose benchmark it is, if that is not the agent of the profile: an id, or `name:` and a name. */
+  /** Whose benchmark it is, if that is not the agent of the profile: an id, a name, or `name:` and a name. */
   readonly agent: string | undefined;
   /** The tasks that the service did not take in. */
   readonly failedTasks: readonly FailedTask[];
@@ -64,6 +66,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   readonly #files: FileTable;
   #batch = defaultBatchSize;
   #isTaken = false;
+  #agent: AgentFields | undefined;
 
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
     super(id, `The upload of ${plan.name}`, {
@@ -162,6 +165,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       return;
     }
     await this.#read();
+    this.#agent = await namedAgent(service, this.state.agent, this.signal);
     for (;;) {
       const whole = await this.#sendFolder(service);
       if (this.#sent.isIngested()) return;
@@ -300,7 +304,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ phase: 'ingesting' });
     this.#sent.setPhase('ingesting', plan.manifestFingerprint);
     try {
-      const upload = { benchId, agent: this.state.agent, plan };
+      const upload = { benchId, agent: this.#agent, plan };
       const { failedTasks, notes } = await ingest(service, upload, this.signal);
       this.set({ failedTasks, notes: [...this.state.notes, ...notes] });
     } catch (error) {

@@ -1,15 +1,15 @@
 /** Makes a benchmark of the files that were sent, and says what the service has left out of it. */
 import type { FailedTask, IngestResult } from '../../contract/benchmarks.ts';
 import { unreadableIn } from '../../contract/common.ts';
-import { agentFields } from '../../contract/generation.ts';
+import type { AgentFields } from '../../contract/generation.ts';
 import { isGone, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import type { UploadPlan } from './benchmark-plan.ts';
 
 export interface SentUpload {
   readonly benchId: string;
-  /** Whose it is, if that is not the agent of the profile. */
-  readonly agent: string | undefined;
+  /** To whom it belongs; the profile says it if it is missing. */
+  readonly agent: AgentFields | undefined;
   readonly plan: UploadPlan;
 }
 
@@ -26,8 +26,7 @@ export async function ingest(
   { benchId, agent, plan }: SentUpload,
   signal: AbortSignal,
 ): Promise<IngestOutcome> {
-  const query = agent === undefined ? {} : agentFields(agent);
-  const input = { params: { bench_id: benchId }, query, body: plan.manifest };
+  const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
   return outcomeOf(await service.call('ingestBenchmark', input, { signal }), plan.taskCount);
 }
 

@@ -6,13 +6,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { agentFields } from '../../contract/generation.ts';
+import type { AgentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { affectsAllRequests, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
+import { namedAgent } from '../agents.ts';
 import type { TrajectoryRecords, UploadCounts } from '../remembered/trajectory-records.ts';
 import { Job, type JobState } from './job.ts';
 import { fingerprintOfFile } from './local-files.ts';
@@ -45,7 +46,7 @@ export interface TrajectoryUploadState extends JobState {
 }
 
 export interface TrajectoryUploadOptions {
-  /** Whose trajectories they are, if that is not the agent of the profile: an id, or `name:` and a name. */
+  /** Whose trajectories they are, if that is not the agent of the profile: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
   /** Where it is noted how far it came; it cannot be continued without. */
   readonly records?: TrajectoryRecords | undefined;
@@ -86,6 +87,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly path: string;
   readonly dataset: string;
   readonly #agent: string | undefined;
+  #namedAgent: AgentFields | undefined;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
   /** Where in the file the failed ones are. */
@@ -156,6 +158,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       // If some failed all of it is sent again, with the same keys: each has its reason, and what is stored is skipped.
       const { handled, counts } = last?.counts.failed === 0 ? last : { handled: 0, counts: noCounts };
       this.set({ size, handled, counts });
+      this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
       for await (const batch of batchesOf(itemsAfter(readItems(bytesOf(file)), handled))) {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
@@ -196,7 +199,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #send(service: Service, batch: readonly Item[]): Promise<BatchOutcome> {
     if (batch.length === 0) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
-    const agent = this.#agent === undefined ? {} : agentFields(this.#agent);
+    const agent = this.#namedAgent ?? {};
     const content = JSON.stringify([this.#key, this.dataset, trajectories, ...Object.entries(agent)]);
     // The same batch again is the same batch, also where the next start continues this upload.
     const idempotencyKey = createHash('sha256').update(content).digest('hex');

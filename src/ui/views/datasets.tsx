@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { useState } from 'react';
 import { agentFields } from '../../contract/generation.ts';
+import type { Agent } from '../../contract/models.ts';
 import { action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
 import { addJob } from '../../queries/uploads/job.ts';
@@ -14,7 +15,7 @@ import { bytes, counted } from '../../text/numbers.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useAdvise } from './shared/advice.ts';
-import { agentField } from './shared/fields.ts';
+import { agentField, useAgents } from './shared/fields.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
 import { ResourceListView } from './shared/resource-views.tsx';
@@ -68,6 +69,14 @@ interface ChosenFile {
   readonly agent: string | undefined;
 }
 
+/** A file whose form is open. */
+interface OpenedFile {
+  readonly path: string;
+  readonly begun: TrajectoryRecord | undefined;
+  /** As they were listed by then: a later answer must not replace what is being typed. */
+  readonly agents: readonly Agent[];
+}
+
 export interface UploadTrajectoriesWindowProps {
   /** An upload that is to be resumed; the file is chosen on the screen if it is missing. */
   readonly from?: TrajectoryRecord | undefined;
@@ -78,8 +87,8 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
   const shell = useShell();
   const workbench = useWorkbench();
   const { trajectoryUploads } = workbench.remembered;
-  const [path, setPath] = useState(from?.path);
-  const [begun, setBegun] = useState(from);
+  const listed = useAgents();
+  const [file, setFile] = useState<OpenedFile | undefined>(from && { path: from.path, begun: from, agents: [] });
   const [upload] = useState(() =>
     action(
       async (_: Service, { path: file, dataset, agent }: ChosenFile) => {
@@ -95,7 +104,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
       { touches: [] },
     ),
   );
-  if (path === undefined) {
+  if (file === undefined) {
     return (
       <PathPicker
         title="A file of trajectories (JSON Lines)"
@@ -104,13 +113,14 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
         onChoose={chosen => {
           const whole = wholePath(chosen);
           const mark = fingerprintAt(whole);
-          setBegun(trajectoryUploads.unfinished().find(record => record.path === whole && record.mark === mark));
-          setPath(whole);
+          const begun = trajectoryUploads.unfinished().find(record => record.path === whole && record.mark === mark);
+          setFile({ path: whole, begun, agents: listed });
         }}
         onClose={onClose}
       />
     );
   }
+  const { path, begun, agents } = file;
   return (
     <FormWindow
       title={`Upload ${basename(path)}`}
@@ -125,7 +135,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
             : 'Created if it does not exist.',
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
-        agentField(begun?.agent),
+        agentField(agents, begun?.agent),
       ]}
       action={upload}
       inputOf={values => ({

@@ -29,7 +29,6 @@ const scriptsOnly: readonly Operation[] = [
   'listTrajectorySteps',
   'listTrajectoryArtifacts',
   'listModelSlugs',
-  'listAgents',
   'getModel',
 ];
 

@@ -1,5 +1,8 @@
 /** Fields that several forms have. */
-import type { FieldSpec, TextFieldSpec } from '../../widgets/form/form-state.ts';
+import type { Agent } from '../../../contract/models.ts';
+import { agentsQuery } from '../../../queries/agents.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
 export function modelField(
   name: string,
@@ -23,14 +26,34 @@ export function modelField(
   };
 }
 
+/** The agents to choose from: none where the service does not list them, and until it has. */
+export function useAgents(): readonly Agent[] {
+  return useLive(agentsQuery, 'visible').data ?? noAgents;
+}
+
+const noAgents: readonly Agent[] = [];
+
+/** More are typed: by the arrow keys one of so many would not be found. */
+const mostChoices = 30;
+
 /** @param initial the agent that was named before */
-export function agentField(initial = ''): TextFieldSpec {
-  return {
-    kind: 'text',
-    name: 'agent',
-    label: 'Agent (optional)',
-    initial,
-    placeholder: 'that of the profile, if it names one',
-    help: 'Newer services ask for it: an id, or name: and a name.',
-  };
+export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
+  const ofProfile = 'that of the profile, if it names one';
+  const shared = { name: 'agent', label: 'Agent (optional)' };
+  if (agents.length === 0 || agents.length > mostChoices) {
+    const help =
+      agents.length === 0
+        ? 'Newer services ask for it: an id, or name: and a name.'
+        : `An id or a name; the service lists ${agents.length}.`;
+    return { ...shared, kind: 'text', initial, placeholder: ofProfile, help };
+  }
+  const isNamed = ({ agent_id, name }: Agent): boolean => [agent_id, name, `name:${name}`].includes(initial);
+  const options = agents.map(agent => {
+    const { agent_id, name } = agent;
+    // An upload that was begun with the name goes on under it.
+    const value = isNamed(agent) ? initial : agent_id;
+    return { value, label: name ?? agent_id, ...(name == null ? {} : { note: agent_id }) };
+  });
+  const typed = initial === '' || agents.some(isNamed) ? [] : [{ value: initial, label: initial }];
+  return { ...shared, kind: 'choice', initial, options: [{ value: '', label: ofProfile }, ...options, ...typed] };
 }

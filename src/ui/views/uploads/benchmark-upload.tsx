@@ -1,5 +1,6 @@
 /** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
 import { useMemo, useState } from 'react';
+import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';
 import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
@@ -23,7 +24,7 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
 import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
-import { agentField } from '../shared/fields.ts';
+import { agentField, useAgents } from '../shared/fields.ts';
 import { PlainFormWindow } from '../shared/form-window.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { UploadPreview } from './preview.tsx';
@@ -109,6 +110,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   const theme = useTheme();
   const pane = usePane('main');
   const job = useJob(place.jobId, BenchmarkUpload);
+  const agents = useAgents();
   const head = job
     ? headLines(job, pane.width - 2, theme)
     : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
@@ -143,7 +145,11 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
       {
         command: uploadCommands.agent,
         enabled: !job.busy && phase !== 'done',
-        run: () => shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} onClose={close} /> }),
+        run: () =>
+          shell.showOverlay({
+            id: 'agent',
+            render: close => <AgentWindow job={job} agents={agents} onClose={close} />,
+          }),
       },
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
@@ -161,7 +167,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
           }),
       },
     ];
-  }, [job, job?.state, shell, workbench]);
+  }, [job, job?.state, agents, shell, workbench]);
   return (
     <View
       bindings={[...bindings, ...useErrorBindings(job?.state.error)]}
@@ -185,8 +191,15 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
 
 const noFiles: readonly FileState[] = [];
 
-function AgentWindow({ job, onClose }: { readonly job: BenchmarkUpload; readonly onClose: () => void }) {
-  const [fields] = useState(() => [agentField(job.state.agent)]);
+interface AgentWindowProps {
+  readonly job: BenchmarkUpload;
+  readonly agents: readonly Agent[];
+  readonly onClose: () => void;
+}
+
+function AgentWindow({ job, agents, onClose }: AgentWindowProps) {
+  // A list that arrives later must not replace what is being typed.
+  const [fields] = useState(() => [agentField(agents, job.state.agent)]);
   return (
     <PlainFormWindow
       title="Whose benchmark is it?"

@@ -14,6 +14,7 @@ import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { registry } from '../../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { eventually } from '../../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
 import {
   around,
@@ -83,6 +84,29 @@ describe('the upload of a benchmark', () => {
     await screen.press('enter');
     await screen.waitFor(text => text.includes('agent agt_mine') && !text.includes('Whose benchmark'));
     expect(job.state.agent).toBe('agt_mine');
+  });
+
+  it('lets one choose from the agents that the service lists', async () => {
+    const agents = [
+      { agent_id: 'agt_1', name: 'writer' },
+      { agent_id: 'agt_2', name: 'tutor' },
+    ];
+    const listing = withAnswers(service, {
+      listAgents: () => ({ items: agents, has_more: false, next_cursor: null, dropped: 0 }),
+    });
+    const shown = { ...listing, background: listing };
+    const { screen, job } = await openUpload(folderOf(1), async () => shown);
+    await eventually(async () => {
+      await screen.press('A');
+      await screen.waitFor('Whose benchmark is it?');
+      await screen.press('right', 'right');
+      if (screen.text().includes('agt_2')) return;
+      await screen.press('escape');
+      throw new Error('They are not listed yet.');
+    });
+    await screen.press('enter');
+    await screen.waitFor(text => text.includes('agent agt_2') && !text.includes('Whose benchmark'));
+    expect(job.state.agent).toBe('agt_2');
   });
 
   it('opens what was uploaded also where nothing was left to be sent', async () => {

@@ -1,0 +1,56 @@
+/** The agents that uploads belong to, where a service has them. */
+import { type AgentFields, agentFields } from '../contract/generation.ts';
+import type { Agent } from '../contract/models.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { readPages } from '../service/pagination.ts';
+import { pageSize } from './lists/list.ts';
+import type { LiveQuery } from './use-live.ts';
+
+/** More are not read: an agent is then given by its id. */
+const mostAgents = 2_000;
+
+/** @throws ServiceError also where the service does not list them */
+async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
+  const agents: Agent[] = [];
+  const readPage = (cursor: string | undefined) =>
+    service.call('listAgents', { query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } }, { signal });
+  for await (const { items } of readPages(readPage)) {
+    agents.push(...items);
+    if (agents.length >= mostAgents) break;
+  }
+  return agents;
+}
+
+export const agentsQuery: LiveQuery<readonly Agent[]> = {
+  key: ['agents'],
+  activity: () => 'settled',
+  read: ({ service, signal }) => listAgents(service, signal),
+};
+
+/**
+ * How an upload names its agent: by the id, also where its name was given and the service lists it. A service that does not
+ * list its agents is given what was given.
+ *
+ * @param agent an id, a name, or `name:` and a name; that of the profile where it is missing
+ * @throws Error where several agents have the name
+ */
+export async function namedAgent(
+  service: Service,
+  agent: string | undefined,
+  signal: AbortSignal,
+): Promise<AgentFields | undefined> {
+  const given = agent ?? service.agent;
+  if (given === undefined) return undefined;
+  const agents = await listAgents(service, signal).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || signal.aborted) throw error;
+    return [];
+  });
+  const fields = agentFields(given);
+  const name = 'agent_name' in fields ? fields.agent_name : given;
+  if (agents.some(({ agent_id }) => agent_id === given)) return fields;
+  const [found, ...others] = agents.filter(each => each.name === name);
+  if (others.length === 0) return found ? { agent_id: found.agent_id } : fields;
+  const ids = [found, ...others].flatMap(each => each?.agent_id ?? []);
+  throw new Error(`Nothing was sent: ${ids.length} agents are named ${name}. Give the id of one: ${ids.join(', ')}.`);
+}

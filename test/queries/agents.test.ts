@@ -1,0 +1,63 @@
+/** How an agent is named to a service: by its id, whatever the user calls it. */
+import { expect, it } from 'vitest';
+import { namedAgent } from '../../src/queries/agents.ts';
+import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { agentField } from '../../src/ui/views/shared/fields.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+const agents = [
+  { agent_id: 'a1', name: 'writer' },
+  { agent_id: 'a2', name: 'tutor' },
+  { agent_id: 'a3', name: 'tutor' },
+  { agent_id: 'writer', name: null },
+  { agent_id: 'a4', name: 'last' },
+];
+const pages: Readonly<Record<string, object>> = {
+  '': { items: agents.slice(0, 3), has_more: true, next_cursor: 'more', dropped: 0 },
+  more: { items: agents.slice(3), has_more: false, next_cursor: null, dropped: 0 },
+};
+const listing = {
+  listAgents: ({ query }: { query?: { cursor?: string | null | undefined } | undefined }) => pages[query?.cursor ?? ''],
+};
+const named = (agent: string | undefined, ofProfile?: string) =>
+  namedAgent(fakeService(listing, { agent: ofProfile }), agent, new AbortController().signal);
+
+it('an agent goes by its id, an id before a name', async () => {
+  expect(await named('a1')).toEqual({ agent_id: 'a1' });
+  expect(await named('last')).toEqual({ agent_id: 'a4' });
+  expect(await named('writer')).toEqual({ agent_id: 'writer' });
+  expect(await named('name:writer')).toEqual({ agent_id: 'a1' });
+});
+
+it('the agent of the profile counts where no other is given', async () => {
+  expect(await named(undefined, 'last')).toEqual({ agent_id: 'a4' });
+  expect(await named('a1', 'last')).toEqual({ agent_id: 'a1' });
+  expect(await namedAgent(fakeService(), undefined, new AbortController().signal)).toBeUndefined();
+});
+
+it('a name that several have is refused with their ids', async () => {
+  await expect(named('tutor')).rejects.toThrow('2 agents are named tutor. Give the id of one: a2, a3.');
+});
+
+it('what is not listed goes as it was given', async () => {
+  expect(await named('a9')).toEqual({ agent_id: 'a9' });
+  expect(await named('name:unlisted')).toEqual({ agent_name: 'unlisted' });
+  const silent = fakeService({
+    listAgents: () => {
+      throw new CapabilityMissingError('listAgents');
+    },
+  });
+  expect(await namedAgent(silent, 'me', new AbortController().signal)).toEqual({ agent_id: 'me' });
+});
+
+it('a form offers the agents, and keeps the one that was named before', () => {
+  const values = (initial?: string) => {
+    const field = agentField(agents.slice(0, 2), initial);
+    return field.kind === 'choice' ? field.options.map(({ value }) => value) : field.kind;
+  };
+  expect(values()).toEqual(['', 'a1', 'a2']);
+  expect(values('name:writer')).toEqual(['', 'name:writer', 'a2']);
+  expect(values('a9')).toEqual(['', 'a1', 'a2', 'a9']);
+  expect(agentField([]).kind).toBe('text');
+  expect(agentField(Array.from({ length: 31 }, (_, index) => ({ agent_id: `a${index}` }))).kind).toBe('text');
+});
