@@ -86,36 +86,48 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
   };
 }
 
-function optionsOf({ profile }: Config, supervisor: Supervisor | undefined): ServiceOptions {
+/** @param now gives the configuration by which the keys are read: it may be a newer one of the same addresses */
+function optionsOf({ profile }: Config, supervisor: Supervisor | undefined, now: () => Config): ServiceOptions {
   const { service, assumptions, generation, agent } = profile;
   const shared = { assumptions, generation, agent, userAgent: `benchtop/${version}` };
   if (service.kind === 'local') {
     // The supervisor knows the address and the key.
     return { ...shared, supervisor, baseUrl: 'http://127.0.0.1', apiKey: none, inferenceToken: none };
   }
+  const keyAs = (name: 'apiKey' | 'inferenceToken') => async (): Promise<string> => {
+    const { service: current } = now().profile;
+    return (current.kind === 'remote' && (await current[name]?.get())) || '';
+  };
+  const apiKey = keyAs('apiKey');
   return {
     ...shared,
     baseUrl: service.baseUrl.value,
     inferenceUrl: service.inferenceUrl.value,
-    apiKey: service.apiKey?.get ?? none,
-    inferenceToken: service.inferenceToken?.get ?? none,
+    apiKey,
+    inferenceToken: service.inferenceToken === service.apiKey ? apiKey : keyAs('inferenceToken'),
     caFile: service.caFile?.value,
     allowInsecureHttp: service.allowInsecureHttp,
   };
+}
+
+export interface ConnectOptions {
+  /** Stores what is learned about the service; nothing is stored without it. */
+  readonly remembered?: (() => RememberedStore) | undefined;
+  /** Receives every request and answer. */
+  readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;
+  /** The newest configuration, to read a refused key again. */
+  readonly now?: (() => Config) | undefined;
 }
 
 /**
  * Connects to the configured service. Sends nothing yet.
  *
  * @param moment `start` for a screen, which keeps the service awake; `command` for a few requests
- * @param remembered stores what is learned about the service; nothing is stored without it
- * @param debug receives every request and answer
  */
 export function connectTo(
   config: Config,
   moment: 'start' | 'command',
-  remembered?: () => RememberedStore,
-  debug?: Pick<ServiceOptions, 'logger' | 'tracer'>,
+  { remembered, debug, now = () => config }: ConnectOptions = {},
 ): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
@@ -132,7 +144,7 @@ export function connectTo(
       save: found => remembered().setSetting(generationSetting, found),
     };
     const readOnly = config.profile.readOnly.value;
-    service = createService({ ...optionsOf(config, supervised), generationMemory, gates, readOnly, ...debug });
+    service = createService({ ...optionsOf(config, supervised, now), generationMemory, gates, readOnly, ...debug });
     return service;
   };
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);

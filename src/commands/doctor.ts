@@ -228,7 +228,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
   yield* networkFindings(profile, io.environment);
   const memory = openRemembered(config);
-  const connection = connectTo(config, 'command', () => memory);
+  const connection = connectTo(config, 'command', { remembered: () => memory });
   try {
     yield memoryFinding(memory);
     yield* serviceFindings(connection, memory, flags.model, io);

@@ -1,10 +1,13 @@
 /** The service that the screen shows: the configured one, or another profile the user switches to. */
+import { unwatchFile, watchFile } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { kinds } from '../resources/catalogue.ts';
+import { mayBeMisconfigured } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
@@ -20,8 +23,9 @@ export interface ShownService {
   readonly workbench: Workbench;
 }
 
-function show(config: Config, id: number): ShownService {
-  const connection = connectTo(config, 'start', () => workbench.remembered);
+/** @param now gives the newest configuration of the same addresses, to read refused keys again */
+function show(config: Config, id: number, now: () => Config): ShownService {
+  const connection = connectTo(config, 'start', { remembered: () => workbench.remembered, now });
   // Both start immediately, while the first frame is drawn. The first request reports errors.
   connection.service().catch(() => {});
   connection.monitor.retry();
@@ -101,19 +105,42 @@ function keepingOf({ name, service }: Config['profile'], named: readonly string[
   return `${name} is not in the settings file. What you enter ${kept}${first}`;
 }
 
+/** Whether two configurations show the same service in the same way, but for the keys. */
+function sameService({ profile: one }: Config, { profile: other }: Config): boolean {
+  return isDeepStrictEqual(withoutKeys(one), withoutKeys(other));
+}
+
+function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): unknown {
+  if (service.kind === 'local') return { ...rest, kind: service.kind, upstream: service.upstream?.url.value };
+  const { baseUrl, inferenceUrl, caFile, allowInsecureHttp } = service;
+  return { ...rest, addresses: [baseUrl.value, inferenceUrl.value], caFile: caFile?.value, allowInsecureHttp };
+}
+
+/** How often is looked whether the settings file has changed, in milliseconds. */
+const lookMs = 1_000;
+
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
+  /** Reads the configuration of what is shown again, as the settings are by then. */
+  #load: () => Config;
+  /** The configuration of what is shown, with its newest keys. */
+  #config: Config;
   #shown: ShownService;
   #connection: Connection;
+  readonly #watched: string;
   readonly #listeners = new Set<() => void>();
 
   /** @throws ConfigError */
   constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv) {
     this.#flags = flags;
     this.#environment = environment;
-    this.#shown = show(loadConfig(flags, environment), 1);
+    this.#load = () => loadConfig(flags, environment);
+    this.#config = this.#load();
+    this.#shown = this.#show(1);
     this.#connection = this.#describe();
+    this.#watched = this.#config.settingsPath;
+    watchFile(this.#watched, { interval: lookMs, persistent: false }, this.#settingsChanged);
   }
 
   get shown(): ShownService {
@@ -121,7 +148,7 @@ export class Session {
   }
 
   get config(): Config {
-    return this.#shown.config;
+    return this.#config;
   }
 
   get workbench(): Workbench {
@@ -160,9 +187,40 @@ export class Session {
     return loadConfig({ profile, theme, mouse, notices, readOnly }, this.#environment, alter);
   }
 
+  #show(id: number): ShownService {
+    const config = this.#config;
+    return show(config, id, () => (this.#shown.id === id ? this.#config : config));
+  }
+
   readonly #switchTo = (name: string): void => {
-    const config = this.#configOf(name);
-    this.#shown = show(config, this.#shown.id + 1);
+    const load = (): Config => this.#configOf(name);
+    this.#config = load();
+    this.#load = load;
+    this.#shown = this.#show(this.#shown.id + 1);
+    this.#changed();
+  };
+
+  /**
+   * After a change of the settings file. New keys are taken at once, and what was refused or not reached is asked for again.
+   * A new address is shown where the one before does not work and nothing would be lost by leaving it.
+   */
+  readonly #settingsChanged = (): void => {
+    const { workbench } = this.#shown;
+    let config: Config;
+    try {
+      config = this.#load();
+    } catch {
+      // Half written, or wrong: the next change is looked at again.
+      return;
+    }
+    const fails = workbench.fails(mayBeMisconfigured);
+    if (sameService(config, this.#config)) {
+      this.#config = { ...config, preferences: this.#config.preferences };
+      if (fails) workbench.readAgain();
+    } else if (fails && workbench.unfinishedWork().length === 0) {
+      this.#config = config;
+      this.#shown = this.#show(this.#shown.id + 1);
+    } else return;
     this.#changed();
   };
 
@@ -195,6 +253,7 @@ export class Session {
   };
 
   close(): Promise<void> {
+    unwatchFile(this.#watched, this.#settingsChanged);
     return this.release(this.#shown);
   }
 }

@@ -59,7 +59,7 @@ export async function withService<Result>(
   if (config.profile.missingAddress) throw config.profile.missingAddress;
   for (const warning of config.warnings) io.note(warning);
   const memory = openRemembered(config);
-  const connection = connectTo(config, 'command', () => memory, debugTracer(flags, io));
+  const connection = connectTo(config, 'command', { remembered: () => memory, debug: debugTracer(flags, io) });
   try {
     return await work({ config, service: await connection.service(), memory, signal: io.signal });
   } catch (error) {

@@ -214,10 +214,22 @@ export class Workbench {
     if (state.kind !== 'connected' || state.generation === this.#generation) return;
     const isFirst = this.#generation === 0;
     this.#generation = state.generation;
-    if (isFirst) return;
+    if (!isFirst) this.readAgain();
+  };
+
+  /** Reads at once what is on screen, however far apart its polls have become. */
+  readAgain(): void {
     this.failures.clear();
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
-  };
+  }
+
+  /** Whether something on screen failed last with such an error. */
+  fails(isSuch: (error: unknown) => boolean): boolean {
+    return this.cache
+      .getQueryCache()
+      .getAll()
+      .some(query => query.isActive() && isSuch(query.state.error));
+  }
 
   /** Has what the service did not offer asked for again, for a user who wants to see what is there now. */
   async retryMissing(): Promise<void> {

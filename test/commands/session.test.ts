@@ -1,6 +1,7 @@
 /** Setting a service up, going to another one, and leaving both. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { QueryObserver } from '@tanstack/react-query';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Session } from '../../src/commands/session.ts';
 import type { NewProfile } from '../../src/ui/app/connection.ts';
@@ -236,5 +237,80 @@ describe('another profile', () => {
     // A late view reads nothing that is closed, opens nothing again, and gets no service.
     expect(first.workbench.remembered.setting('late')).toBeUndefined();
     await expect(first.workbench.service()).rejects.toThrow('not shown any more');
+  });
+});
+
+describe('the settings file, changed by another program', () => {
+  /** A session on an entry of the file, with a query on screen that has failed. */
+  async function failing(behaviour: Behaviour, before: object) {
+    const server = await hostileServer(behaviour);
+    const home = testFolder();
+    const file = join(home, '.config', 'benchtop', 'config.json');
+    mkdirSync(join(file, '..'), { recursive: true });
+    const write = (profile: object): void => {
+      const settings = { defaultProfile: 'lab', profiles: { lab: { baseUrl: server.url, ...profile } } };
+      writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+    };
+    write(before);
+    const session = new Session({}, { HOME: home });
+    onTestFinished(() => session.close());
+    const { workbench } = session;
+    const show = (key: string) =>
+      new QueryObserver(workbench.cache, {
+        queryKey: [key],
+        queryFn: async () => (await workbench.service()).background.call('listBenchmarks'),
+      }).subscribe(() => {});
+    onTestFinished(show('one'));
+    onTestFinished(show('two'));
+    const status = (key: string) => workbench.cache.getQueryState([key])?.status;
+    await eventually(() => expect([status('one'), status('two')]).toEqual(['error', 'error']));
+    return { session, server, file, write, status };
+  }
+
+  const takes =
+    (key: string): Behaviour =>
+    (response, request) =>
+      request.headers['x-api-key'] === key
+        ? page(response, request)
+        : refusal(401, 'authentication_error', 'authentication_required')(response, request);
+
+  it('has a refused key read again, and all on screen asked once', async () => {
+    const { session, server, write, status } = await failing(takes('sk-new-0123456789'), {
+      apiKey: 'sk-old-0123456789',
+    });
+    const shown = session.shown.id;
+    const before = server.requests.length;
+    write({ apiKey: 'sk-new-0123456789' });
+    await eventually(() => expect([status('one'), status('two')]).toEqual(['success', 'success']));
+    // Each was refused with the old key at most once more.
+    expect(server.requests.length - before).toBeLessThanOrEqual(4);
+    expect(session.shown.id).toBe(shown);
+    expect(session.config.redact('with sk-new-0123456789')).not.toContain('sk-new');
+  });
+
+  it('has a new address shown where the old one does not work', async () => {
+    const { session, write } = await failing(takes('sk-none'), { apiKey: 'sk-old-0123456789' });
+    const { url } = await hostileServer(page);
+    const shown = session.shown.id;
+    write({ baseUrl: url, apiKey: 'sk-other-0123456789' });
+    await eventually(() => expect(session.shown.id).toBe(shown + 1));
+    expect(session.connection.baseUrl).toBe(url);
+  });
+
+  it('stays on the address that is shown while an answer would be lost', async () => {
+    const { session, file, write } = await failing(takes('sk-new-0123456789'), { apiKey: 'sk-old-0123456789' });
+    const shown = session.shown.id;
+    session.workbench.unfinished.set('chat', { words: 'The answer of model-a in the chat' });
+    const { url } = await hostileServer(page);
+    const seen = Promise.withResolvers<void>();
+    const see = (): void => seen.resolve();
+    // After the session's own, which was there before.
+    watchFile(file, { persistent: false }, see);
+    write({ baseUrl: url });
+    await seen.promise;
+    unwatchFile(file, see);
+    write({ apiKey: 'sk-new-0123456789' });
+    await eventually(() => expect(session.workbench.cache.getQueryState(['one'])?.status).toBe('success'));
+    expect(session.shown.id).toBe(shown);
   });
 });
