@@ -1,4 +1,6 @@
 /** What is remembered between two starts. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,6 +168,31 @@ describe('the file', () => {
     const after = RememberedStore.open(path, 'prod');
     expect(after.list('run').map(({ id }) => id)).toEqual(['a']);
     after.close();
+  });
+
+  it('waits once for a program that keeps holding it, however many writes follow', async () => {
+    const busyMs = 300;
+    const store = RememberedStore.open(path, 'prod', busyMs);
+    const hold = `const { DatabaseSync } = require('node:sqlite');
+      new DatabaseSync(${JSON.stringify(path)}).exec('begin immediate');
+      console.log('held');
+      setInterval(() => {}, 1_000);`;
+    const holder = spawn(process.execPath, ['-e', hold], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(holder.stdout, 'data');
+      const writes = 20;
+      const began = performance.now();
+      for (let write = 0; write < writes; write += 1) store.rememberCommand(`command ${write}`);
+      // One after the other, they would take all of this twice.
+      expect(performance.now() - began).toBeLessThan(writes * busyMs);
+      expect(store.problem).toContain('locked');
+    } finally {
+      holder.kill('SIGKILL');
+    }
+    await once(holder, 'exit');
+    store.rememberCommand('after it');
+    expect(store.recentCommands(5)).toEqual(['after it']);
+    store.close();
   });
 
   it('may be impossible: then all is kept in memory', () => {

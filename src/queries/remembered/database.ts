@@ -55,7 +55,7 @@ function openDatabase(path: string, busyMs = 0): DatabaseSync {
 /** Another benchtop holds the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
 export const busyTimeoutMs = 500;
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
-const busyCode = 5;
+export const busyCode = 5;
 
 /** The switch does not wait for others: a program that holds a new file is making the same switch, and it stays with the file. */
 function writeAhead(database: DatabaseSync): void {

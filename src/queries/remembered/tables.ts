@@ -3,8 +3,8 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { errorMessage, isDamagedDatabase } from '../../text/errors.ts';
-import { busyTimeoutMs, connect, connectInMemory } from './database.ts';
+import { errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
+import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
 
@@ -22,11 +22,12 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {
-      return new Tables(connect(path, busyMs), scope);
+      return new Tables(connect(path, busyMs), scope, { busyMs });
     } catch (error) {
       if (!isDamagedDatabase(error)) throw error;
       renameSync(path, `${path}.broken-${Date.now()}`);
-      return new Tables(connect(path, busyMs), scope, 'The history could not be read; its file was set aside.');
+      const problem = 'The history could not be read; its file was set aside.';
+      return new Tables(connect(path, busyMs), scope, { busyMs, problem });
     }
   } catch (error) {
     return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
@@ -34,7 +35,16 @@ export function openTables(path: string, scope: string, busyMs = busyTimeoutMs):
 }
 
 export function tablesInMemory(scope: string, problem?: string): Tables {
-  return new Tables(connectInMemory(), scope, problem);
+  return new Tables(connectInMemory(), scope, { busyMs: 0, problem });
+}
+
+/** How long each of the writes that follow one that waited in vain waits, in milliseconds. */
+const stillBusyMs = 5;
+
+interface TablesOptions {
+  /** How long others who write are waited for, in milliseconds. */
+  readonly busyMs: number;
+  readonly problem?: string | undefined;
 }
 
 export class Tables {
@@ -43,10 +53,14 @@ export class Tables {
   readonly #database: DatabaseSync;
   readonly #listeners = new Set<(problem: string) => void>();
   #problem: string | undefined;
+  readonly #busyMs: number;
+  /** Another program has held the file for longer than is waited: many writes at the exit wait together, and not one after the other. */
+  #isHeld = false;
 
-  constructor(database: DatabaseSync, scope: string, problem?: string) {
+  constructor(database: DatabaseSync, scope: string, { busyMs, problem }: TablesOptions) {
     this.#database = database;
     this.scope = scope;
+    this.#busyMs = busyMs;
     this.#problem = problem;
   }
 
@@ -64,14 +78,22 @@ export class Tables {
   #write(work: () => void): boolean {
     try {
       work();
+      this.#setHeld(false);
       return true;
     } catch (error) {
+      if (sqliteCode(error) === busyCode) this.#setHeld(true);
       const problem = `History cannot be saved: ${errorMessage(error)}`;
       const isNew = problem !== this.#problem;
       this.#problem = problem;
       if (isNew) for (const listener of this.#listeners) listener(problem);
       return false;
     }
+  }
+
+  #setHeld(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    this.#database.exec(`pragma busy_timeout = ${isHeld ? stillBusyMs : this.#busyMs}`);
   }
 
   /** False if it could not be written; `problem` says why. */
@@ -116,7 +138,8 @@ export class Tables {
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     try {
       return this.#database.prepare(sql).all(...values) as Row[];
-    } catch {
+    } catch (error) {
+      if (sqliteCode(error) === busyCode) this.#setHeld(true);
       return [];
     }
   }
