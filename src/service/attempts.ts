@@ -1,10 +1,9 @@
-/** Makes a request until it succeeds, may not be repeated, or its time is over. */
+/** The attempts of a call: each waits for the gate of its host, and is repeated where that may be done in time. */
 import type { Method } from '../contract/common.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import { deadlineReached } from './http.ts';
-
 import type { Logger, LogLine } from './options.ts';
 import { decideRetry, isLost, isTransient, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
 
@@ -27,7 +26,8 @@ export interface Destination {
   readonly host: string;
 }
 
-export interface AttemptPlan<Value, Where extends Destination> {
+/** What the attempts of a call have in common. */
+export interface AttemptedCall {
   readonly operation: string;
   readonly method: Method;
   /** Whether the call changes something at the service. */
@@ -40,70 +40,93 @@ export interface AttemptPlan<Value, Where extends Destination> {
   readonly gates: Gates;
   readonly clock: Clock;
   readonly logger: Logger | undefined;
-  /** Where the next attempt goes. */
-  readonly locate: () => Promise<Where>;
-  /** Makes the attempt of this number; the first is 1. */
-  readonly run: (attempt: number, where: Where) => Promise<AttemptResult<Value>>;
-  /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
-  readonly recover: (where: Where) => Promise<boolean>;
-  /**
-   * After the credential was refused: undefined if another one has been read since, which the next attempt carries;
-   * otherwise the error to end with.
-   */
-  readonly renew: (where: Where, refusal: ServiceError) => Promise<ServiceError | undefined>;
-  /** The error of a call that is over, or would be, before its host takes requests again. */
-  readonly heldBack: (where: Where, gate: RateLimitGate) => ServiceError;
 }
 
-/** @throws ServiceError of the last attempt */
-export async function withRetries<Value, Where extends Destination>(plan: AttemptPlan<Value, Where>): Promise<Value> {
-  const { operation, method, clock, time, background } = plan;
-  let retries = 0;
-  let recoveries = 0;
-  let renewed = false;
-  let last: ServiceError | undefined;
-  for (let attempt = 1; ; attempt += 1) {
-    const where = await plan.locate();
-    const { host, path } = where;
-    const gate = plan.gates.of(host);
+/** What may make an attempt worth repeating at once. */
+export interface Remedies {
+  /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
+  readonly recover: () => Promise<boolean>;
+  /** After the credential was refused: whether another one has been read since, which the next attempt carries. */
+  readonly renew?: (refusal: ServiceError) => Promise<boolean>;
+}
+
+/** Decides when the host takes the next attempt of a call, and whether there is one. */
+export class Attempts {
+  readonly #call: AttemptedCall;
+  #number = 0;
+  #retries = 0;
+  #recoveries = 0;
+  #renewed = false;
+  #last: ServiceError | undefined;
+
+  constructor(call: AttemptedCall) {
+    this.#call = call;
+  }
+
+  /** Number of the attempt that was begun last; the first is 1. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /**
+   * Waits until the host takes an attempt. Gives what has to be called with its result: it waits for the next attempt, and
+   * says whether there is to be one.
+   *
+   * @param heldBack makes the error of a call that is over, or would be, before its host takes requests again
+   * @throws ServiceError
+   */
+  async begin<Value>(
+    where: Destination,
+    heldBack: (gate: RateLimitGate) => ServiceError,
+  ): Promise<(result: AttemptResult<Value>, remedies: Remedies) => Promise<boolean>> {
+    const { time, background, clock } = this.#call;
+    const gate = this.#call.gates.of(where.host);
     const inTime = await gate.pass({ signal: time.signal, endsAt: time.endsAt, background });
-    if (time.signal.aborted) throw plan.heldBack(where, gate);
-    if (!inTime) throw last ?? plan.heldBack(where, gate);
+    if (time.signal.aborted) throw heldBack(gate);
+    if (!inTime) throw this.#last ?? heldBack(gate);
+    this.#number += 1;
     const startedAt = clock.monotonic();
-    const result = await plan.run(attempt, where);
+    return (result, remedies) => this.#isRepeated(result, remedies, { ...where, gate, startedAt });
+  }
+
+  async #isRepeated<Value>(
+    result: AttemptResult<Value>,
+    { recover, renew }: Remedies,
+    { path, gate, startedAt }: Destination & { readonly gate: RateLimitGate; readonly startedAt: number },
+  ): Promise<boolean> {
+    const { operation, method, isWrite, time, clock, logger } = this.#call;
+    const { status, requestId } = result;
     const ms = Math.round(clock.monotonic() - startedAt);
-    const line: LogLine = { operation, method, path, attempt, ms, status: result.status, requestId: result.requestId };
+    const line: LogLine = { operation, method, path, attempt: this.#number, ms, status, requestId };
     report(result, gate, clock.now());
     if (result.ok) {
-      plan.logger?.(line);
-      return result.value;
+      logger?.(line);
+      return false;
     }
-    const { outcome } = result;
-    let { error } = result;
+    const { outcome, error } = result;
+    this.#last = error;
     // What was refused for its credential was not carried out, so that a write may be sent again as well.
-    if (!renewed && outcome?.kind === 'answer' && outcome.status === 401) {
-      renewed = true;
-      const refusal = await plan.renew(where, error);
-      if (!refusal) {
-        plan.logger?.({ ...line, error: error.kind, retryInMs: 0 });
-        continue;
+    if (renew && !this.#renewed && outcome?.kind === 'answer' && outcome.status === 401) {
+      this.#renewed = true;
+      if (await renew(error)) {
+        logger?.({ ...line, error: error.kind, retryInMs: 0 });
+        return true;
       }
-      error = refusal;
     }
-    last = error;
-    const recovered = recoveries < maximumRecoveries && isLost(outcome) && (await plan.recover(where));
-    if (recovered && (!plan.isWrite || mayRepeat({ ...plan, outcome }))) {
-      recoveries += 1;
+    const recovered = this.#recoveries < maximumRecoveries && isLost(outcome) && (await recover());
+    if (recovered && (!isWrite || mayRepeat({ ...this.#call, outcome }))) {
+      this.#recoveries += 1;
       gate.restarted();
-      plan.logger?.({ ...line, error: error.kind, retryInMs: 0 });
-      continue;
+      logger?.({ ...line, error: error.kind, retryInMs: 0 });
+      return true;
     }
-    retries += 1;
-    const wait = waitBefore(plan, gate, retries, result);
+    this.#retries += 1;
+    const wait = waitBefore(this.#call, gate, this.#retries, result);
     const retryInMs = wait && Math.round(wait.ownMs + wait.gateMs);
-    plan.logger?.({ ...line, error: error.kind, retryInMs });
-    if (!wait) throw error;
+    logger?.({ ...line, error: error.kind, retryInMs });
+    if (!wait) return false;
     if (wait.ownMs > 0) await clock.sleep(wait.ownMs, time.signal);
+    return true;
   }
 }
 
@@ -123,12 +146,12 @@ function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: n
 
 type Waits = { readonly ownMs: number; readonly gateMs: number };
 
-/** What is waited for before the next attempt: by the call itself, and at the gate; undefined if there is none. */
-function waitBefore<Value, Where extends Destination>(
-  { method, repeatable, background, time, clock }: AttemptPlan<Value, Where>,
+/** What is waited for before the next attempt: by the call itself, and at the gate; undefined where there is none. */
+function waitBefore(
+  { method, repeatable, background, time, clock }: AttemptedCall,
   gate: RateLimitGate,
   attempt: number,
-  { outcome, headers }: Extract<AttemptResult<Value>, { ok: false }>,
+  { outcome, headers }: Extract<AttemptResult<never>, { ok: false }>,
 ): Waits | undefined {
   if (!outcome || background) return undefined;
   const decision = decideRetry({

@@ -6,12 +6,12 @@ import { own } from '../text/own.ts';
 import type { Agents } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, redirected, requestIdOf } from './answer-error.ts';
 import type { Assumptions } from './assumptions.ts';
-import type { AttemptPlan, AttemptResult, Destination, TimeLimit } from './attempts.ts';
+import { type AttemptResult, Attempts, type Destination, type TimeLimit } from './attempts.ts';
 import { type Capabilities, saysNoSuchPath } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
-import type { Gates, RateLimitGate } from './gate.ts';
+import type { Gates } from './gate.ts';
 import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
@@ -83,12 +83,12 @@ interface Route extends Destination {
   readonly closings: number;
 }
 
-export class CallPlan<Value> implements AttemptPlan<Value, Route> {
+export class CallPlan<Value> {
   readonly #call: PreparedCall;
   readonly #context: CallContext;
   readonly #read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
   readonly #uncompressed: boolean;
-  readonly time: TimeLimit;
+  readonly #time: TimeLimit;
   /** Requests made so far. */
   #made = 0;
   #mayHaveHappened = false;
@@ -105,61 +105,65 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
   ) {
     this.#call = call;
     this.#context = context;
-    this.time = time;
+    this.#time = time;
     this.#read = read;
     this.#uncompressed = uncompressed;
   }
 
-  get operation() {
-    return this.#call.endpoint.operation;
-  }
-
-  get method() {
-    return this.#call.endpoint.method;
-  }
-
-  get isWrite() {
-    return isWrite(this.#call.endpoint);
-  }
-
-  get repeatable() {
-    const { endpoint, idempotencyKey } = this.#call;
-    return endpoint.repeatable === true || (endpoint.idempotencyKey === 'honoured' && idempotencyKey !== undefined);
-  }
-
-  get background() {
-    return this.#call.background;
-  }
-
-  get gates() {
-    return this.#context.gates;
-  }
-
-  get clock() {
-    return this.#context.clock;
-  }
-
-  get logger() {
-    return this.#context.options.logger;
-  }
-
-  async locate(): Promise<Route> {
-    const { connection, closings } = this.#context;
-    const { request, endpoint, timeouts } = this.#call;
-    try {
-      const place = await connection.locate(endpoint.auth, this.time.signal);
-      const url = request.urlAt(place.base);
-      return { place, url, path: url.pathname, host: url.host, closings };
-    } catch (error) {
-      throw serviceNotFound(error, this.#facts(request.urlAt(connection.base)), this.time.signal, timeouts);
+  /** Sends the call, again where that may be done, and gives what its answer is read as. @throws ServiceError */
+  async send(): Promise<Value> {
+    const { endpoint, idempotencyKey, background, timeouts } = this.#call;
+    const { gates, clock, options } = this.#context;
+    const attempts = new Attempts({
+      operation: endpoint.operation,
+      method: endpoint.method,
+      isWrite: isWrite(endpoint),
+      repeatable:
+        endpoint.repeatable === true || (endpoint.idempotencyKey === 'honoured' && idempotencyKey !== undefined),
+      background,
+      time: this.#time,
+      gates,
+      clock,
+      logger: options.logger,
+    });
+    for (;;) {
+      const route = await this.#locate();
+      const isRepeated = await attempts.begin<Value>(route, gate =>
+        heldBack(this.#facts(route.url), gate, this.#time.signal, timeouts),
+      );
+      const result = await this.#run(attempts.number, route);
+      let refusal: ServiceError | undefined;
+      const again = await isRepeated(result, {
+        recover: () => this.#recover(route),
+        renew: async refused => {
+          refusal = await this.#renew(route, refused);
+          return refusal === undefined;
+        },
+      });
+      if (again) continue;
+      if (result.ok) return result.value;
+      throw refusal ?? result.error;
     }
   }
 
-  async run(attempt: number, { place, url }: Route): Promise<AttemptResult<Value>> {
+  async #locate(): Promise<Route> {
+    const { connection, closings } = this.#context;
+    const { request, endpoint, timeouts } = this.#call;
+    try {
+      const place = await connection.locate(endpoint.auth, this.#time.signal);
+      const url = request.urlAt(place.base);
+      return { place, url, path: url.pathname, host: url.host, closings };
+    } catch (error) {
+      throw serviceNotFound(error, this.#facts(request.urlAt(connection.base)), this.#time.signal, timeouts);
+    }
+  }
+
+  /** Makes one attempt. */
+  async #run(attempt: number, { place, url }: Route): Promise<AttemptResult<Value>> {
     const { endpoint, request, token, timeouts } = this.#call;
     const { credentials, agents, connection } = this.#context;
     const { auth } = endpoint;
-    const { signal } = this.time;
+    const { signal } = this.#time;
     try {
       // Whatever address a service names: a key goes where the profile says that it goes.
       this.#isForeign = url.origin !== place.base.origin;
@@ -183,25 +187,27 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     };
     const result = await this.#attempt(wire, this.#facts(url));
     if (result.status !== undefined) connection.answered(place);
-    if (!result.ok && this.isWrite) this.#mayHaveHappened ||= mayHaveTakenEffect(result.outcome);
+    if (!result.ok && isWrite(this.#call.endpoint)) this.#mayHaveHappened ||= mayHaveTakenEffect(result.outcome);
     return result;
   }
 
-  recover({ place, closings }: Route): Promise<boolean> {
+  /** Whether what was lost has been found again. */
+  #recover({ place, closings }: Route): Promise<boolean> {
     // What was cut off by closing is not lost: starting the service again would keep a program that ends from ending.
     if (closings !== this.#context.closings) return Promise.resolve(false);
-    return this.#context.connection.recover(place, this.time.signal);
+    return this.#context.connection.recover(place, this.#time.signal);
   }
 
-  async renew({ place }: Route, refusal: ServiceError): Promise<ServiceError | undefined> {
+  /** Reads the credential again. Gives undefined where it is another one now, otherwise the error to end with. */
+  async #renew({ place }: Route, refusal: ServiceError): Promise<ServiceError | undefined> {
     const credential = this.#credential;
     try {
       if (place.target) {
         // The key of a service that is supervised comes with its address.
-        const { target } = await this.#context.connection.locate(this.#call.endpoint.auth, this.time.signal);
+        const { target } = await this.#context.connection.locate(this.#call.endpoint.auth, this.#time.signal);
         return target?.apiKey === credential?.value ? refusal : undefined;
       }
-      return (await credential?.renew?.(this.time.signal)) ? undefined : refusal;
+      return (await credential?.renew?.(this.#time.signal)) ? undefined : refusal;
     } catch (error) {
       if (!(error instanceof ServiceError)) return refusal;
       const why = error.message.replace(
@@ -212,17 +218,13 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     }
   }
 
-  heldBack({ url }: Route, gate: RateLimitGate): ServiceError {
-    return heldBack(this.#facts(url), gate, this.time.signal, this.#call.timeouts);
-  }
-
   /** What is known of the call now, for its errors. */
   #facts(url: URL): CallFacts {
     const { endpoint, body, idempotencyKey } = this.#call;
     const { operation, method, auth } = endpoint;
     return {
       method,
-      isWrite: this.isWrite,
+      isWrite: isWrite(this.#call.endpoint),
       // Part of the answer may be on screen.
       ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again for a whole answer.' }),
       path: url.pathname,
@@ -307,7 +309,7 @@ export class CallPlan<Value> implements AttemptPlan<Value, Route> {
     // A path that the profile has set is what is wrong then, and not the service.
     const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
-    const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.clock.now(), envelope);
+    const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.#context.clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
       `${facts.host} asks for a key, and none was sent: it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token for it.`,

@@ -6,7 +6,7 @@ import { type AnswerOf, endpoints, type InputOf, type Operation } from '../contr
 import { Agents } from './agents.ts';
 import { requestIdOf, tooLarge, unusableAnswer } from './answer-error.ts';
 import { Assumptions } from './assumptions.ts';
-import { limitTime, withRetries } from './attempts.ts';
+import { limitTime } from './attempts.ts';
 import { CallPlan, idsOf, type OpenAnswer, type PreparedCall, type Sender } from './call-plan.ts';
 import { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
@@ -239,7 +239,7 @@ class Caller implements Sender {
         this.capabilities.hasWorked(endpoint, read.data, idsOf(call));
         return read.data;
       });
-      return await withRetries(plan);
+      return await plan.send();
     } finally {
       time.end();
     }
@@ -272,7 +272,7 @@ class Caller implements Sender {
           },
         };
       };
-      return await withRetries(new CallPlan(call, this, time, read, { uncompressed: true }));
+      return await new CallPlan(call, this, time, read, { uncompressed: true }).send();
     } catch (error) {
       time.end();
       throw error;

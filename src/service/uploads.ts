@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
-import { type AttemptResult, type Destination, limitTime, withRetries } from './attempts.ts';
+import { type AttemptResult, Attempts, type Destination, limitTime } from './attempts.ts';
 import type { Sender } from './call-plan.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
@@ -104,28 +104,30 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
         return failed(new RequestError(message, { ...facts.details, code: 'file_changed' }));
       }
     };
-    const recover = async ({ place }: Storage): Promise<boolean> =>
-      place !== undefined && (await connection.recover(place, time.signal));
+    const attempts = new Attempts({
+      operation,
+      method: 'PUT',
+      isWrite: true,
+      repeatable: true,
+      background: false,
+      time,
+      gates,
+      clock,
+      logger,
+    });
     try {
-      const plan = {
-        operation,
-        method: 'PUT',
-        isWrite: true,
-        repeatable: true,
-        background: false,
-        time,
-        gates,
-        clock,
-        logger,
-      } as const;
-      await withRetries({
-        ...plan,
-        locate,
-        run,
-        recover,
-        renew: async (_, refusal) => refusal,
-        heldBack: (_, gate) => heldBack(factsOf(url, made), gate, time.signal, timeouts),
-      });
+      for (;;) {
+        const storage = await locate();
+        const { place } = storage;
+        const isRepeated = await attempts.begin<void>(storage, gate =>
+          heldBack(factsOf(url, made), gate, time.signal, timeouts),
+        );
+        const result = await run(attempts.number);
+        const recover = async () => place !== undefined && (await connection.recover(place, time.signal));
+        if (await isRepeated(result, { recover })) continue;
+        if (result.ok) return;
+        throw result.error;
+      }
     } finally {
       time.end();
     }
