@@ -2,7 +2,7 @@
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
 import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list.ts';
-import { rememberRows } from '../queries/remembered/listing.ts';
+import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
@@ -31,7 +31,7 @@ export async function* pagesOf(
   let repeated = 0;
   let fruitless = 0;
   const readPage = (cursor: string | undefined) =>
-    source.readPage({ service, query: { limit: pageSize, cursor }, signal, memory });
+    readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
   for await (const page of readPages(readPage)) {
     const rows = page.items.filter(row => {
       const id = source.id(row);

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
-import { rememberRows } from '../queries/remembered/listing.ts';
+import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { Service } from '../queries/workbench.tsx';
 import { refOf, resources } from '../resources/catalogue.ts';
@@ -139,7 +139,7 @@ class Lines {
     const source = resource.list({});
     const service = await this.#service();
     const { remembered } = this.#session.workbench;
-    const page = await source.readPage({
+    const page = await readListed(source, {
       service,
       query: { limit: 100 },
       signal: AbortSignal.any([this.#signal, AbortSignal.timeout(listMs)]),

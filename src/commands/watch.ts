@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
-import { rememberRows } from '../queries/remembered/listing.ts';
+import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
@@ -33,7 +33,7 @@ async function runningResources(context: CommandContext): Promise<ResourceRef[]>
   return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(ref => !isPinned(ref))];
 
   async function listed(source: ListSource<object>): Promise<ResourceRef[]> {
-    const page = await source.readPage({ ...context, query: {} });
+    const page = await readListed(source, { ...context, query: {} });
     rememberRows(memory, source, page.items);
     return page.items.flatMap(row => {
       const { kind, id, label, status } = source.observes?.(row) ?? {};

@@ -85,6 +85,7 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
+    instead: undefined,
     readPage: async ({ service, query, signal }) => {
       const page = await service.call('listDeployments', { query: { ...query, status } }, { signal });
       // A service may ignore what it does not know.

@@ -15,8 +15,9 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
-import { type ListSource, wholePage } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
+import type { QueryContext } from './query-context.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
@@ -147,34 +148,39 @@ const progressesAtOnce = 4;
  * last step; what cannot be had is left out.
  */
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
+  const { readPage, instead } = source;
+  const progressed = async (
+    context: QueryContext,
+    page: AnnotatedPage<TrainingRun>,
+  ): Promise<AnnotatedPage<ProgressedRun>> => {
+    const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
+    const waiting = [...items.keys()].filter(index => asksProgress(items[index]));
+    const askNext = async (): Promise<void> => {
+      for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
+        const run = items[index];
+        if (!run) continue;
+        const { service, signal } = context;
+        try {
+          const { completed_steps } = await service.call(
+            'getTrainingProgress',
+            { params: { training_run_id: run.training_run_id } },
+            { signal },
+          );
+          items[index] = { ...run, completed_steps };
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // Whatever is wrong concerns the others too; the list is worth showing without.
+          waiting.length = 0;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: progressesAtOnce }, askNext));
+    return { ...page, items };
+  };
   return {
     ...source,
-    readPage: async context => {
-      const page = await source.readPage(context);
-      const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
-      const waiting = [...items.keys()].filter(index => asksProgress(items[index]));
-      const askNext = async (): Promise<void> => {
-        for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-          const run = items[index];
-          if (!run) continue;
-          const { service, signal } = context;
-          try {
-            const { completed_steps } = await service.call(
-              'getTrainingProgress',
-              { params: { training_run_id: run.training_run_id } },
-              { signal },
-            );
-            items[index] = { ...run, completed_steps };
-          } catch (error) {
-            if (signal.aborted) throw error;
-            // Whatever is wrong concerns the others too; the list is worth showing without.
-            waiting.length = 0;
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: progressesAtOnce }, askNext));
-      return { ...page, items };
-    },
+    readPage: async context => progressed(context, await readPage(context)),
+    instead: instead && (async context => progressed(context, await instead(context))),
   };
 }
 

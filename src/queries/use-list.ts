@@ -4,10 +4,11 @@ import type { ListData, ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
 import type { Background, ListReader, RestOutcome, RowsAge } from './lists/reader.ts';
 import type { Attention } from './polling.ts';
-import { type Live, type LiveQuery, useLive } from './use-live.ts';
+import { type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
 
-export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
+/** A list as far as it has been read, and how more of it is. */
+export interface ListPages<Row> {
   readonly rows: readonly Row[];
   readonly loaded: boolean;
   /** More rows are on the server. */
@@ -37,6 +38,11 @@ export interface LiveList<Row> extends Omit<Live<ListData<Row>>, 'data'> {
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, also before it is drawn. */
   readonly latest: () => ListData<Row>;
+  /**
+   * Who puts the rows in order: the `service`, whose pages are to be left as they come; or the reader of the list, who has
+   * `all` of them, or only those that were `read`. `asked` while the service has not answered: the rows are as they were.
+   */
+  readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
 }
 
 /** A view that scrolls is waited for this long before its pages are read, in milliseconds. */
@@ -70,10 +76,58 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
   };
 }
 
-export function useList<Row>(source: ListSource<Row>, attention: Attention): LiveList<Row> {
+/** The rows that were read of a list that something else on screen keeps live. Drawn again when there are more or fewer. */
+export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
+  const { lists } = useWorkbench();
+  const rows = (): readonly Row[] => lists.of(source).data.rows;
+  useSyncExternalStore(lists.subscribe, () => rows().length);
+  return rows();
+}
+
+/** A list of which the first page is enough. */
+export function useList<Row>(
+  source: ListSource<Row>,
+  attention: Attention,
+): { readonly rows: readonly Row[]; readonly loaded: boolean; readonly error: Error | undefined } {
+  const { data, error } = useLive(listQuery(useWorkbench(), source), attention);
+  return { rows: data?.rows ?? noRows, loaded: data !== undefined, error };
+}
+
+/** The list that is read, so that rows come in an order that is wanted. */
+export interface OrderedSource<Row> {
+  readonly source: ListSource<Row>;
+  readonly query: LiveQuery<ListData<Row>>;
+  /** The list without an order, whose rows are shown until the service has answered; undefined where it is what is read. */
+  readonly plain: ListData<Row> | undefined;
+}
+
+/**
+ * Chooses the list that is read where an order of rows is wanted. A list that has been read whole is sorted by its reader;
+ * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to sort.
+ */
+export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {
+  const workbench = useWorkbench();
+  const { lists } = workbench;
+  const { field, descending = false } = wanted ?? {};
+  const ordered = useMemo(() => {
+    if (field === undefined || !source.sorts) return undefined;
+    return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
+  }, [source, field, descending, lists]);
+  const plain = lists.of(source).data;
+  // What was read without an order shows whether one needs to be asked for.
+  const partial = plain.rows.length > 0 && !plain.complete;
+  const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
+  const active = asked ? ordered : source;
+  return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain };
+}
+
+/** The rows of a list and its further pages. @param data the newest answer to the query of the list */
+export function useListPages<Row>(
+  { source, plain }: OrderedSource<Row>,
+  data: ListData<Row> | undefined,
+): ListPages<Row> {
   const workbench = useWorkbench();
   const reader = workbench.lists.of(source);
-  const { data, ...live } = useLive<ListData<Row>>(listQuery(workbench, source), attention);
   const { reading, error } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);
@@ -96,15 +150,18 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     },
     [reader, viewer],
   );
+  const shown = data ?? plain;
+  const hasMore = data ? !data.complete : plain !== undefined;
+  const sorted = plain ? 'service' : 'read';
   return {
-    ...live,
-    rows: data?.rows ?? noRows,
-    loaded: data !== undefined,
-    hasMore: data !== undefined && !data.complete,
+    rows: shown?.rows ?? noRows,
+    loaded: shown !== undefined,
+    hasMore,
     dropped: data?.dropped ?? 0,
     repeated: data?.repeated ?? 0,
     gapAfter: data?.gapAfter,
     notes: data?.notes ?? noRows,
+    sortedAs: plain && !data ? 'asked' : hasMore ? sorted : 'all',
     pageError: error,
     reading,
     loadMore: useCallback(() => void reader.readOn(), [reader]),
@@ -115,47 +172,4 @@ export function useList<Row>(source: ListSource<Row>, attention: Attention): Liv
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),
     latest: useCallback(() => reader.data, [reader]),
   };
-}
-
-/** The rows that were read of a list that something else on screen keeps live. Drawn again when there are more or fewer. */
-export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
-  const { lists } = useWorkbench();
-  const rows = (): readonly Row[] => lists.of(source).data.rows;
-  useSyncExternalStore(lists.subscribe, () => rows().length);
-  return rows();
-}
-
-export interface OrderedList<Row> extends LiveList<Row> {
-  /**
-   * Who puts the rows in order: the `service`, whose pages are to be left as they come; or the reader of the list, who has
-   * `all` of them, or only those that were `read`. `asked` while the service has not answered: the rows are as they were.
-   */
-  readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
-}
-
-/**
- * Keeps a list live, in the order of a field if one is wanted. A list that has been read whole is sorted by its reader;
- * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to
- * sort.
- */
-export function useOrderedList<Row>(
-  source: ListSource<Row>,
-  wanted: FieldOrder | undefined,
-  attention: Attention,
-): OrderedList<Row> {
-  const { lists } = useWorkbench();
-  const { field, descending = false } = wanted ?? {};
-  const ordered = useMemo(() => {
-    if (field === undefined || !source.sorts) return undefined;
-    return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
-  }, [source, field, descending, lists]);
-  const plain = lists.of(source).data;
-  // What was read without an order shows whether one needs to be asked for.
-  const partial = plain.rows.length > 0 && !plain.complete;
-  const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
-  const active = asked ? ordered : source;
-  const list = useList(active, attention);
-  if (active === source) return { ...list, sortedAs: list.hasMore ? 'read' : 'all' };
-  if (list.loaded) return { ...list, sortedAs: list.hasMore ? 'service' : 'all' };
-  return { ...list, rows: plain.rows, loaded: true, hasMore: true, sortedAs: 'asked' };
 }

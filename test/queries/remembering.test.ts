@@ -1,7 +1,7 @@
 /** Lists of services that do not list: what was seen here is shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list.ts';
-import { remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
+import { readListed, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { rememberedAt } from '../../src/queries/remembered/seen.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
@@ -46,7 +46,10 @@ describe('a list', () => {
       { id: 'a', status: 'completed' },
       { id: 'b', status: 'running' },
     ];
-    const whole = await listOf(() => runs).readPage({ service, query: {}, signal, memory });
+    const whole = await readListed(
+      listOf(() => runs),
+      { service, query: {}, signal, memory },
+    );
     expect([whole.items, whole.note]).toEqual([runs, undefined]);
     expect(memory.list('run')).toEqual([]);
     rememberRows(
@@ -54,7 +57,7 @@ describe('a list', () => {
       listOf(() => runs),
       whole.items,
     );
-    const remembered = await listOf(missing).readPage({ service, query: {}, signal, memory });
+    const remembered = await readListed(listOf(missing), { service, query: {}, signal, memory });
     expect(remembered.items.map(({ id, status }) => [id, status])).toEqual([
       ['a', 'completed'],
       ['b', 'running'],
@@ -72,7 +75,7 @@ describe('a list', () => {
     const failing = listOf(() => {
       throw new RequestError('no', { code: 'x' });
     });
-    await expect(failing.readPage({ service, query: {}, signal, memory })).rejects.toThrow('no');
+    await expect(readListed(failing, { service, query: {}, signal, memory })).rejects.toThrow('no');
   });
 });
 

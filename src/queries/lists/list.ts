@@ -33,6 +33,8 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
+  /** What is shown where the service does not list them. */
+  readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** What a row must be like. If it is given, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
   /** The list takes `sort` and `order`. */

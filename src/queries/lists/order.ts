@@ -1,5 +1,5 @@
 /** A list in an order that the service makes: the only right one while not all of it has been read. */
-import { ServiceError } from '../../service/errors.ts';
+import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { own } from '../../text/own.ts';
 import type { ListSource } from './list.ts';
 
@@ -30,12 +30,14 @@ export function inOrder<Row>(
   return {
     ...source,
     key: [...source.key, { sort: field, order }],
+    // What was remembered is in no order of the service.
+    instead: undefined,
     readPage: async context => {
       try {
         const page = await source.readPage({ ...context, query: { ...context.query, sort: field, order } });
         if (isOrdered(page.items, field, descending)) return page;
       } catch (error) {
-        if (!isRefusal(error, context.query.cursor != null)) throw error;
+        if (!isNotOffered(error) && !isRefusal(error, context.query.cursor != null)) throw error;
       }
       onRefused();
       throw new OrderRefusedError(field);

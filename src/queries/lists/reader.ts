@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { ServiceError } from '../../service/errors.ts';
+import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
 import type { Activity } from '../polling.ts';
@@ -363,15 +363,23 @@ export class ListReader<Row> {
     this.#asked += 1;
     const asked = this.#asked;
     const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
+    const { readPage, instead } = this.source;
+    let page: AnnotatedPage<Row>;
     try {
-      const page = await this.source.readPage({ ...context, query });
-      return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+      page = await readPage({ ...context, query });
     } catch (error) {
-      const [first] = this.#pages.pages;
-      if (!first || place.kind === 'first' || place.page === first || !isRefused(error)) throw error;
-      this.#pages.cutAfter(first);
-      return false;
+      if (!instead || !isNotOffered(error)) return this.#refused(place, error);
+      page = await instead(context);
     }
+    return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+  }
+
+  /** Forgets what a refused cursor led to. @throws what reading has thrown where that is not why */
+  #refused(place: Place<Row>, error: unknown): false {
+    const [first] = this.#pages.pages;
+    if (!first || place.kind === 'first' || place.page === first || !isRefused(error)) throw error;
+    this.#pages.cutAfter(first);
+    return false;
   }
 
   #publish(): void {

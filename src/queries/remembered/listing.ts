@@ -2,6 +2,7 @@
  * Lists and records that fall back on what was seen before. If the service does not list a kind of resource, or not all
  * of it, what was seen here is shown instead, and a note says so.
  */
+import type { ListQuery } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
 import { isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
 import { readPages } from '../../service/pagination.ts';
@@ -31,7 +32,7 @@ function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string):
   return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;
 }
 
-/** Makes a list fall back on what was remembered, and declares what its rows say. */
+/** Shows what was remembered where the service does not list it, and declares what the rows of a list say. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
   { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
@@ -39,18 +40,26 @@ export function remembering<Row extends object>(
   return {
     ...source,
     observes: observe,
-    readPage: async ({ service, query, signal, memory }): Promise<AnnotatedPage<Row>> => {
-      try {
-        return await source.readPage({ service, query, signal, memory });
-      } catch (error) {
-        if (!isNotOffered(error)) throw error;
-        const seen = memory.list(kind, parent);
-        const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
-        const note = `This service does not list ${words}; showing what was seen here, as it was then`;
-        return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
-      }
+    instead: ({ memory }): AnnotatedPage<Row> => {
+      const seen = memory.list(kind, parent);
+      const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
+      const note = `This service does not list ${words}; showing what was seen here, as it was then`;
+      return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
     },
   };
+}
+
+/** Reads a page of a list, or what is shown where the service does not list it. @throws ServiceError */
+export async function readListed<Row>(
+  { readPage, instead }: ListSource<Row>,
+  context: QueryContext & { readonly query: ListQuery },
+): Promise<AnnotatedPage<Row>> {
+  try {
+    return await readPage(context);
+  } catch (error) {
+    if (instead && isNotOffered(error)) return instead(context);
+    throw error;
+  }
 }
 
 /** Where a record is found by a service that does not show it by itself. */
@@ -81,7 +90,7 @@ export function rememberingOne<Row extends object>(
     if (!service.capabilities.has(by)) return undefined;
     const source = listIn(memory.find(kind, id)?.parent);
     const readPage = (cursor: string | undefined) =>
-      source.readPage({ ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
+      readListed(source, { ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
     for await (const { items } of readPages(readPage)) {
       const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
       // The next time its parent is known.

@@ -1,10 +1,10 @@
 /** What is said of a list besides its rows. Pure. */
 import type { Freshness } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
-import type { OrderedList } from '../../../queries/use-list.ts';
+import type { ListPages } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
 
-type Listed = OrderedList<unknown>;
+type Listed = ListPages<unknown>;
 
 /** `12,400`. */
 const grouped = (count: number): string => count.toLocaleString('en');

@@ -8,7 +8,8 @@ import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts'
 import type { ListSource } from '../../../queries/lists/list.ts';
 import type { Background } from '../../../queries/lists/reader.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { type OrderedList, useOrderedList } from '../../../queries/use-list.ts';
+import { type ListPages, useListPages, useOrderedSource } from '../../../queries/use-list.ts';
+import { useLive } from '../../../queries/use-live.ts';
 import { useSetting } from '../../../queries/use-workbench.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -56,7 +57,7 @@ export interface ResourceListProps<Row> {
   /** More of the inspector, below the facts. The row is undefined if there is none, and while the cursor moves. */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** What can be done with the marked rows, or with the one under the cursor. */
-  readonly actions?: (rows: readonly Row[], list: OrderedList<Row>) => readonly Binding[];
+  readonly actions?: (rows: readonly Row[], list: ListPages<Row>) => readonly Binding[];
   readonly sort?: Sort;
   /** Joins rows that are known from elsewhere with those that were read; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
@@ -88,7 +89,7 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
 }
 
 /** All rows, read to the end. @throws Error saying why they are not all */
-async function everyRow<Row>(list: OrderedList<Row>, background: Background): Promise<readonly Row[]> {
+async function everyRow<Row>(list: ListPages<Row>, background: Background): Promise<readonly Row[]> {
   const outcome = await list.readForFile(background);
   const { rows } = list.latest();
   if (outcome === 'complete') return rows;
@@ -128,17 +129,16 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const [sorted, setSorted] = useState(initial.sort);
   const unjoined = sorted && !joined.includes(sorted.column) ? sorted : undefined;
   const field = unjoined && columns.find(({ id }) => id === unjoined.column)?.field;
-  const list = useOrderedList(
-    source,
-    field === undefined ? undefined : { field, descending: unjoined?.descending ?? false },
-    shell.focus === 'sections' ? 'visible' : 'focused',
-  );
+  const order = field === undefined ? undefined : { field, descending: unjoined?.descending ?? false };
+  const ordering = useOrderedSource(source, order);
+  const live = useLive(ordering.query, shell.focus === 'sections' ? 'visible' : 'focused');
+  const list = useListPages(ordering, live.data);
   // What is known from elsewhere has no place in an order that the service makes.
   const ordered = list.sortedAs === 'service';
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
-  const error = list.error ?? list.pageError;
+  const error = live.error ?? list.pageError;
   const errorLines = error ? errorHeight : 0;
   const notes = [...(props.notes ?? []), ...listNotes(list)].flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
@@ -183,7 +183,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   const { filter, marks } = table.state;
   const old = list.oldest(table.shown);
-  const freshness = withAge(list.freshness, props.rowsAt);
+  const freshness = withAge(live.freshness, props.rowsAt);
   const inOrder = filter === '' && (table.state.sort === undefined || ordered);
   const oldWords = useTime(now => ageWords(old, freshness, inOrder, now));
   const read = props.rows?.length ?? list.rows.length;
@@ -205,7 +205,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     record: row ?? (whole && { id: whole.id, json: whole.json }),
     marked: marked ? table.targets.map(source.id) : [],
     title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? whole?.id ?? ''),
-    refresh: list.refresh,
+    refresh: live.refresh,
     actions: (actions?.(table.targets, list) ?? []).map(holding),
     pin: whole?.pin ?? pinned,
     siblings: whole?.siblings,
