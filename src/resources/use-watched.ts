@@ -5,6 +5,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { useLive } from '../queries/use-live.ts';
 import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
 import { resourceOfKind } from './catalogue.ts';
+import { Counts } from './counts.ts';
 import { backgroundWatch, type WatchedResource, watchedCount, watchedOf } from './watch.ts';
 
 function subscribeTo({ statuses, pins }: Workbench, listener: () => void): () => void {
@@ -44,10 +45,16 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 /** How long after the start the store of what was seen is tidied up: long after the first frame. */
 const pruneAfterMs = 10_000;
 
-/** Mounted once, by the frame. */
-export function useBackground(): void {
+/** Mounted once, by the frame. `counted` says whether the counts of the sections are on screen. */
+export function useBackground(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
+  const counts = useMemo(() => new Counts(workbench), [workbench]);
+  useLive(
+    useMemo(() => counts.query(counted), [counts, counted]),
+    'visible',
+  );
+  useEffect(() => counts.follow(), [counts]);
   useLive(
     useMemo(() => backgroundWatch(workbench), [workbench]),
     'visible',

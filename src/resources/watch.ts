@@ -13,9 +13,9 @@ import { type KnownResource, knownResource, runningOf, unknownResource } from '.
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { isGone, isNotOffered, mayLackPath } from '../service/errors.ts';
+import { isNotOffered, mayLackPath } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
-import { isDue, lastAttempt, lastError, type Read, readOf } from './watching.ts';
+import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
 export interface WatchedResource extends KnownResource {
@@ -103,29 +103,6 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
 export function watchedCount(workbench: Workbench, now = Date.now()): number {
   const pins = workbench.pins.known();
   return pins.length + unpinned(workbench, pins, now).length;
-}
-
-/** What was asked for, and what of it failed. */
-class Outcome {
-  asked = 0;
-  readonly failures: unknown[] = [];
-
-  /** Returns whether the service offers it. */
-  async of(reading: Promise<unknown>): Promise<boolean> {
-    try {
-      await reading;
-    } catch (error) {
-      if (isNotOffered(error)) return false;
-      if (!isGone(error)) this.failures.push(error);
-    }
-    this.asked += 1;
-    return true;
-  }
-
-  /** @throws the first failure, if everything failed: then it is the service, and not one resource */
-  check(): void {
-    if (this.asked > 0 && this.failures.length === this.asked) throw this.failures[0];
-  }
 }
 
 /**

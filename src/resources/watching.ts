@@ -9,6 +9,7 @@ import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
+import { isGone, isNotOffered } from '../service/errors.ts';
 
 /** A query whatever its data are. */
 export interface Read {
@@ -74,4 +75,27 @@ export function isDue(workbench: Workbench, read: Read, attention: Attention, no
   if (paused) return true;
   const due = read.dueAt(workbench, attention);
   return due !== undefined && due - earlyShare * (attention === 'focused' ? poll.focusedMs : poll.visibleMs) <= now;
+}
+
+/** What was asked for, and what of it failed. */
+export class Outcome {
+  asked = 0;
+  readonly failures: unknown[] = [];
+
+  /** Returns whether the service offers it. */
+  async of(reading: Promise<unknown>): Promise<boolean> {
+    try {
+      await reading;
+    } catch (error) {
+      if (isNotOffered(error)) return false;
+      if (!isGone(error)) this.failures.push(error);
+    }
+    this.asked += 1;
+    return true;
+  }
+
+  /** @throws the first failure, if everything failed: then it is the service, and not one resource */
+  check(): void {
+    if (this.asked > 0 && this.failures.length === this.asked) throw this.failures[0];
+  }
 }

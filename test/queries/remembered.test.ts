@@ -280,7 +280,7 @@ it('keeps the first page of a list, and a longer one than is worth reading not a
   store.keepPage('rows', page, 1_000);
   store.flush();
   expect(store.page('rows')).toEqual({ page, readAt: 1_000 });
-  expect(store.pageCounts()).toEqual(new Map([['rows', { rows: 1, complete: true }]]));
+  expect(store.pageCounts()).toEqual(new Map([['rows', { rows: 1, complete: true, readAt: 1_000 }]]));
   // Read in the future: a clock that was set back.
   expect(store.page('rows', 999)).toBeUndefined();
   store.keepPage('rows', { ...page, items: ['x'.repeat(2_000_000)] }, 2_000);

@@ -10,6 +10,8 @@ export interface ListCount {
   readonly rows: number;
   /** Whether these are all that the service has. */
   readonly complete: boolean;
+  /** When they were counted, by the last answer about the first page; epoch milliseconds. */
+  readonly readAt: number;
 }
 
 export class Lists {
@@ -36,7 +38,7 @@ export class Lists {
       if (type === 'removed') this.#readers.delete(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
-      this.#count(queryHash, reader.data);
+      this.#count(queryHash, reader.data, query.state.dataUpdatedAt);
       this.#keep(queryHash, reader);
     });
   }
@@ -64,6 +66,11 @@ export class Lists {
     return reader;
   }
 
+  /** The reader of a list that has been asked for here; undefined before. */
+  find(key: readonly unknown[]): ListReader<never> | undefined {
+    return this.#readers.get(hashKey(key))?.reader;
+  }
+
   /** Takes in how many rows an earlier start of the program read of each list. */
   recallCounts(): void {
     for (const [hash, count] of this.#memory()?.pageCounts() ?? []) this.#counts.set(hash, count);
@@ -80,7 +87,7 @@ export class Lists {
       return row.success ? [row.data] : [];
     });
     reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);
-    this.#counts.set(hash, { rows: reader.data.rows.length, complete: reader.data.complete });
+    this.#counts.set(hash, { rows: reader.data.rows.length, complete: reader.data.complete, readAt });
     this.#cache.setQueryData(key, reader.data, { updatedAt: readAt });
     // However young it is, this program has not read it.
     this.#cache.getQueryCache().get(hash)?.invalidate();
@@ -121,10 +128,10 @@ export class Lists {
     }
   }
 
-  #count(hash: string, { rows, complete }: ListData<unknown>): void {
+  #count(hash: string, { rows, complete }: ListData<unknown>, readAt: number): void {
     const previous = this.#counts.get(hash);
+    this.#counts.set(hash, { rows: rows.length, complete, readAt });
     if (previous?.rows !== rows.length || previous.complete !== complete) {
-      this.#counts.set(hash, { rows: rows.length, complete });
       for (const listener of this.#listeners) listener();
     }
   }

@@ -135,6 +135,11 @@ export class ListReader<Row> {
     return this.#pages.pageOf(this.source.id(row)) !== undefined;
   }
 
+  /** Whether a row of this id was read with this list. */
+  hasId(id: string): boolean {
+    return this.#pages.pageOf(id) !== undefined;
+  }
+
   /** The age of the oldest of these rows, and where in the list its page is; undefined for none. */
   oldest(rows: readonly Row[]): RowsAge | undefined {
     const pages = new Set(rows.flatMap(row => this.#pages.pageOf(this.source.id(row)) ?? []));

@@ -31,6 +31,8 @@ const pageSchema = z.object({
 export interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
+  /** Epoch milliseconds. */
+  readonly readAt: number;
 }
 
 interface Waiting {
@@ -72,12 +74,14 @@ export class RememberedPages {
 
   /** How many rows were read of each list that has a page. */
   counts(): Map<string, RememberedCount> {
-    const rows = this.#tables.all('select list, rows, complete from pages where profile = ?', this.#tables.scope);
+    const sql = 'select list, rows, complete, read_at from pages where profile = ?';
     return new Map(
-      rows.map(({ list, rows: count, complete }) => [
-        String(list),
-        { rows: Number(count), complete: Number(complete) === 1 },
-      ]),
+      this.#tables
+        .all(sql, this.#tables.scope)
+        .map(({ list, rows, complete, read_at: readAt }) => [
+          String(list),
+          { rows: Number(rows), complete: Number(complete) === 1, readAt: Number(readAt) },
+        ]),
     );
   }
 

@@ -74,8 +74,8 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
 }
 
 /** Polls what is running while nothing on screen does; draws nothing. */
-export function BackgroundWatch() {
-  useBackground();
+export function BackgroundWatch({ counted }: { readonly counted: boolean }) {
+  useBackground(counted);
   return null;
 }
 

@@ -1,12 +1,16 @@
 /** The list of sections at the left. */
 import { Box, Text } from 'ink';
-import type { Dispatch } from 'react';
+import { type Dispatch, useCallback } from 'react';
 import { useListCount } from '../../queries/use-workbench.ts';
+import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import { oldestCount } from '../../resources/counts.ts';
+import { age } from '../../text/time.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { listCommands } from '../keys/general.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
+import { useTime } from './clock.tsx';
 import type { Size } from './layout.ts';
 import type { Section } from './registry.ts';
 import type { ShellAction } from './shell-state.ts';
@@ -53,9 +57,32 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
             isShown={index === shown}
           />
         ))}
+        {size.height > sections.length + 1 ? <CountAge section={focused ? sections[cursor] : undefined} /> : null}
       </Box>
     </KeyScope>
   );
+}
+
+/** Ages below a minute are said in steps of this: what changed each second would be sent each second. */
+const stepMs = 10_000;
+const minuteMs = 60_000;
+
+/** The age of the count of the section under the cursor; without one, that of the oldest count that is overdue. */
+function ageOfCounts(workbench: Workbench, section: Section | undefined, now: number): string {
+  const readAt = section
+    ? section.listKey && workbench.lists.countOf(section.listKey)?.readAt
+    : oldestCount(workbench, now);
+  if (readAt === undefined) return '';
+  const ms = now - readAt;
+  const old = age(ms < minuteMs ? Math.floor(ms / stepMs) * stepMs : ms);
+  return section ? `counted ${old} ago` : `counts ${old} old`;
+}
+
+function CountAge({ section }: { readonly section: Section | undefined }) {
+  const workbench = useWorkbench();
+  const { styles } = useTheme();
+  const words = useTime(useCallback(now => ageOfCounts(workbench, section, now), [workbench, section]));
+  return <Text wrap="truncate">{`\n ${styles.muted(words)}`}</Text>;
 }
 
 interface SectionLineProps {

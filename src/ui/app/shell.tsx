@@ -173,7 +173,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   return (
     <KeyScope bindings={bindings}>
-      <BackgroundWatch />
+      <BackgroundWatch counted={layout?.panes.sections !== undefined} />
       {layout && view ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider

@@ -96,7 +96,7 @@ describe('the count of a list', () => {
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 5'));
     workbench.lists.remove(['others'], ['r3']);
-    expect(workbench.lists.countOf(key)).toEqual({ rows: 5, complete: true });
+    expect(workbench.lists.countOf(key)).toEqual({ rows: 5, complete: true, readAt: expect.any(Number) });
     expect(workbench.lists.countOf(['others'])).toBeUndefined();
   });
 });

@@ -1,7 +1,8 @@
 /** Two numbers in one frame never disagree, and a frame without changes is not sent. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
-import { morePolls, openWorld, world } from './scripted-world.tsx';
+import { notFound } from '../../queries/scripted-service.ts';
+import { morePolls, often, openWorld, world } from './scripted-world.tsx';
 
 /** The number behind a section. */
 function sectionCount(text: string, section: string): string | undefined {
@@ -42,6 +43,75 @@ describe('the count of a section', () => {
   });
 });
 
+describe('what another program does', () => {
+  const benchmarks = { view: 'list', resource: 'benchmarks' } as const;
+  const training = {
+    training_run_id: 'trn_1',
+    bench_id: 'bench_1',
+    display_name: 'theirs',
+    status: 'running',
+    created_at: '2026-03-04T05:06:07Z',
+  };
+
+  it('is counted while something else is on screen: what it starts, and what it deletes', async () => {
+    const service = world('none');
+    const screen = openWorld(service, { view: 'list', resource: 'runs' });
+    await screen.waitFor(text => sectionCount(text, 'Runs') === '0');
+    await screen.type(':benchmarks\r');
+    await screen.waitFor('▸ t-words');
+    service.status = 'running';
+    service.answers.listTrainingRuns = () => [training];
+    await screen.waitFor(text => sectionCount(text, 'Runs') === '1' && sectionCount(text, 'Training') === '1');
+    await screen.waitFor(text => text.includes('2 running') && sectionCount(text, 'Watch') === '2');
+    service.answers.getTrainingProgress = service.answers.getTrainingRun = () => notFound('trn_1');
+    service.answers.listTrainingRuns = () => [];
+    await screen.waitFor(text => sectionCount(text, 'Training') === '0' && text.includes('1 running'));
+  });
+
+  it('corrects a count at once where an answer is about what the list lacks', async () => {
+    const service = world('none');
+    service.answers.listTrainingRuns = () => [];
+    // Nothing is read again by itself.
+    const poll = { focusedMs: 60_000, visibleMs: 60_000 };
+    const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll });
+    await screen.waitFor(text => sectionCount(text, 'Training') === '0');
+    service.answers.getTrainingRun = () => training;
+    service.answers.getTrainingProgress = () => ({ status: 'running', completed_steps: 1, total_steps: 9 });
+    service.answers.listTrainingRuns = () => [training];
+    await screen.type(':trn_1\r');
+    await screen.waitFor(text => text.includes('step 1 of 9') && sectionCount(text, 'Training') === '1');
+    const before = service.asked('listTrainingRuns');
+    await screen.press('r');
+    await eventually(() => expect(service.asked('getTrainingProgress')).toBeGreaterThan(0));
+    expect(service.asked('listTrainingRuns')).toBe(before);
+  });
+
+  it('says how old a count is that cannot be read again', async () => {
+    const service = world();
+    const screen = openWorld(service, { view: 'list', resource: 'runs' });
+    await screen.waitFor(text => sectionCount(text, 'Runs') === '1');
+    service.answers.listEvalRuns = () => {
+      throw new Error('the cable is out');
+    };
+    await screen.type(':benchmarks\r');
+    await screen.waitFor('▸ t-words');
+    await screen.waitFor(text => /^│ counts \d+s old/m.test(text));
+    expect(sectionCount(screen.text(), 'Runs')).toBe('1');
+  });
+
+  it('is looked for much less often than what is on screen is read', async () => {
+    const service = world();
+    const poll = { ...often, visibleMs: 6 * often.visibleMs };
+    const screen = openWorld(service, benchmarks, { poll });
+    await screen.waitFor('▸ t-words');
+    await screen.waitFor('1 running');
+    const [polls, seldom, began] = [service.asked('listBenchmarks'), service.asked('listEvalRuns'), Date.now()];
+    await eventually(() => expect(service.asked('listBenchmarks')).toBeGreaterThan(polls + 8));
+    const intervals = (Date.now() - began) / poll.visibleMs;
+    expect(service.asked('listEvalRuns') - seldom).toBeLessThanOrEqual(1 + intervals / 5);
+  });
+});
+
 describe('the frame', () => {
   it('never says that a run is running next to one that says it has ended', async () => {
     const service = world();
@@ -61,6 +131,8 @@ describe('the frame', () => {
     const screen = openWorld(service, { view: 'list', resource: 'runs' }, { poll });
     await screen.waitFor('▸ baseline');
     await screen.waitFor('1 running');
+    // Each count is drawn when it is first known.
+    await screen.waitFor(text => ['Training', 'Deployments'].every(section => sectionCount(text, section) === '0'));
     await morePolls(service, 4);
     screen.bytes();
     await morePolls(service, 8);

@@ -1,0 +1,151 @@
+/**
+ * The counts of the sections, and what runs anywhere on the service. Other programs start and delete resources too: the
+ * lists that are counted are read again now and then while nothing shows them, and at once if another answer is about a
+ * resource that such a list lacks. What a list no longer has is asked about, so that its end is not missed.
+ */
+import { hashKey } from '@tanstack/react-query';
+import { isRunning } from '../contract/status.ts';
+import type { ListSource } from '../queries/lists/list.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
+import { listQuery } from '../queries/use-list.ts';
+import type { LiveQuery } from '../queries/use-live.ts';
+import type { Workbench } from '../queries/workbench.tsx';
+import { resourceOfKind, resources } from './catalogue.ts';
+import type { Resource } from './define.ts';
+import { Outcome, readOf } from './watching.ts';
+
+/** A list whose rows a section counts. */
+interface CountedList {
+  readonly resource: Resource;
+  readonly source: ListSource<object>;
+  /** Something runs there, of which the frame says how many: it is read whether or not its count is on screen. */
+  readonly runs: boolean;
+}
+
+const countedLists: readonly CountedList[] = resources
+  .filter(({ needs }) => needs === undefined)
+  .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.running !== undefined }));
+
+/** A count is read again after so many intervals of what is visible; a list that takes many requests more seldom. */
+const intervalsOf = ({ source }: CountedList): number => (source.costly ? 6 : 3);
+/** A list that is longer is not kept in memory for its count: it is counted again when it is shown. */
+const mostRows = 5_000;
+/** A count is old once it has not been read for so many of its intervals. */
+const overdueIntervals = 2.5;
+
+const keyOf = ({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+export class Counts {
+  readonly #workbench: Workbench;
+  /** Resources for which their list was read because it lacked them: it may not hold them at all. */
+  readonly #soughtInList = new Set<string>();
+  /** Resources that were asked about because their list lacked them: they may be there all the same. */
+  readonly #askedAbout = new Set<string>();
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+  }
+
+  /** Reads the lists that are due. If the counts are not `shown`, only those in which something may run. */
+  query(shown: boolean): LiveQuery<number> {
+    return {
+      key: ['counts'],
+      activity: () => 'open',
+      read: async () => {
+        const due = countedLists.filter(list => (list.runs || shown) && this.#isDue(list, Date.now()));
+        const outcome = new Outcome();
+        for (const { source } of due)
+          await outcome.of(readOf(listQuery(this.#workbench, source)).fetch(this.#workbench));
+        outcome.check();
+        return due.length;
+      },
+    };
+  }
+
+  /** Follows what is read of the resources until the returned function is called. */
+  follow(): () => void {
+    const { cache, statuses } = this.#workbench;
+    const lists = new Map(countedLists.map(list => [hashKey(list.source.key), list]));
+    const stops = [
+      statuses.subscribe(() => this.#findUncounted()),
+      cache.getQueryCache().subscribe(event => {
+        if (event.type !== 'updated' || event.action.type !== 'success') return;
+        const list = lists.get(event.query.queryHash);
+        if (list) this.#findMissing(list);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #isDue(list: CountedList, now: number): boolean {
+    const { cache, lists, poll, openedAt } = this.#workbench;
+    const { source, runs } = list;
+    // What the program opens with comes first.
+    if (now - openedAt < poll.visibleMs / 2) return false;
+    if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
+    const count = lists.countOf(source.key);
+    if (!runs && count === undefined) return false;
+    if ((lists.find(source.key)?.data.rows.length ?? 0) > mostRows) return false;
+    const due = readOf(listQuery(this.#workbench, source)).dueAt(this.#workbench, 'visible');
+    return due !== undefined && due + (intervalsOf(list) - 1.5) * poll.visibleMs <= now;
+  }
+
+  /** Reads the lists that lack something that another answer is about. */
+  #findUncounted(): void {
+    if (this.#workbench.paused) return;
+    for (const list of countedLists) {
+      const uncounted = this.#workbench.statuses.all().filter(known => this.#isUncounted(list, known));
+      if (uncounted.length === 0) continue;
+      for (const known of uncounted) this.#soughtInList.add(keyOf(known));
+      // If it fails, the count keeps its age, which is shown.
+      void readOf(listQuery(this.#workbench, list.source))
+        .fetch(this.#workbench)
+        .catch(() => {});
+    }
+  }
+
+  #isUncounted({ resource, source }: CountedList, known: KnownResource): boolean {
+    const { lists, statuses, openedAt } = this.#workbench;
+    const { kind, id, status, gone } = known;
+    if (kind !== resource.kind || gone || this.#soughtInList.has(keyOf(known))) return false;
+    const count = lists.countOf(source.key);
+    if (count ? !count.complete : !(statuses.runs(kind) && isRunning(status))) return false;
+    const reader = lists.find(source.key);
+    const readAt = statuses.lastRead(known)?.at ?? 0;
+    return !reader?.hasId(id) && readAt >= Math.max(openedAt, reader?.polledAt ?? 0);
+  }
+
+  /** Asks about what is watched or on screen and is not in its list any more. */
+  #findMissing({ resource: { kind, get }, source }: CountedList): void {
+    const { lists, statuses } = this.#workbench;
+    const reader = lists.find(source.key);
+    if (!reader?.data.complete || kind === undefined) return;
+    for (const known of statuses.all()) {
+      if (known.kind !== kind || known.gone || reader.hasId(known.id) || this.#askedAbout.has(keyOf(known))) continue;
+      if ((statuses.lastRead(known)?.at ?? 0) >= reader.polledAt || !this.#matters(known)) continue;
+      this.#askedAbout.add(keyOf(known));
+      const [read = get && readOf(get(known.id))] = resourceOfKind(kind)?.watch?.status(known.id) ?? [];
+      void read?.fetch(this.#workbench).catch(() => {});
+    }
+  }
+
+  /** Whether it is pinned, running, or on screen. */
+  #matters({ kind, id, status, endedAt }: KnownResource): boolean {
+    const { cache, statuses, pins } = this.#workbench;
+    if (pins.has(kind, id) || endedAt !== undefined || (statuses.runs(kind) && isRunning(status))) return true;
+    const isAbout = (about: { readonly kind: string; readonly id: string } | undefined): boolean =>
+      about?.kind === kind && about.id === id;
+    return cache.getQueryCache().findAll({ type: 'active', predicate: ({ meta }) => isAbout(meta?.about) }).length > 0;
+  }
+}
+
+/** When the count of a list was read that is older than it should be; epoch milliseconds, undefined for none. */
+export function oldestCount({ lists, poll }: Workbench, now: number): number | undefined {
+  const old = countedLists.flatMap(list => {
+    const { readAt } = lists.countOf(list.source.key) ?? {};
+    return readAt !== undefined && now - readAt > overdueIntervals * intervalsOf(list) * poll.visibleMs ? [readAt] : [];
+  });
+  return old.length === 0 ? undefined : Math.min(...old);
+}
