@@ -1,18 +1,18 @@
-/** Which addresses of a service may be used. */
+/** Which service addresses are allowed. */
 import { ConfigError, describeOrigin, type Sourced } from './origin.ts';
 
-/** Whether the host of a URL is this machine. */
+/** Whether a URL's host is this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 export interface AddressProblem {
   readonly code: 'address_invalid' | 'address_with_credentials' | 'address_insecure';
-  /** A sentence about what is wrong and what to do. It does not repeat the address, which may hold a password. */
+  /** A sentence about the problem and its fix. It does not repeat the address, which may hold a password. */
   readonly reason: string;
 }
 
-/** What keeps an address from being used: it must be https, or http where it stays on this machine or is allowed. */
+/** Checks an address: https, or http if it stays on this machine or is explicitly allowed. */
 export function addressProblem(text: string, allowInsecureHttp: boolean): AddressProblem | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) {
@@ -36,11 +36,7 @@ export function addressProblem(text: string, allowInsecureHttp: boolean): Addres
   return undefined;
 }
 
-/**
- * Checks the address of a service, and gives it without a slash at the end.
- *
- * @throws ConfigError naming the setting
- */
+/** Validates the address of a service and removes its final slash. @throws ConfigError naming the setting */
 export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHttp: boolean): Sourced<string> {
   const problem = addressProblem(value, allowInsecureHttp);
   if (problem) {

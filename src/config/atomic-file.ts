@@ -4,11 +4,11 @@ import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import { makePrivateFolder } from './paths.ts';
 
-/** A file that could not be written. The message says in what state the file is and what to do. */
+/** A file that could not be written. The message says what state the file is in and what to do. */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly path: string;
-  /** The system's code, e.g. `ENOSPC`. */
+  /** The system's error code, e.g. `ENOSPC`. */
   readonly code: string;
 
   constructor(message: string, path: string, code: string) {
@@ -30,9 +30,10 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * Replaces a file whole or not at all: the text goes to a temporary file in the same folder (mode 0600), to disk, and under
- * the name by rename. A symbolic link stays one; its target is replaced. Missing folders are made, 0700.
- * @throws FileError; the former content is then untouched.
+ * Replaces a file atomically: writes a temporary file in the same folder (mode 0600), flushes it to disk and renames
+ * it. A symbolic link stays a link; its target is replaced. Missing folders are created with mode 0700.
+ *
+ * @throws FileError; the old content is then unchanged
  */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);

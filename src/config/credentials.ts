@@ -9,8 +9,8 @@ import { refuseShared } from './permissions.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * Reads the secret, each time from where it comes: a file or a command may give another one than before.
- * Rejects with a ConfigError that names the setting and never the secret.
+ * Reads the secret from its source each time, since a file or a command may return a new one. Rejects with a
+ * ConfigError that names the setting and never the secret.
  */
 export type Credential = () => Promise<string>;
 
@@ -22,28 +22,24 @@ export interface CredentialSource {
 /** The three secrets of a profile, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
 export type CredentialName = 'apiKey' | 'inferenceToken' | 'upstreamKey';
 
-/** Where the settings of a profile were written down. */
+/** Where the settings of a profile are written. */
 export interface CredentialPlace {
   readonly settings: ProfileSettings;
   readonly originOf: (key: keyof ProfileSettings) => Origin;
-  /** The folder from which relative paths count. */
+  /** Relative paths are resolved against this folder. */
   readonly base: string;
 }
 
 export interface CredentialContext {
   readonly environment: Environment;
-  /** Every secret is added as soon as it is known, so that redaction knows it too. */
+  /** Every secret is added as soon as it is known, so that redaction covers it. */
   readonly secrets: Set<string>;
 }
 
 const commandTimeoutMs = 15_000;
 const maximumSecretBytes = 64 * 1_024;
 
-/**
- * The named credential as one place sets it, or undefined if it does not.
- *
- * @throws ConfigError when more than one form is set.
- */
+/** The credential that one place sets, or undefined. @throws ConfigError if more than one form is set */
 export function credentialAt(
   place: CredentialPlace,
   name: CredentialName,
@@ -63,7 +59,7 @@ export function credentialAt(
   const path = settings[`${name}File`];
   const command = settings[`${name}Command`];
   const known = () => literal ?? (variable === undefined ? undefined : own(context.environment, variable));
-  // Redaction knows it before it is first read.
+  // Added before it is first read, so that redaction covers it.
   const secret = known();
   if (secret) context.secrets.add(secret.trim());
   const fetch = async (): Promise<string> => {
@@ -126,9 +122,9 @@ async function readSecret(path: string, origin: Origin): Promise<string> {
 }
 
 /**
- * Runs a program as it is written, without a shell: no word of it is expanded or split. It has no input and no
- * terminal (a prompt on it would write over the screen), and is ended with all its children after 15 seconds. Of its
- * output only the secret is used; neither that nor its error output is ever shown.
+ * Runs a program without a shell, so no word is expanded or split. It has no input and no terminal (a prompt would
+ * overwrite the screen), and is killed with all its children after 15 seconds. Only the secret is taken from its
+ * output; neither output stream is ever shown.
  */
 function runCommand(command: readonly string[], origin: Origin): Promise<string> {
   const [program = '', ...parameters] = command;
@@ -150,7 +146,7 @@ function runCommand(command: readonly string[], origin: Origin): Promise<string>
         if (inOwnGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
         else child.kill('SIGKILL');
       } catch {
-        // It has ended by itself.
+        // It exited by itself.
       }
     };
     const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** The JSON Schema of `config.json`, for editors: made from the schema that the file is read by. */
+/** The JSON Schema of `config.json` for editors, generated from the schema that the file is parsed with. */
 import * as z from 'zod/mini';
 import { own } from '../text/own.ts';
 import { profileReference, settingsReference } from './reference.ts';
@@ -6,7 +6,7 @@ import { settings } from './schema.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
 
-/** The properties of an object, each with its words. */
+/** The properties of an object with their descriptions. */
 function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
     const about = own(words, name);

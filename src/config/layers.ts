@@ -1,4 +1,4 @@
-/** The places a profile's settings may come from, brought into one form. */
+/** The places a profile's settings may come from, in one common form. */
 import { own } from '../text/own.ts';
 import type { Environment } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';
@@ -6,8 +6,8 @@ import { ConfigError, type Origin } from './origin.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * What the command line may say about a service. Secrets only by the name of a variable or a file: arguments can be
- * read by everybody on the machine.
+ * The service settings accepted on the command line. Secrets only by the name of a variable or a file, since other
+ * users can read the arguments of a process.
  */
 export interface ProfileFlags {
   readonly profile?: string | undefined;
@@ -51,7 +51,7 @@ export function flagName(key: string): string {
   return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
-/** @throws ConfigError for a switch that is neither on nor off. */
+/** @throws ConfigError for a switch that is neither on nor off */
 export function environmentLayer(environment: Environment): CredentialPlace {
   const settings: ProfileSettings = {};
   const names = new Map<string, string>();
@@ -75,7 +75,7 @@ export function fileLayer(path: string, base: string, profile: string, settings:
   return { settings, originOf: key => ({ kind: 'file', path, place: `profiles.${profile}.${key}` }), base };
 }
 
-/** A switch as an environment variable writes it; undefined if it is not set. */
+/** A switch from an environment variable; undefined if it is not set. */
 export function readSwitch(name: string, value: string | undefined): boolean | undefined {
   const word = value?.trim().toLowerCase();
   if (!word) return undefined;

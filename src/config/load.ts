@@ -10,7 +10,7 @@ import { readSettings, settingsPath } from './settings-file.ts';
 
 export interface ConfigFlags extends ProfileFlags, PreferenceFlags {}
 
-/** Everything the settings are read from. */
+/** Every source of settings. */
 export interface Config {
   readonly profile: Profile;
   readonly preferences: Preferences;
@@ -18,13 +18,13 @@ export interface Config {
   readonly settingsPath: string;
   /** Whole sentences: unknown keys in the settings file, settings that were not used. */
   readonly warnings: readonly string[];
-  /** Takes this configuration's secrets, and what looks like one, out of text that leaves the program. */
+  /** Redacts this configuration's secrets, and anything that looks like one, from text that leaves the program. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * @param alter gives the settings as they would be, to try them before they are kept
- * @throws ConfigError naming the setting that cannot be used and what to do about it.
+ * @param alter changes the settings before they are resolved, to try them before saving
+ * @throws ConfigError naming the invalid setting and how to fix it
  */
 export function loadConfig(
   flags: ConfigFlags,

@@ -1,4 +1,4 @@
-/** Where a setting came from, so that a message about it can say what to change. */
+/** Where a setting came from, so that an error can name what to change. */
 export type Origin =
   | { readonly kind: 'flag'; readonly name: string }
   | { readonly kind: 'environment'; readonly name: string }
@@ -15,7 +15,7 @@ export function byDefault<T>(value: T): Sourced<T> {
   return { value, origin: { kind: 'default' } };
 }
 
-/** The origin as words in a sentence: `--base-url`, `BENCHTOP_BASE_URL`, `profiles.prod.baseUrl in …`. */
+/** The origin in a sentence: `--base-url`, `BENCHTOP_BASE_URL`, `profiles.prod.baseUrl in …`. */
 export function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'flag':
@@ -29,8 +29,8 @@ export function describeOrigin(origin: Origin): string {
 }
 
 /**
- * A setting that cannot be used. The message is whole sentences for the user: what is wrong, where, and what to do;
- * it never holds a secret.
+ * An invalid setting. The message is whole sentences for the user: what is wrong, where, and what to do; it never holds
+ * a secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

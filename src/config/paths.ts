@@ -2,13 +2,13 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../text/terminal.ts';
 
-/** The folders of benchtop, absolute. None of them need exist. */
+/** The folders of benchtop, as absolute paths. They need not exist. */
 export interface Paths {
   /** Settings that the user writes. */
   readonly config: string;
   /** What benchtop remembers: history, pins, logs, crash reports. */
   readonly state: string;
-  /** What can be had again. */
+  /** Data that can be regenerated. */
   readonly cache: string;
   /** The local service's data. */
   readonly data: string;
@@ -22,8 +22,8 @@ const folders = {
 } as const;
 
 /**
- * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; a relative path there is ignored,
- * as it demands). `BENCHTOP_CONFIG_DIR` and its like name a folder outright.
+ * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; relative paths are ignored, as it
+ * demands). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
  */
 export function findPaths(environment: Environment, home: string = environment['HOME'] || homedir()): Paths {
   const find = ({ own, xdg, fallback }: (typeof folders)[keyof typeof folders]): string => {
@@ -40,14 +40,14 @@ export function findPaths(environment: Environment, home: string = environment['
   };
 }
 
-/** Makes a folder, and those above it, for this user alone (0700). One that exists is left as it is. */
+/** Creates a folder and its parents for this user alone (0700). An existing folder is left unchanged. */
 export async function makePrivateFolder(path: string): Promise<void> {
-  // Late: every start loads this file.
+  // Imported late: every start loads this file.
   const { mkdir } = await import('node:fs/promises');
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** A path from a setting: `~/` is the home folder, a relative path counts from `base`. */
+/** A path from a setting: `~/` is the home folder, relative paths are resolved against `base`. */
 export function settingPath(path: string, base: string, home: string = homedir()): string {
   return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
 }

@@ -1,6 +1,6 @@
 import { ConfigError, type Origin } from './origin.ts';
 
-/** What other users of the machine may not do with a file: read a secret, or change what is run. */
+/** What other users must not be able to do with a file: read a secret, or change what is executed. */
 export type Danger = 'read' | 'change';
 
 const refused = {
@@ -24,7 +24,7 @@ export function refuseShared(path: string, mode: number, danger: Danger, why: st
   );
 }
 
-/** The path as a shell takes it. */
+/** The path quoted for a shell. */
 function quoted(path: string): string {
   return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

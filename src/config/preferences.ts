@@ -1,4 +1,4 @@
-/** How the program behaves for this user, whatever service it shows. */
+/** User preferences, independent of the service. */
 
 import type { Environment } from '../text/terminal.ts';
 import { wantsColour } from '../text/terminal.ts';
@@ -6,21 +6,21 @@ import { readSwitch } from './layers.ts';
 import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
 import { noticeKinds, type Settings, themes } from './schema.ts';
 
-/** `terminal` takes the terminal's own 16 colours, `plain` none. */
+/** `terminal` uses the terminal's own 16 colours, `plain` none. */
 export type Theme = (typeof themes)[number];
 /** How the end of a watched run is announced. */
 export type NoticeKind = (typeof noticeKinds)[number];
 
 export interface Preferences {
   readonly theme: Sourced<Theme>;
-  /** Off by default: mouse reporting takes the terminal's own selection away. */
+  /** Off by default: mouse reporting disables the terminal's own selection. */
   readonly mouse: Sourced<boolean>;
   readonly notices: Sourced<NoticeKind>;
-  /** Whether conversations are kept on disk. */
+  /** Whether conversations are saved to disk. */
   readonly chatHistory: boolean;
-  /** Keys by command id, in place of the defaults. */
+  /** Keys by command id, replacing the defaults. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
-  /** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
+  /** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
 }
 
@@ -30,7 +30,7 @@ export interface PreferenceFlags {
   readonly notices?: string | undefined;
 }
 
-/** @throws ConfigError for a value that is not one of those known. */
+/** @throws ConfigError for an unknown value */
 export function resolvePreferences(
   flags: PreferenceFlags,
   environment: Environment,
@@ -46,7 +46,7 @@ export function resolvePreferences(
     theme:
       oneOf(themes, flags.theme, flag('--theme')) ??
       oneOf(themes, environment['BENCHTOP_THEME'], variable('BENCHTOP_THEME')) ??
-      // Outranked only by what is set for this program alone.
+      // Only settings for this program alone override these.
       given(colourless ? 'plain' : undefined, variable(environment['FORCE_COLOR'] ? 'FORCE_COLOR' : 'NO_COLOR')) ??
       given(settings.theme, entry('theme')) ??
       byDefault(wantsColour(environment) === false ? 'plain' : 'terminal'),

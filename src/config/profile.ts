@@ -1,11 +1,9 @@
 /**
- * The effective profile: which service, with which credentials, under which restrictions. Each setting is that of the
- * command line, else of the environment, else of the profile's entry in `config.json`, else the default. Naming a
- * profile with `--profile` is to ask for its entry: then that overrides the environment, whose addresses are not
- * used at all.
- *
- * A credential is only sent to the addresses it was set for: the environment's key not to another profile's service,
- * a profile's key not to an address given by a flag. Settings that name no address go with any.
+ * The effective profile: the service, its credentials and restrictions. Each setting comes from the command line, else
+ * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
+ * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
+ * the addresses it was set for: the environment's key is not sent to another profile's service, nor a profile's key to
+ * an address given by a flag. Settings that name no address go with any.
  */
 import type { Generation } from '../contract/generation.ts';
 import { own } from '../text/own.ts';
@@ -24,42 +22,42 @@ import type { ProfileSettings, Settings } from './schema.ts';
 
 export interface RemoteService {
   readonly kind: 'remote';
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly baseUrl: Sourced<string>;
-  /** Address of `/v1/chat/completions`; the base address unless another is given. */
+  /** Address of `/v1/chat/completions`; the base address unless set. */
   readonly inferenceUrl: Sourced<string>;
-  /** Missing if none is set for this address; the service then says what needs one. */
+  /** Missing if none is set for this address; the service decides which calls need one. */
   readonly apiKey: CredentialSource | undefined;
-  /** The API key unless another is given. */
+  /** The API key unless set. */
   readonly inferenceToken: CredentialSource | undefined;
-  /** Http beyond this machine is allowed, because a setting says so. */
+  /** Http beyond this machine is explicitly allowed. */
   readonly allowInsecureHttp: boolean;
-  /** Path of certificates (PEM) to trust besides the system's. */
+  /** Path of certificates (PEM) to trust in addition to the system's. */
   readonly caFile: Sourced<string> | undefined;
 }
 
 export interface LocalService {
   readonly kind: 'local';
-  /** An OpenAI-compatible server that answers in place of the local models. */
+  /** An OpenAI-compatible server that answers instead of the local models. */
   readonly upstream: { readonly url: Sourced<string>; readonly key: CredentialSource | undefined } | undefined;
 }
 
 export interface Profile {
-  /** For the frame: the entry's name, `local`, or the host where the address is not the entry's. */
+  /** Shown in the frame: the entry's name, `local`, or the host if the address is not the entry's. */
   readonly name: string;
   readonly service: RemoteService | LocalService;
   readonly readOnly: Sourced<boolean>;
-  /** Names that the deployment uses if the contract is silent, by the service layer's names for them. */
+  /** Names that the service uses where the contract is silent, keyed by assumption. */
   readonly assumptions: Readonly<Record<string, string>>;
-  /** The generation that the profile says the service is of. */
+  /** The generation of the service that the profile states. */
   readonly generation: Generation | undefined;
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent: string | undefined;
   /** Whole sentences about settings that were set and not used. */
   readonly warnings: readonly string[];
   /**
-   * If the settings ask for another service and give no address of it: why, as whole sentences. A script must not get
-   * the results of the local service in its place.
+   * Set if the settings ask for another service and give no address for it: why, as whole sentences. A script must not
+   * get the results of the local service instead.
    */
   readonly missingAddress?: ConfigError | undefined;
 }
@@ -68,11 +66,11 @@ export interface ProfileInput extends CredentialContext {
   readonly flags: ProfileFlags;
   readonly settings: Settings;
   readonly settingsPath: string;
-  /** Folder of the settings file; relative paths in it count from there. */
+  /** Folder of the settings file; relative paths in it are resolved against this. */
   readonly settingsFolder: string;
 }
 
-/** @throws ConfigError naming the setting that cannot be used. */
+/** @throws ConfigError naming the invalid setting */
 export function resolveProfile(input: ProfileInput): Profile {
   const entry = chooseEntry(input);
   const flag = flagLayer(input.flags);
@@ -121,7 +119,9 @@ export function resolveProfile(input: ProfileInput): Profile {
   return { name, service, ...shared, warnings: search.warnings };
 }
 
-/** What was set for a service whose address is missing. The service of this machine may be asked for by its name. */
+/**
+ * Reports credentials set for a service whose address is missing. The local service has to be asked for by name then.
+ */
 function missingAddressProblem(
   { flags, environment }: ProfileInput,
   { origin }: Entry,
@@ -144,7 +144,7 @@ interface Entry {
   readonly name: string;
   readonly settings: ProfileSettings;
   readonly byFlag: boolean;
-  /** What names it. */
+  /** The setting that names it. */
   readonly origin: Origin;
 }
 
@@ -201,7 +201,7 @@ function withoutAddresses(place: CredentialPlace): CredentialPlace {
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** The environment with its addresses, which say whom its keys are for even where they are not used. */
+  /** The environment with its addresses: they say which service its keys are for, even if they are not used. */
   readonly #environment: CredentialPlace;
   readonly #context: CredentialContext;
 
@@ -224,7 +224,7 @@ class CredentialSearch {
     return undefined;
   }
 
-  /** The addresses for which a place sets its credentials; none means any. */
+  /** The addresses that a place's credentials are for; none means any. */
   #addressesOf(place: CredentialPlace, name: CredentialName, origin: Origin): string[] {
     if (origin.kind === 'flag') return [];
     const { baseUrl, inferenceUrl, upstream } =

@@ -1,15 +1,15 @@
-/** Which proxy an address is reached through, by the variables that curl and most programs read. */
+/** Selects the proxy for an address, by the variables that curl and most programs read. */
 import { BlockList, isIP } from 'node:net';
 import { own } from '../text/own.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isLoopback } from './address.ts';
 
-/** The proxy that a variable names. */
+/** The proxy named by a variable. */
 export type NamedProxy = {
   readonly variable: string;
 } & (
   | {
-      /** With the user and the password of the proxy, where it takes any: not to be shown. */
+      /** With the proxy's user and password, if any: never show it. */
       readonly url: string;
       /** Host and port. */
       readonly host: string;
@@ -19,8 +19,8 @@ export type NamedProxy = {
 );
 
 /**
- * The proxy for an address; undefined if it is reached directly, as this machine always is. Of two variables the one in
- * lower case counts. `NO_PROXY` lists hosts with all below them (`example.com`), hosts with a port, networks
+ * The proxy for an address; undefined for a direct connection, which this machine always gets. The lower-case variable
+ * takes precedence. `NO_PROXY` lists hosts including their subdomains (`example.com`), hosts with a port, networks
  * (`10.0.0.0/8`), or `*` for all.
  */
 export function proxyFor(url: URL, environment: Environment): NamedProxy | undefined {
@@ -31,7 +31,7 @@ export function proxyFor(url: URL, environment: Environment): NamedProxy | undef
   const { variable, value } = named;
   const given = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(given) ? new URL(given) : undefined;
-  // A word without a dot or a port is more likely a mistake than the name of a proxy.
+  // A word without a dot or a port is more likely a mistake than a proxy's name.
   const isWord = !value.includes('://') && !/[.:\]]/.test(value) && value !== 'localhost';
   if (!proxy?.hostname || isWord) return { variable, refusal: 'is not the address of a proxy' };
   if (proxy.protocol === 'http:' || proxy.protocol === 'https:') {

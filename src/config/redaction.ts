@@ -1,11 +1,11 @@
-/** Takes secrets out of text: known ones wherever they occur, and what has the form of one. */
+/** Removes secrets from text: known ones wherever they occur, and anything in the form of one. */
 
 const replacement = '[redacted]';
 
 /** Replaces a value that is secret as a whole. */
 export const hidden = '••••';
 
-/** Shorter values would take ordinary words out of every message. */
+/** Shorter values would remove ordinary words from every message. */
 const shortestSecret = 4;
 
 const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
@@ -22,8 +22,8 @@ const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 ];
 
 /**
- * A function that replaces secrets in any text: those in `secrets` at the time of the call (also as they look in a
- * URL or in JSON), `sk-…` keys, bearer tokens, API key headers, signatures of signed addresses, passwords in URLs.
+ * Returns a function that replaces secrets in any text: those in `secrets` at the time of the call (also URL-encoded or
+ * inside JSON), `sk-…` keys, bearer tokens, API key headers, signatures of signed addresses, passwords in URLs.
  */
 export function redactor(secrets: Iterable<string>): (text: string) => string {
   return text => {
@@ -44,12 +44,12 @@ export function redactor(secrets: Iterable<string>): (text: string) => string {
 
 export type Redact = (text: string) => string;
 
-/** Deeper nesting than this is no message to anybody. */
+/** A message nested deeper than this is of no use. */
 const deepest = 32;
 
 /**
- * Redacts everything inside a value that came as JSON, names included. Services do repeat what they were sent: a wrong
- * key in "no such key …", a secret's value in a validation error.
+ * Redacts every string inside a JSON value, names included. Services repeat what they were sent: a wrong key in "no
+ * such key …", a secret's value in a validation error.
  */
 export function redactDeep(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);

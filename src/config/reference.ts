@@ -1,6 +1,6 @@
 /**
- * What every setting and every environment variable means, in words. README's tables, the JSON Schema of `config.json` and
- * the manual are made from it; the types see to it that no setting is missing.
+ * Descriptions of every setting and environment variable. README's tables, the JSON Schema of `config.json` and the
+ * manual are generated from it; the types require an entry for every setting.
  */
 import type { ProfileSettings, Settings } from './schema.ts';
 
@@ -53,14 +53,14 @@ export const settingsReference: Words<Omit<Settings, 'poll'>> & {
 };
 
 export interface Variable {
-  /** Several with one meaning are named together. */
+  /** Variables with one meaning are listed together. */
   readonly names: readonly string[];
   readonly words: string;
-  /** The flag or the setting that says the same. */
+  /** The flag or the setting with the same meaning. */
   readonly like?: string;
 }
 
-/** Every environment variable that is read, in the order in which they are shown. */
+/** Every environment variable that is read, in display order. */
 export const variables: readonly Variable[] = [
   { names: ['BENCHTOP_PROFILE'], words: 'The profile to use.', like: '--profile' },
   { names: ['BENCHTOP_BASE_URL'], words: profileReference.baseUrl, like: '--base-url' },

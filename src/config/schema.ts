@@ -1,4 +1,4 @@
-/** The form of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
+/** The schema of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
 
@@ -7,11 +7,11 @@ const flag = z.optional(z.boolean());
 /** A program and its arguments. */
 const command = z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
 
-/** Settings of one service. The four forms of each secret exclude each other. */
+/** Settings of one service. At most one of the four forms of each secret may be set. */
 export const profileSettings = z.strictObject({
   /** Address of the service; without one, the local service is used. */
   baseUrl: text,
-  /** Address of chat completions, where it is not the service's own. */
+  /** Address of chat completions, if it is not the service's own. */
   inferenceUrl: text,
   apiKey: text,
   apiKeyEnv: text,
@@ -21,17 +21,17 @@ export const profileSettings = z.strictObject({
   inferenceTokenEnv: text,
   inferenceTokenFile: text,
   inferenceTokenCommand: command,
-  /** Certificates (PEM) to trust besides the system's. */
+  /** Certificates (PEM) to trust in addition to the system's. */
   caFile: text,
   allowInsecureHttp: flag,
   readOnly: flag,
-  /** Names that this deployment uses if the contract is silent; the service layer knows which there are. */
+  /** Names that this service uses where the contract is silent; see the assumptions of the service layer. */
   assumptions: z.optional(z.record(z.string(), z.string())),
-  /** The generation of the service; without it, it is found out from the answers. */
+  /** The generation of the service; detected from its answers if missing. */
   generation: z.optional(z.enum(generations)),
-  /** Whose benchmarks and trajectories are uploaded: the id of an agent, or `name:` and its name. */
+  /** The agent that uploads belong to: its id, or `name:` and its name. */
   agent: text,
-  /** For the local service: an OpenAI-compatible server that answers in place of its own models. */
+  /** For the local service: an OpenAI-compatible server that answers instead of its own models. */
   upstream: text,
   upstreamKey: text,
   upstreamKeyEnv: text,
@@ -52,18 +52,18 @@ export const settings = z.strictObject({
   theme: z.optional(z.enum(themes)),
   mouse: flag,
   notices: z.optional(z.enum(noticeKinds)),
-  /** False keeps no conversation on disk. */
+  /** False saves no conversation to disk. */
   chatHistory: flag,
-  /** Keys by command id; an empty list takes a command's keys away. */
+  /** Keys by command id; an empty list removes a command's keys. */
   keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
-  /** Seconds between two requests. */
+  /** Seconds between two polls. */
   poll: z.optional(z.strictObject({ focusedSeconds: seconds, visibleSeconds: seconds })),
 });
 
 export type ProfileSettings = z.infer<typeof profileSettings>;
 export type Settings = z.infer<typeof settings>;
 
-/** Why no profile of this name can have this address, as a sentence; undefined if it can. */
+/** Why no profile may have this name, as a sentence; undefined if it may. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
   if (name === 'local' && baseUrl !== undefined) return 'local is the service of this machine: choose another name.';
   if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';

@@ -15,15 +15,15 @@ import { profileNameProblem, type Settings, settings } from './schema.ts';
 export interface SettingsFile {
   readonly path: string;
   readonly settings: Settings;
-  /** Whole sentences, e.g. about keys that mean nothing. */
+  /** Whole sentences, e.g. about unknown keys. */
   readonly warnings: readonly string[];
 }
 
-/** Settings that hold a secret: other users may not read a file with one of them. */
+/** Settings that hold a secret: a file with one must not be readable by others. */
 const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
-/** Settings that are run: other users may read a file with one of them, but not change it. */
+/** Settings that are executed: a file with one may be readable by others, but not writable. */
 const command = /Command$/;
-/** Settings that say where a secret is: who changes the address next to one of them receives the secret. */
+/** Settings that point to a secret: whoever changes the address next to one receives the secret. */
 const credential = /^(?:apiKey|inferenceToken|upstreamKey)(?:Env|File)$/;
 
 export function settingsPath(paths: Paths): string {
@@ -31,9 +31,11 @@ export function settingsPath(paths: Paths): string {
 }
 
 /**
- * Reads `config.json`; a missing one is empty. Synchronous, because it is small and nothing can start without it.
- * @throws ConfigError naming every error by its place, when the file cannot be used or may be read by others while it
- * holds secrets.
+ * Reads `config.json`; a missing file counts as empty. Synchronous, because it is small and nothing can start without
+ * it.
+ *
+ * @throws ConfigError listing every error with its place, if the file is invalid, or if others may read it while it
+ * holds secrets
  */
 export function readSettings(path: string): SettingsFile {
   const file = readText(path);
@@ -56,10 +58,11 @@ export function readSettings(path: string): SettingsFile {
 }
 
 /**
- * Changes `config.json`: reads it again, lets `change` alter the settings, checks them and replaces the file (0600).
- * Keys that benchtop does not know are kept. Programs that do so at the same time wait for one another.
- * @throws ConfigError when the result is invalid or another program does not let go of the file, FileError when it cannot
- * be written, and what `change` throws; the file is then as before.
+ * Changes `config.json`: reads it again, applies `change`, validates the result and replaces the file (0600). Unknown
+ * keys are kept. Concurrent changes wait for one another.
+ *
+ * @throws ConfigError if the result is invalid or another program holds the lock too long, FileError if the file cannot
+ * be written, and whatever `change` throws; the file is then unchanged
  */
 export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
   const unlock = await lockSettings(path);
@@ -67,11 +70,11 @@ export async function changeSettings(path: string, change: (settings: Settings) 
     const file = readText(path);
     const json = file === undefined ? {} : parse(path, file.text);
     check(path, structuredClone(json));
-    // Checked just now, and strictness only concerns keys that stay where they are.
+    // Validated just now; only the unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);
     check(path, structuredClone(json));
-    // One that was written by hand hinders no other change.
+    // A key that was written by hand must not block other changes.
     const problem = nameProblems(json as Settings).find(each => !before.includes(each));
     if (problem !== undefined) throw new ConfigError(problem);
     await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
@@ -84,7 +87,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
 const lockMs = 10_000;
 const lockAgainMs = 20;
 
-/** Returns the function that lets go of the file. @throws ConfigError if another program has it for too long */
+/** Returns the function that releases the lock. @throws ConfigError if another program holds it for too long */
 async function lockSettings(path: string): Promise<() => void> {
   const { takeLock } = await import('../text/file-lock.ts');
   for (const deadline = Date.now() + lockMs; Date.now() < deadline; await wait(lockAgainMs)) {
@@ -93,7 +96,7 @@ async function lockSettings(path: string): Promise<() => void> {
       const unlock = takeLock(`${path}.lock`);
       if (unlock) return unlock;
     } catch {
-      // If no lock can be made, the file cannot be written either, and that error says more.
+      // If no lock can be created, the file cannot be written either, and that error says more.
       return () => {};
     }
   }
@@ -119,7 +122,7 @@ function readText(path: string): { text: string; mode: number } | undefined {
   }
 }
 
-/** The parser's own message quotes the text, which may hold a secret: only the place is taken from it. */
+/** The parser's own message quotes the text, which may hold a secret: only the position is taken from it. */
 function parse(path: string, text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -130,7 +133,7 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-/** Takes unknown keys out of `json` with a warning each, so that they do not hide the rest. */
+/** Removes unknown keys from `json` with a warning each, so that they do not hide other errors. */
 function check(path: string, json: unknown): { settings: Settings; warnings: string[] } {
   const warnings: string[] = [];
   for (;;) {

@@ -1,4 +1,4 @@
-/** The areas of the contract, a line for each file. */
+/** The areas of the contract, one line per file. */
 export { benchmarkEndpoints } from './benchmarks.ts';
 export { datasetEndpoints } from './datasets.ts';
 export { deploymentEndpoints } from './deployments.ts';

@@ -69,7 +69,7 @@ export const readiness = z.looseObject({
   ready: z.nullable(z.boolean()),
   missing_secret_names: z.nullish(z.array(z.string())),
   unready_task_image_counts: z.nullish(z.record(z.string(), number)),
-  /** What keeps nothing from being launched, e.g. tasks that the service cannot grade. */
+  /** Warnings that do not block a launch, e.g. tasks that the service cannot grade. */
   warnings: sentences,
 });
 export type Readiness = z.output<typeof readiness>;
@@ -98,18 +98,18 @@ export const createUploadResult = z.looseObject({
   expires_at: text,
 });
 
-/** Not of the document: later generations ask whose benchmark it is, by id or by name. */
+/** Not in the document: later generations ask for the benchmark's agent, by id or by name. */
 export const ingestQuery = z.strictObject({
   agent_id: z.optional(z.string()),
   agent_name: z.optional(z.string()),
   bench_type: z.optional(z.string()),
 });
 
-/** A task that ingest did not take in, and why. */
+/** A task that ingest rejected, and why. */
 export const failedTask = z.looseObject({ task_id: text, label: text, error: textOrJson });
 export type FailedTask = z.output<typeof failedTask>;
 
-/** What ingest answers is not shown by the document: this is what services say of it. */
+/** The document does not show the answer of ingest: these are the fields seen. */
 export const ingestResult = renamed(
   { label: ['name'] },
   z.looseObject({
@@ -125,10 +125,10 @@ export const ingestResult = renamed(
 );
 export type IngestResult = z.output<typeof ingestResult>;
 
-/** The benchmark as it was ingested, with its tasks unless they are not asked for. What is in it is the service's own. */
+/** The benchmark as ingested, with its tasks unless they are excluded. Its content is up to the service. */
 export const benchmarkSpec = z.looseObject({ bench_id: text, task_count: number, tasks: field(z.array(z.unknown())) });
 
-/** How many tasks there are, and of which split if the service says that. */
+/** How many tasks there are, and their split if the service reports it. */
 export const taskCount = renamed(
   { task_count: ['count', 'total'] },
   z.looseObject({ bench_id: text, task_count: number, by_split: freeForm }),

@@ -1,4 +1,4 @@
-/** The endpoints that a service may lack, in words: what a user reads are not the names of operations. */
+/** Descriptions of the optional endpoints for users, who do not know operation names. */
 
 const words: ReadonlyMap<string, string> = new Map([
   ['buildBenchmarkImages', 'build images'],
@@ -45,7 +45,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ['getModel', 'show single models'],
 ]);
 
-/** What the operation does, after "does not": `list checkpoints`. */
+/** Completes "the service does not": `list checkpoints`. */
 export function capabilityWords(operation: string): string {
   return words.get(operation) ?? operation.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`);
 }

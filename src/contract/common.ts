@@ -1,15 +1,14 @@
 /**
- * What every area of the contract shares: how fields are read, how lists are wrapped, how an endpoint is declared.
- *
- * Reading is lenient: extra fields are kept, anything but an identity may be missing or null, an enum passes values
- * that are not known yet. Building a request is strict.
+ * Shared by all areas of the contract: reading fields, unwrapping lists, declaring endpoints. Reading is lenient: extra
+ * fields are kept, everything but an identity may be missing or null, enums accept unknown values. Building a request
+ * is strict.
  */
 
 import * as z from 'zod/mini';
 import { own } from '../text/own.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
-/** An enum that stays open: known values are typed, others pass as they came. */
+/** An open enum: known values are typed, others pass unchanged. */
 export type OpenEnum<Known extends string> = Known | (string & {});
 
 /** Reads any string and types the known ones. */
@@ -27,15 +26,15 @@ export const number = field(z.number());
 export const flag = field(z.boolean());
 export const freeForm = field(z.record(z.string(), z.unknown()));
 
-/** Reads a text; services that send a value instead have it written out as JSON, so that nothing is lost. */
+/** Reads text. Any other value is converted to JSON, so that nothing is lost. */
 export const textOrJson = field(z.pipe(z.unknown(), z.transform(written)) as unknown as z.ZodMiniType<string, unknown>);
 
-/** A value as a text: what is none is written out as JSON; null and nothing stay what they are. */
+/** A value as text: anything but a string is converted to JSON; null and undefined are kept. */
 export function written(value: unknown): string | null | undefined {
   return typeof value === 'string' || value == null ? value : JSON.stringify(value);
 }
 
-/** Reads what a service says in sentences: a list of them, or one. */
+/** Reads sentences from a service: a list, or a single one. */
 export const sentences = field(
   z.pipe(
     z.unknown(),
@@ -43,14 +42,14 @@ export const sentences = field(
   ) as unknown as z.ZodMiniType<string[], unknown>,
 );
 
-/** Reads what was said as one text. */
+/** Reads message content as one text. */
 export const messageText = field(
   z.pipe(z.unknown(), z.transform(messageContent)) as unknown as z.ZodMiniType<string, unknown>,
 );
 
 /**
- * What was said as one text: of a list of parts, as chat programs send them, those of text are joined as they are. Anything
- * else is written out as JSON; null and nothing stay what they are.
+ * Message content as one text. The text parts of a list, as chat clients send them, are joined unchanged; anything else
+ * is converted to JSON; null and undefined are kept.
  */
 export function messageContent(value: unknown): string | null | undefined {
   return isParts(value) ? value.map(textOfPart).join('') : written(value);
@@ -76,10 +75,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What services wrap a list in, the document's name first. */
+/** The names under which services wrap a list, the document's first. */
 const wrappings = ['items', 'data', 'results'] as const;
 
-/** The list that came bare or wrapped; one that is null is empty. Undefined if there is none. */
+/** A list that came bare or wrapped; null counts as empty. Undefined if there is none. */
 export function listIn(body: unknown): readonly unknown[] | undefined {
   if (Array.isArray(body)) return body;
   if (!isFields(body)) return undefined;
@@ -90,13 +89,13 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
-/** Reads an object whose list came bare, or wrapped in another way than under the name that the document gives it. */
+/** Reads an object whose list may come bare, or under another name than the document's. */
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
       if (isFields(input) && own(input, name) != null) return input;
       const list = listIn(input);
-      // A list that is null is empty.
+      // A null list counts as empty.
       const isNull = isFields(input) && Object.hasOwn(input, name);
       if (list === undefined && !isNull) return input;
       return { ...(isFields(input) ? input : {}), [name]: list ?? [] };
@@ -106,8 +105,8 @@ export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: 
 }
 
 /**
- * Reads an object whose fields were renamed between generations of the service: where the document's name is missing,
- * the first other name that is present is read in its place.
+ * Reads an object whose fields were renamed between generations: if the document's name is missing, the first
+ * alternative that is present is read instead.
  */
 export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
   return z.pipe(
@@ -123,7 +122,7 @@ export function renamed<Schema extends z.ZodMiniType>(names: Record<string, read
   );
 }
 
-/** Reads a run, with the status that its other fields imply where it came without one. */
+/** Reads a run. If its status is missing, the other fields imply it. */
 export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schema) {
   return z.pipe(
     schema,
@@ -131,7 +130,7 @@ export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schem
   ) as unknown as z.ZodMiniType<z.output<Schema>, unknown>;
 }
 
-/** One page of a list. `dropped` counts the rows that could not be read; they never hide the others. */
+/** One page of a list. `dropped` counts unreadable rows; they never hide the others. */
 export interface Page<Item> {
   items: Item[];
   has_more: boolean;
@@ -142,7 +141,7 @@ export interface Page<Item> {
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
 const unreadable = new WeakMap<readonly unknown[], number>();
 
-/** Reads the paginated envelope, another one, or the bare array that some deployments send, row by row. */
+/** Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
   const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text });
   const unwrapped = z.transform((body: unknown) => {
@@ -167,12 +166,12 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   return read;
 }
 
-/** The schema of a row, where this reads rows. */
+/** The schema of a row, if this reads rows. */
 export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined => rowSchemas.get(schema);
 
 /**
- * Reads a value of the wire. Where services write a field in another type than the document, a number as text or a text as
- * a number, it is read all the same: what is shown as text may be anything, and a number is one in digits too.
+ * Reads a value that may come in another type than documented, such as a number as text or the reverse. Anything can be
+ * shown as text, and digits count as a number.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = schema.safeParse(value);
@@ -186,7 +185,7 @@ export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: un
   return schema.safeParse(converted);
 }
 
-/** The value in the type that is expected of it; undefined if it has none. */
+/** The value in the expected type; undefined if it cannot be converted. */
 function inType(expected: string, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (expected === 'string') return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -213,7 +212,7 @@ export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
 }
 
-/** Lists that came over the wire as one. */
+/** Joins lists that came over the wire. */
 export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
   const joined = lists.flat();
   unreadable.set(
@@ -223,7 +222,7 @@ export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
   return joined;
 }
 
-/** How many rows of an array that came over the wire could not be read. */
+/** How many rows of an array could not be read. */
 export function unreadableIn(items: readonly unknown[]): number {
   return unreadable.get(items) ?? 0;
 }
@@ -242,28 +241,28 @@ export const listQuery = z.strictObject({
 });
 export type ListQuery = z.input<typeof listQuery>;
 
-/** What a failed run or deployment says of its failure. */
+/** What a failed run or deployment reports about its failure. */
 export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm });
 export type RunFailure = z.output<typeof runFailure>;
 
 /**
- * How a call proves who it is: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer
- * token of one trajectory. `shownWithout` marks the endpoints that the document shows without any credential; the
- * organization key is sent there as well.
+ * How a call authenticates: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer token
+ * of one trajectory. `shownWithout` marks the endpoints that the document shows without a credential; the organization
+ * key is sent there as well.
  */
 export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWithout';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** How the newest generation takes an operation that it has moved. */
+/** Where the newest generation has moved an operation. */
 export interface MovedEndpoint {
   /** Placeholders of the document's path that are missing here go into the body, if there is one. */
   readonly path: string;
-  /** Fields of the body that have another name there, by the document's name. */
+  /** Body fields with another name there, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** One operation of the service, as both the client and the local service know it. */
+/** One operation of the service, shared by the client and the local service. */
 export interface Endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType,
   Body extends z.ZodMiniType = z.ZodMiniType,
@@ -273,42 +272,44 @@ export interface Endpoint<
   /** A name for messages and tests, e.g. `listBenchmarkRuntimes`. */
   readonly operation: string;
   readonly method: Method;
-  /** Path under the base address; `{name}` marks a parameter. */
+  /** Path below the base address; `{name}` marks a parameter. */
   readonly path: Path;
   readonly auth: Auth;
   readonly query?: Query;
   readonly body?: Body;
   readonly response: Response;
-  /** True if the document does not list the endpoint, so that a service may lack it. */
+  /** True for endpoints that the document does not list, so that a service may lack them. */
   readonly capability?: boolean;
   /**
-   * An `Idempotency-Key` header goes along, made up if the caller gives none. `honoured` makes a repeat harmless; with
-   * `unconfirmed` the document does not say that it does, so that the call is not retried.
+   * An `Idempotency-Key` header is sent, generated if the caller gives none. `honoured` makes a repeat harmless;
+   * `unconfirmed` means that the document does not promise it, so the call is not retried.
    */
   readonly idempotencyKey?: 'honoured' | 'unconfirmed';
   /** True if a field of the body makes a repeat harmless. */
   readonly repeatable?: boolean;
-  /** How the newest generation of the service takes it, where that differs. */
+  /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
-  /** Where the agent is named to which it belongs, which later generations ask for. */
+  /** Where to name the agent, which later generations require. */
   readonly agent?: 'query' | 'body';
-  /** Fields of the body whose values no error, log or history may repeat. */
+  /** Body fields whose values must not appear in any error, log or history. */
   readonly sensitive?: readonly string[];
-  /** Fields of the answer, at any depth, that hold a credential, e.g. a signed address. */
+  /** Response fields, at any depth, that hold a credential, e.g. a signed address. */
   readonly sensitiveAnswer?: readonly string[];
-  /** `slow` does much before it answers; `bulk` sends or gets much, which takes long over a slow line without being silent. */
+  /**
+   * `slow` works long before it answers; `bulk` transfers much, which takes long over a slow line without being silent.
+   */
   readonly pace?: 'slow' | 'bulk';
 }
 
 /**
- * Whether a call changes something at the service. A chat completion is a POST that changes nothing: asked for twice, it
- * is answered twice.
+ * Whether a call changes something on the service. A chat completion is a POST that changes nothing: sent twice, it is
+ * answered twice.
  */
 export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): boolean {
   return method !== 'GET' && auth !== 'inferenceToken';
 }
 
-/** Declares an endpoint and keeps the types of its schemas and its path. */
+/** Declares an endpoint and keeps the types of its schemas and path. */
 export function endpoint<
   Query extends z.ZodMiniType = z.ZodMiniType<undefined>,
   Body extends z.ZodMiniType = z.ZodMiniType<undefined>,

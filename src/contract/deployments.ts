@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
 
 export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
-/** Of later generations, besides. */
+/** Also in later generations. */
 const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
 export const deploymentRoles = ['production', 'test'] as const;
 export const outputSpeeds = ['normal', 'turbo'] as const;
@@ -21,7 +21,7 @@ export const deployment = z.looseObject({
   playground_endpoint_url: text,
   base_model_slug: text,
   checkpoint_step: number,
-  // Later generations name these as well.
+  // Named by later generations.
   checkpoint_id: text,
   model_endpoint_id: text,
   output_speed: z.nullish(openEnum(outputSpeeds)),
@@ -45,7 +45,7 @@ export const startDeploymentBody = z.strictObject({
 });
 export type StartDeploymentBody = z.input<typeof startDeploymentBody>;
 
-/** Later generations take the deployment that stops answering in its place. */
+/** Later generations accept the deployment that is demoted instead. */
 export const promoteDeploymentBody = z.strictObject({ demote_deployment_id: z.optional(z.string()) });
 
 export const deploymentListQuery = z.extend(listQuery, { status: z.optional(z.string()) });

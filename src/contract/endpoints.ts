@@ -1,4 +1,4 @@
-/** Every endpoint of the service, by operation, and the types of its calls. */
+/** Every endpoint of the service by operation, and the types of its calls. */
 import type * as z from 'zod/mini';
 import * as areas from './areas.ts';
 
@@ -16,7 +16,7 @@ type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${in
   : never;
 type EndpointOf<Name extends Operation> = (typeof endpoints)[Name];
 type SchemaOf<Name extends Operation, Part extends 'query' | 'body'> = NonNullable<EndpointOf<Name>[Part]>;
-/** An endpoint without a query or a body declares a schema of undefined. */
+/** An endpoint without a query or a body has an undefined schema there. */
 type IsDeclared<Schema extends z.ZodMiniType> = [z.output<Schema>] extends [undefined] ? false : true;
 
 type ParamsOf<Name extends Operation> = [PathNames<EndpointOf<Name>['path']>] extends [never]
@@ -33,7 +33,7 @@ type BodyOf<Name extends Operation> =
       : { readonly body: z.input<SchemaOf<Name, 'body'>> }
     : { readonly body?: undefined };
 
-/** What a call of the operation takes: the ids of its path, its query and its body. */
+/** The input of a call: the path's ids, the query and the body. */
 export type InputOf<Name extends Operation> = ParamsOf<Name> & QueryOf<Name> & BodyOf<Name>;
-/** What the operation answers. */
+/** The answer of an operation. */
 export type AnswerOf<Name extends Operation> = z.output<EndpointOf<Name>['response']>;

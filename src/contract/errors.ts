@@ -13,7 +13,7 @@ export const errorTypes = [
 ] as const;
 export type ErrorType = (typeof errorTypes)[number];
 
-/** Codes named by the document, each with the type it comes with. */
+/** The document's codes, each with its type. */
 export const errorCodes = {
   authentication_required: 'authentication_error',
   permission_denied: 'permission_error',
@@ -28,7 +28,7 @@ export const errorCodes = {
   trajectory_already_terminal: 'conflict_error',
 } as const satisfies Record<string, ErrorType>;
 
-/** One error inside a batch: which item, what is wrong with it. */
+/** One error inside a batch: which item, and what is wrong. */
 export const failure = z.looseObject({
   code: text,
   message: text,
@@ -49,7 +49,7 @@ export const errorEnvelope = z.looseObject({
   }),
 });
 
-/** Error body of inference. Some servers send a number as code, and null for what they do not know. */
+/** Error body of inference. Some servers send a number as code, and null for unknown fields. */
 export const inferenceErrorEnvelope = z.looseObject({
   error: z.looseObject({
     message: text,

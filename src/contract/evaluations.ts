@@ -25,7 +25,7 @@ export const startEvalBody = z.strictObject({
 });
 export type StartEvalBody = z.input<typeof startEvalBody>;
 
-/** Later generations say what runs on a benchmark may be started with, and need to know which benchmark. */
+/** Later generations list the options of a run by benchmark. */
 export const runOptionsQuery = z.strictObject({
   bench_id: z.optional(z.string()),
   base_model_slug: z.optional(z.string()),
@@ -59,12 +59,12 @@ export const evalRun = settled(
       reward_mean: number,
       created_at: text,
       failure: z.nullish(runFailure),
-      // Later generations say these as well. The status of old runs is null there.
+      // Sent by later generations. Old runs have a null status there.
       options: freeForm,
       agent_id: text,
       updated_at: text,
       completed_at: text,
-      // Of the local service: what it did not do as it was asked, and what is to be known of the tasks.
+      // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
     }),
@@ -93,7 +93,7 @@ export const evalProgress = z.looseObject({
 });
 export type EvalProgress = z.output<typeof evalProgress>;
 
-/** Numbers, without those that are null: they were not measured. */
+/** Numbers without the nulls, which were not measured. */
 const measured = z.pipe(
   z.array(z.nullable(z.number())),
   z.transform((values: (number | null)[]) => values.filter(value => value !== null)),
@@ -118,8 +118,8 @@ export const rolloutStatistics = wrappedList(
 );
 
 /**
- * `reward` is null if a trajectory has none: a missing reward is not 0. A reward counts also where its trajectory and
- * its task are not named.
+ * `reward` is null if a trajectory has none: a missing reward is not 0. A reward without a trajectory or a task still
+ * counts.
  */
 export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
 export type TrajectoryReward = z.output<typeof trajectoryReward>;

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { own } from '../text/own.ts';
 import { rowSchemaOf } from './common.ts';
 
-/** What is looked at of a schema; other schemas say nothing of fields. */
+/** The parts of a schema that are inspected; other schemas do not describe fields. */
 interface Shape {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
@@ -16,8 +16,8 @@ interface Shape {
 const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
 
 /**
- * Whether an answer may have a field, e.g. `failure.code`. True if the contract leaves open which fields there are:
- * only what certainly is a typing error is none.
+ * Whether an answer may have a field, e.g. `failure.code`. True if the contract leaves the fields open: only a certain
+ * typing error is rejected.
  */
 export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
@@ -32,7 +32,7 @@ export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly st
   return !['string', 'number', 'boolean'].includes(type);
 }
 
-/** The schema of the rows that an answer holds; undefined if it holds none. */
+/** The schema of the rows in an answer; undefined if it holds none. */
 export function rowsIn(answer: z.ZodMiniType): z.ZodMiniType | undefined {
   const { shape = {}, in: input, out } = shapeOf(answer);
   const parts = [input, out, ...Object.values(shape)].filter(part => part !== undefined);

@@ -1,18 +1,18 @@
 /**
- * The generations of the service, and by which answers they are recognised. The document's is spoken to by the document's
- * names; the newest has moved a few operations and renamed some fields, and no longer takes the old ones.
+ * The generations of the service, and the answers that reveal them. benchtop uses the document's names by default; the
+ * newest generation has moved a few operations, renamed some fields, and rejects the old ones.
  */
 import { listIn } from './common.ts';
 
 export const generations = ['document', 'newest'] as const;
 export type Generation = (typeof generations)[number];
 
-/** What an answer shows of the generation. */
+/** What an answer reveals about the generation. */
 export interface Evidence {
   readonly generation: Generation;
-  /** How much it counts: what an operation did is more than how a field is called. */
+  /** Its weight: a working operation proves more than the name of a field. */
   readonly weight: number;
-  /** In words that follow “because”. */
+  /** Completes a sentence after “because”. */
   readonly reason: string;
 }
 
@@ -22,7 +22,7 @@ interface Sign {
   readonly old: string;
   readonly new: string;
   readonly weight: number;
-  /** What has the field, in words. */
+  /** Which resource has the field, in words. */
   readonly of: string;
 }
 
@@ -34,7 +34,7 @@ const deploymentNames: Sign = {
   of: 'its deployments',
 };
 
-/** A service that sends both names takes the document's: only what lacks the old one is newer. */
+/** A service that sends both names follows the document: only one that lacks the old name is newer. */
 const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['listBenchmarks', benchmarkNames],
   ['getBenchmark', benchmarkNames],
@@ -43,7 +43,7 @@ const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['getDeployment', deploymentNames],
 ]);
 
-/** What the body of an answer, as it came, shows of the generation; undefined if it shows nothing. */
+/** What the body of an answer reveals about the generation; undefined if nothing. */
 export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
   const sign = signs.get(operation);
   const row = sign && firstRow(body);

@@ -12,7 +12,7 @@ export const chatCompletionBody = z.strictObject({
   temperature: z.optional(z.number().check(z.gte(0))),
   max_tokens: z.optional(z.int().check(z.gte(1))),
   top_p: z.optional(z.number().check(z.gt(0), z.lte(1))),
-  /** Asks servers that know it for the token counts of a stream. Not in the document; left out where refused. */
+  /** Requests the token counts of a stream. Not in the document; left out once refused. */
   stream_options: z.optional(z.strictObject({ include_usage: z.boolean() })),
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
@@ -20,14 +20,14 @@ export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
 export const usage = z.looseObject({ prompt_tokens: number, completion_tokens: number, total_tokens: number });
 export type Usage = z.output<typeof usage>;
 
-/** A piece of a tool call. Pieces are joined by `index`. */
+/** A fragment of a tool call, joined by `index`. */
 export const toolCallDelta = z.looseObject({
   index: number,
   id: text,
   function: z.nullish(z.looseObject({ name: text, arguments: text })),
 });
 
-/** What a model says: whole in an answer, in pieces in a stream. Servers name the reasoning in one of two ways. */
+/** The model's message: whole in an answer, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
   role: text,
   content: text,
@@ -70,7 +70,7 @@ export const chatChunk = z.looseObject({
   usage: z.nullish(usage),
 });
 
-/** A model that may be chatted with, as OpenAI's interface lists them. */
+/** A chat model, in the form of OpenAI's list. */
 export const chatModel = z.looseObject({ id: z.string(), object: text, created: number, owned_by: text });
 export type ChatModel = z.output<typeof chatModel>;
 

@@ -1,4 +1,4 @@
-/** Puts the findings of a schema into words. Never shows the value that was refused: it may be a secret. */
+/** Describes schema errors in words. Never shows the rejected value, which may be a secret. */
 import type * as z from 'zod/mini';
 
 type Issue = z.core.$ZodIssue;
@@ -13,14 +13,14 @@ export function describeIssues(issues: readonly Issue[]): string {
   return lines.join('; ');
 }
 
-/** Path of the first finding, e.g. `messages[0].role`. */
+/** Path of the first issue, e.g. `messages[0].role`. */
 export function firstPath(issues: readonly Issue[]): string | undefined {
   const [first] = issues.flatMap(leavesOf);
   if (!first) return undefined;
   return pathOf(first.path) || (first.code === 'unrecognized_keys' ? first.keys[0] : undefined);
 }
 
-/** The findings of the alternative of a union that came nearest, or the union itself if none did. */
+/** The issues of the union member that came closest, or the union's own if none did. */
 function leavesOf(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const inner = issue.errors.find(alternative => alternative.some(({ path }) => path.length > 0));
@@ -43,7 +43,7 @@ const kinds: ReadonlyMap<string, string> = new Map([
   ['record', 'an object'],
 ]);
 
-/** What the value would have to be, behind its name: `must be at most 200`. */
+/** The requirement that was not met, to follow the name: `must be at most 200`. */
 export function requirementOf(issue: Issue): string {
   switch (issue.code) {
     case 'too_small':
@@ -64,7 +64,7 @@ function sizeOf(origin: string): string {
   return origin === 'string' || origin === 'array' ? 'have a length of' : 'be';
 }
 
-/** A place in a value, as `tasks[3].name`; empty for the whole. */
+/** A path such as `tasks[3].name`; empty for the whole value. */
 export function pathOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;

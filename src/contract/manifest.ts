@@ -1,6 +1,6 @@
 /**
- * The manifest of a benchmark, as far as every service reads it: its name and its tasks. What one service reads besides,
- * e.g. graders and environment variables, passes as it is and is checked by that service.
+ * The manifest of a benchmark, as far as every service reads it: its name and tasks. Anything specific to a service,
+ * e.g. graders and environment variables, passes unchanged and is validated by that service.
  */
 import * as z from 'zod/mini';
 

@@ -1,8 +1,8 @@
-/** Models that can be trained, the slugs that deployments answer under, and the agents that later generations ask for. */
+/** Models that can be trained, the slugs that deployments answer under, and the agents of later generations. */
 import * as z from 'zod/mini';
 import { endpoint, listQuery, number, page, renamed, rows, text } from './common.ts';
 
-/** Units of the prices are not shown by the document; they are shown as they came. */
+/** The document does not show the units of the prices; the numbers are shown unchanged. */
 export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
 
 export const supportedModel = renamed(

@@ -1,11 +1,11 @@
 /**
- * What a status means, whichever resource it belongs to: runs, training runs, deployments, benchmarks, images,
- * trajectories, uploads. Statuses are open: a word that is not known means nothing here, and is not an end. Pure.
+ * What a status means, for every resource: runs, training runs, deployments, benchmarks, images, trajectories, uploads.
+ * Statuses are open: an unknown word has no meaning and does not count as ended. Pure.
  */
 
 export type StatusMeaning = 'success' | 'failure' | 'running' | 'waiting' | 'stopping' | 'stopped' | 'unknown';
 
-/** A map: a status is text of the service and must not reach a prototype. */
+/** A Map, because a status is text from the service and must not reach a prototype. */
 const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeaning>([
   ['completed', 'success'],
   ['succeeded', 'success'],
@@ -32,24 +32,26 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['skipped', 'stopped'],
 ]);
 
-/** Deployments write theirs in capitals. */
+/** Deployments use capitals. */
 export function statusMeaning(status: string): StatusMeaning {
   return meanings.get(status.toLowerCase()) ?? 'unknown';
 }
 
 const ends: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
 
-/** Whether what has this status will not change by itself any more. No status, or an unknown one, is not an end. */
+/** Whether this status is final. A missing or unknown status is not. */
 export function hasEnded(status: string | null | undefined): boolean {
   return status != null && ends.has(statusMeaning(status));
 }
 
-/** Whether what has this status may still change by itself. What has none, e.g. a record of long ago, is not running. */
+/**
+ * Whether this status may still change by itself. A missing status, e.g. of an old record, does not count as running.
+ */
 export function isRunning(status: string | null | undefined): boolean {
   return status != null && !hasEnded(status);
 }
 
-/** A record that may have no status: services give none to what is older than their statuses. */
+/** A record that may lack a status, because it is older than the service's statuses. */
 export interface MaybeStatus {
   readonly status?: string | null | undefined;
   readonly created_at?: string | null | undefined;
@@ -57,12 +59,12 @@ export interface MaybeStatus {
   readonly failure?: object | null | undefined;
 }
 
-/** What began so long ago and has no status is over; in milliseconds. */
+/** A run this old without a status has ended; in milliseconds. */
 const oldMs = 7 * 24 * 60 * 60_000;
 
 /**
- * A record of a run with its status. One that came without a status is over where it has failed, has a time of its end, or is
- * old: it is `failed` or `ended` then. Otherwise nothing says how it is, and it stays without.
+ * Adds a missing status to the record of a run: `failed` or `ended` if it has a failure, an end time, or is old.
+ * Otherwise it stays without.
  */
 export function withStatus<Row extends MaybeStatus>(row: Row, now = Date.now()): Row {
   const { status, created_at, completed_at, failure } = row;

@@ -1,4 +1,4 @@
-/** Training runs: progress, and what a service may offer beyond: start, records, curves, checkpoints. */
+/** Training runs: progress, and what a service may offer in addition: start, records, curves, checkpoints. */
 import * as z from 'zod/mini';
 import {
   endpoint,
@@ -51,12 +51,12 @@ export const trainingRun = settled(
       created_at: text,
       failure: z.nullish(runFailure),
       has_training_execution: flag,
-      // Later generations say these as well.
+      // Sent by later generations.
       parent_checkpoint_id: text,
       agent_id: text,
       updated_at: text,
       completed_at: text,
-      // Of the local service: what it did not do as it was asked, and what is to be known of the tasks.
+      // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
     }),
@@ -75,7 +75,7 @@ export const startTrainingBody = z.strictObject({
 });
 export type StartTrainingBody = z.input<typeof startTrainingBody>;
 
-/** `is_deployable` is false if the service would refuse to deploy it; if it is missing nothing is known of that. */
+/** `is_deployable` is false if the service would refuse to deploy it; missing means unknown. */
 export const checkpoint = z.looseObject({
   checkpoint_id: z.string(),
   step_index: number,
@@ -89,8 +89,8 @@ export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: n
 export type TrainerReward = z.output<typeof trainerReward>;
 
 /**
- * The sample counts show whether a mean is of fewer samples than expected. `loaded_trajectories` is what the mean is
- * of, if a service says it.
+ * The sample counts reveal a mean over fewer samples than expected. `loaded_trajectories` is the actual number of
+ * samples, if a service sends it.
  */
 export const heldOutReward = z.looseObject({
   step: z.number(),

@@ -17,7 +17,7 @@ import {
 } from './common.ts';
 import { failure } from './errors.ts';
 
-/** Statuses are not shown by the document beyond the existence of terminal ones: these are the ones seen. */
+/** The document does not list the statuses: these are the ones seen. */
 export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
 export const terminationReasons = [
@@ -54,7 +54,7 @@ export const step = z.looseObject({
 });
 export type TrajectoryStep = z.output<typeof step>;
 
-/** How the rollout of a trajectory went, as later generations say it. */
+/** How the rollout of a trajectory went; sent by later generations. */
 export const rollout = z.looseObject({
   status: text,
   termination_reason: text,
@@ -80,7 +80,7 @@ export const trajectory = z.looseObject({
   gcs_blob_uri: text,
   error: text,
   steps: field(rows(step)),
-  // Not in the document; read if a service says which task and run a trajectory belongs to.
+  // Not in the document; read if a service names the task and run of a trajectory.
   task_id: text,
   eval_run_id: text,
   training_run_id: text,
@@ -101,7 +101,7 @@ export type TrajectoryListQuery = z.input<typeof trajectoryListQuery>;
 export const uploadTrajectoriesBody = z.strictObject({
   dataset: z.string().check(z.minLength(1)),
   trajectories: z.array(z.record(z.string(), z.unknown())),
-  // Later generations ask whose trajectories they are.
+  // Later generations ask for the agent.
   agent_id: z.optional(z.string()),
   agent_name: z.optional(z.string()),
 });
@@ -169,7 +169,7 @@ export const trajectoryEndpoints = {
     auth: 'trajectoryToken',
     body: logRewardBody,
     response: logRewardResult,
-    // The same `reward_id` is the same reward.
+    // The same `reward_id` means the same reward.
     repeatable: true,
   }),
   listTrajectories: endpoint({
