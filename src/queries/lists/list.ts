@@ -37,6 +37,8 @@ export interface ListSource<Row> {
   readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** What a row must be like. If it is given, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
+  /** Key of the list that has the same rows in another order. */
+  readonly sameRowsAs?: readonly unknown[];
   /** The list takes `sort` and `order`. */
   readonly sorts?: boolean;
   /** A page takes many requests: the next one is read when the user asks for it, and not because the cursor is near. */

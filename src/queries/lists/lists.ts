@@ -2,7 +2,7 @@
 import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
-import { type ListData, type ListSource, wholePage } from './list.ts';
+import { type ListSource, wholePage } from './list.ts';
 import { ListReader } from './reader.ts';
 
 /** How many rows of a list have been read. */
@@ -22,6 +22,8 @@ export class Lists {
   /** Kept also when the rows are forgotten: a count that was read does not turn blank. */
   readonly #counts = new Map<string, ListCount>();
 
+  /** The lists that have the rows of another one in another order, by that one. */
+  readonly #orders = new Map<string, ReadonlySet<string>>();
   readonly #refused = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
@@ -38,7 +40,7 @@ export class Lists {
       if (type === 'removed') this.#readers.delete(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
-      this.#count(queryHash, reader.data, query.state.dataUpdatedAt);
+      this.#count(queryHash, reader, query.state.dataUpdatedAt);
       this.#keep(queryHash, reader);
     });
   }
@@ -63,6 +65,9 @@ export class Lists {
     });
     this.#restore(hash, source, reader);
     this.#readers.set(hash, { key: source.key, reader: reader as unknown as ListReader<never> });
+    reader.subscribe(() => this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now()));
+    const { sameRowsAs } = source;
+    if (sameRowsAs) this.#orders.set(hashKey(sameRowsAs), new Set(this.#orders.get(hashKey(sameRowsAs))).add(hash));
     return reader;
   }
 
@@ -107,9 +112,11 @@ export class Lists {
     return () => this.#listeners.delete(listener);
   };
 
-  /** How many rows of a list are known; undefined until it has been read. */
+  /** How many rows of a list are known, in whatever order they were read; undefined until it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
-    return this.#counts.get(hashKey(key));
+    const hash = hashKey(key);
+    const orders = [...(this.#orders.get(hash) ?? [])].filter(order => this.#readers.has(order));
+    return orders.map(order => this.#counts.get(order)).reduce(better, this.#counts.get(hash));
   }
 
   /** Whether the service has refused to sort a list by a field. */
@@ -128,11 +135,21 @@ export class Lists {
     }
   }
 
-  #count(hash: string, { rows, complete }: ListData<unknown>, readAt: number): void {
+  /** While all the rest is being read, what has been read so far counts. */
+  #count(hash: string, reader: Pick<ListReader<unknown>, 'state' | 'data'>, readAt: number): void {
+    const { reading } = reader.state();
+    const rows = reading ?? reader.data.rows.length;
+    const complete = reading === undefined && reader.data.complete;
     const previous = this.#counts.get(hash);
-    this.#counts.set(hash, { rows: rows.length, complete, readAt });
-    if (previous?.rows !== rows.length || previous.complete !== complete) {
-      for (const listener of this.#listeners) listener();
-    }
+    this.#counts.set(hash, { rows, complete, readAt });
+    if (previous?.rows !== rows || previous.complete !== complete) for (const listener of this.#listeners) listener();
   }
+}
+
+/** Of two counts of the same rows, the one that says more: the whole list, and of two whole ones the newer. */
+function better(left: ListCount | undefined, right: ListCount | undefined): ListCount | undefined {
+  if (!left || !right) return left ?? right;
+  if (left.complete !== right.complete) return left.complete ? left : right;
+  if (left.complete) return left.readAt >= right.readAt ? left : right;
+  return left.rows >= right.rows ? left : right;
 }

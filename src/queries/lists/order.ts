@@ -30,6 +30,7 @@ export function inOrder<Row>(
   return {
     ...source,
     key: [...source.key, { sort: field, order }],
+    sameRowsAs: source.key,
     // What was remembered is in no order of the service.
     instead: undefined,
     readPage: async context => {

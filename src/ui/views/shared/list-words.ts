@@ -39,7 +39,7 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 's
 }
 
 export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }: ListArrangement): string[] {
-  if (reading !== undefined) return [`reading… ${rowCount(reading)} so far, esc stops`];
+  if (reading !== undefined) return ['reading the rest… esc stops'];
   if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));

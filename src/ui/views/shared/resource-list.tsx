@@ -270,6 +270,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               focused={pane.focused}
               total={rows.length}
               hasMore={list.hasMore}
+              reading={list.reading}
               emptyWords={emptyListWords(
                 { loaded, hasMore: list.hasMore, filter, notice: table.arranged.notice, read },
                 `${emptyWords}${advise(emptyAdvice)}`,

@@ -23,6 +23,8 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** More rows are on the server. */
   readonly hasMore?: boolean;
+  /** Rows read so far, while the rest is being read: they are shown when that has ended, and counted before. */
+  readonly reading?: number | undefined;
   /** What is said if there are no rows. */
   readonly emptyWords: string;
   /** What is to be known of the rows, for the line below them; the most important first. */
@@ -36,6 +38,7 @@ const nearEnd = 60;
 
 export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [], onNearEnd } = props;
+  const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
   const fitted = useMemo(
     () => fitColumns(columns, width - gutter, table.state.choice),
@@ -77,7 +80,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             />
           ))}
         </Box>
-        <CountLine table={table} width={width} total={total} hasMore={hasMore} facts={facts} theme={theme} />
+        <CountLine table={table} width={width} total={known} hasMore={hasMore} facts={facts} theme={theme} />
       </Box>
     </KeyScope>
   );
@@ -123,8 +126,9 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
 
 function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number, hasMore: boolean): string {
   if (total === 0) return '';
-  const of = `${arranged.ids.length}${hasMore ? '+' : ''}`;
-  return `${cursor + 1}/${of}${state.filter === '' ? '' : ` of ${total}${hasMore ? '+' : ''}`}`;
+  const of = state.filter === '' ? total : arranged.ids.length;
+  const more = hasMore ? '+' : '';
+  return `${cursor + 1}/${of}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
 }
 
 /** Cells before the first column: the cursor's marker and the mark. */

@@ -45,7 +45,7 @@ describe('what is said of a list', () => {
       "in the service's order",
       'of the 1,200 read; G reads the rest',
     ]);
-    expect(listFacts({ ...partial, reading: 12_400 })).toEqual(['reading… 12,400 rows so far, esc stops']);
+    expect(listFacts({ ...partial, reading: 12_400 })).toEqual(['reading the rest… esc stops']);
   });
 
   it('in the place of rows is why there are none', () => {
