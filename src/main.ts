@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** Starts the workbench, or the command that the command line names. */
+/** Starts the workbench, or the command given on the command line. */
 import module from 'node:module';
 import { join } from 'node:path';
 import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
 
-/** The first Node that goes through proxies; package.json says so too. */
+/** The first Node that supports proxies; package.json requires it too. */
 const oldestNode = [22, 21] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -15,14 +15,14 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
 }
 const words = process.argv.slice(2);
 if (!printPrebuilt(words, new URL('.', import.meta.url))) {
-  // In the user's own folder: the one that Node takes by itself is shared by all users of the machine.
+  // In the user's own folder: Node's default is shared by all users of the machine.
   module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
-  // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as Node prints them.
+  // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as usual.
   process.removeAllListeners('warning');
   process.on('warning', warning => {
     if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
   });
-  // The screen alone needs no table of flags.
+  // Only the screen needs no table of flags.
   if (words.length === 0) {
     try {
       process.exitCode = await (await import('./commands/tui.tsx')).run({});

@@ -9,10 +9,10 @@ const refused = {
 };
 
 /**
- * Refuses a file that other users may read or change. Windows has no such modes and is not asked.
+ * Refuses a file that other users may read or change. Windows has no such modes and is skipped.
  *
- * @param why of what in it the danger is
- * @throws ConfigError naming the file and the command that corrects its mode
+ * @param why what in the file makes this dangerous
+ * @throws ConfigError naming the file and the command that fixes its mode
  */
 export function refuseShared(path: string, mode: number, danger: Danger, why: string, origin?: Origin): void {
   const { mask, words, chmod } = refused[danger];

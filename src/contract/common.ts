@@ -204,7 +204,7 @@ function withValue(container: object, [name, ...rest]: readonly PropertyKey[], v
   return Object.fromEntries([...Object.entries(container).filter(([key]) => key !== name), [name, inner]]);
 }
 
-/** Reads an array row by row; rows that cannot be read are left out, and counted by `unreadableIn`. */
+/** Reads an array row by row; unreadable rows are left out and counted by `unreadableIn`. */
 export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<z.output<Schema>[], unknown> {
   return z.pipe(
     page(item),

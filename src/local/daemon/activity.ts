@@ -1,15 +1,15 @@
 /**
- * Knows for how long a service has had nothing to do. A request counts until its answer has ended, so that one that streams
- * for long, and the lease of an open screen, keep the service awake.
+ * Tracks how long the service has been idle. A request counts until its answer has ended, so long streams and the lease
+ * of an open screen keep the service awake.
  */
 
-/** The quiet time is measured in so many steps. A machine that sleeps misses steps, and its sleep does not count. */
+/** Idle time is counted in this many steps. A sleeping machine misses steps, so its sleep does not count. */
 const steps = 30;
 
 export interface ActivityOptions {
-  /** Quiet time after which `onIdle` is called, in milliseconds. */
+  /** Idle time after which `onIdle` is called, in milliseconds. */
   readonly idleMs: number;
-  /** Whether work runs that no request waits for. */
+  /** Whether background work is running. */
   readonly isBusy: () => boolean;
   readonly onIdle: () => void;
 }
@@ -37,7 +37,7 @@ export class Activity {
     this.#quietSteps = 0;
   }
 
-  /** One step of the quiet time has passed. */
+  /** One step of idle time has passed. */
   step(): void {
     this.#quietSteps = this.#open > 0 || this.#isBusy() ? 0 : this.#quietSteps + 1;
     if (this.#quietSteps > steps) this.#onIdle();

@@ -15,24 +15,24 @@ import {
 } from './files.ts';
 import { decide, fingerprintOf, type Moment } from './settings.ts';
 
-// An `import` of it would load Node's fetch as well, which takes 20 ms.
+// An `import` would load Node's fetch as well, which takes 20 ms.
 const { request } = process.getBuiltinModule('node:http');
 
 export interface EnsureOptions {
   readonly dataFolder: string;
   /** How this program is started; `serve` and its flags are added. */
   readonly entry: { readonly command: string; readonly args: readonly string[] };
-  /** Version of this program; a service of another one is replaced. */
+  /** Version of this program; a service of another version is replaced. */
   readonly version: string;
-  /** A server that is to answer if no local model does. */
+  /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Whether a service that runs with other settings is replaced, used, or waited for. */
+  /** Whether a service with other settings is replaced, used, or waited for. */
   readonly moment?: Moment;
-  /** Ends the waiting; a service that has been started by then comes up all the same. */
+  /** Ends the wait; a service that has already been started keeps starting. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a service says of itself. Those of older versions say less. */
+/** The health answer of a service. Older versions send fewer fields. */
 const health = z.object({
   instance_id: z.string(),
   upstream: z.optional(z.nullable(z.string())),
@@ -47,30 +47,30 @@ export interface LocalAddress {
   readonly apiKey: string;
   readonly pid: number;
   readonly instanceId: string;
-  /** Base URL of the server behind it, or null. */
+  /** Base URL of the upstream server, or null. */
   readonly upstream: string | null;
   readonly version: string;
   readonly fingerprint: string;
-  /** Started for a screen, and not by hand. */
+  /** Started for a screen, not by hand. */
   readonly background: boolean;
-  /** Screens that hold it awake. */
+  /** Number of screens that keep it awake. */
   readonly leases: number;
 }
 
 export interface EnsuredAddress extends LocalAddress {
-  /** How it differs from what was asked for, in a sentence. */
+  /** How it differs from the requested settings, as a sentence. */
   readonly note: string | undefined;
 }
 
 const askMs = 2_000;
 const silentMs = 800;
 const startMs = 15_000;
-/** What runs may take so long to be saved. */
+/** Time limit for saving running work. */
 const stopMs = 60_000;
 const lookEveryMs = 10;
 const logFile = 'service.log';
 const largestLog = 1024 * 1024;
-/** Carries the key of the upstream server to the process that is started. */
+/** Passes the upstream server's key to the new process. */
 const upstreamKeyVariable = 'BENCHTOP_UPSTREAM_KEY';
 
 class NoAnswer extends Error {}
@@ -104,8 +104,8 @@ function ask(
 }
 
 /**
- * The service that runs for this folder, if one does. A file that a killed process left behind leads nowhere, or to a
- * program that is not the one that wrote it: only the answer with the file's own instance id counts.
+ * The running service of a folder, if there is one. A killed process may leave its address file behind, which then
+ * leads nowhere or to another program: only an answer with the file's instance id counts.
  */
 export async function findService(dataFolder: string): Promise<LocalAddress | undefined> {
   const address = readAddress(dataFolder);
@@ -121,7 +121,7 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   }
 }
 
-/** Whether a service is there and does not answer in time: it is stopped, or has too much to do. */
+/** Whether a service exists but does not answer in time, because it is stopped or overloaded. */
 export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl' | 'apiKey'>): Promise<boolean> {
   try {
     await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', silentMs);
@@ -131,7 +131,7 @@ export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl'
   }
 }
 
-/** Follows what a process that is started writes into the log of the folder. */
+/** Follows the log that a starting process writes. */
 class Log {
   readonly #path: string;
   readonly #from: number;
@@ -144,7 +144,7 @@ class Log {
     this.#from = statSync(this.#path).size;
   }
 
-  /** The last lines of this start. */
+  /** The last lines logged by this start. */
   lastLines(): string {
     try {
       const text = readFileSync(this.#path).subarray(this.#from).toString('utf8');
@@ -156,10 +156,10 @@ class Log {
 }
 
 /**
- * The running service of this folder, started as a process of its own if none runs. Several callers at once get the
- * same one: of the processes they start only one can take the folder.
+ * The running service of a folder, started as a separate process if none runs. Concurrent callers get the same one:
+ * only one of the processes they start can lock the folder.
  *
- * @throws Error if it does not come up, with the last lines of its log
+ * @throws Error if it does not start, with the last lines of its log
  */
 export async function ensureLocalService(options: EnsureOptions): Promise<EnsuredAddress> {
   const { dataFolder, moment = 'start', signal } = options;
@@ -167,11 +167,11 @@ export async function ensureLocalService(options: EnsureOptions): Promise<Ensure
   if (running) {
     const decision = judge(running, options);
     if (decision.use) return { ...running, note: decision.note };
-    // What it was doing continues in the one that is started now.
+    // The new service resumes its work.
     await stopService(dataFolder, { successor: true });
   }
   const started = await startService(options);
-  // Another program may have been faster; its service is used as it is.
+  // If another program was faster, use its service.
   const decision = judge(started, { ...options, moment: 'lost' });
   return { ...started, note: decision.use ? decision.note : undefined };
 }
@@ -181,7 +181,7 @@ function judge(running: LocalAddress, { dataFolder, version, upstream, moment = 
   return decide(running, { version, fingerprint, upstream: upstream?.url }, moment);
 }
 
-/** The service that runs, or that another program has announced; undefined if none does, or none comes. */
+/** The running service, or one that another program has announced; undefined if there is none. */
 async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<LocalAddress | undefined> {
   for (;;) {
     const announced = isSuccessorAnnounced(dataFolder);
@@ -199,7 +199,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   const child = spawn(entry.command, [...entry.args, ...flags], {
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
-    // Arguments can be read by every user of the machine, the environment only by this one.
+    // Other users can read arguments, but not the environment.
     env: { ...process.env, ...(upstream ? { [upstreamKeyVariable]: upstream.key ?? '' } : {}) },
   });
   closeSync(log.fd);
@@ -208,7 +208,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     failed = error.message;
   });
   child.on('exit', (code, killedBy) => {
-    // 0: another process was first; its address appears by itself.
+    // 0: another process was first; its address will appear.
     if (code !== 0) failed = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${code}`;
   });
   child.unref();
@@ -227,7 +227,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   );
 }
 
-/** Says which process has a folder whose service does not answer. */
+/** Names the process that holds the folder of a service that does not answer. */
 function holderWords(dataFolder: string): string {
   if (!isFolderLocked(dataFolder)) return '';
   const pid = readAddress(dataFolder)?.pid;
@@ -236,22 +236,22 @@ function holderWords(dataFolder: string): string {
     : `, because process ${pid} has the data folder and does not answer`;
 }
 
-/** Whether another service than this one has written its address. */
+/** Whether another service has written its address. */
 function isReplaced(dataFolder: string, stopped: LocalAddress | undefined): boolean {
   const address = readAddress(dataFolder);
   return stopped !== undefined && address !== undefined && address.instance_id !== stopped.instanceId;
 }
 
 export interface StopOptions {
-  /** Makes open screens wait for the service that is started next, instead of starting their own. */
+  /** Lets open screens wait for the next service instead of starting their own. */
   readonly successor?: boolean;
 }
 
 /**
- * Stops the service of this folder, and waits until another can be started, or has been: an open screen starts one the
- * moment it can. Returns what ran, or undefined.
+ * Stops the service of a folder, and waits until another can start, or has: an open screen starts one as soon as it
+ * can. Returns the stopped service, or undefined.
  *
- * @throws Error if a process has the folder that does not answer, or does not end
+ * @throws Error if the process that holds the folder does not answer or does not end
  */
 export async function stopService(
   dataFolder: string,
@@ -261,7 +261,7 @@ export async function stopService(
   const address = readAddress(dataFolder);
   if (successor) announceSuccessor(dataFolder);
   if (running && address) await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`);
-  // The address goes first, the lock last, when all that ran has been saved.
+  // The address is removed first, the lock last, after running work has been saved.
   const deadline = performance.now() + (running ? stopMs : askMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {

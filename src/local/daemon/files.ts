@@ -1,4 +1,4 @@
-/** The files by which the local service is found, and kept to one of a kind, in its data folder. All are 0600. */
+/** The files in the data folder that announce the local service and ensure there is only one. All have mode 0600. */
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ const keyFile = 'api-key';
 const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
 const successorFile = 'successor';
-/** An announced service that has not come by then does not come. */
+/** An announced service that has not started by then will not. */
 const successorMs = 10_000;
 
-/** A data folder that cannot be used; the message says why and what to do. */
+/** An unusable data folder; the message says why and what to do. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
@@ -44,7 +44,7 @@ function writePrivate(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   const fresh = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    // A new file and no link that another user has put there.
+    // Creates a new file; never follows a link that another user put there.
     writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
     chmodSync(fresh, 0o600);
     renameSync(fresh, path);
@@ -55,9 +55,9 @@ function writePrivate(folder: string, name: string, text: string): void {
 }
 
 /**
- * The key that seals and signs for this folder; made the first time.
+ * The folder's master key, created on first use.
  *
- * @throws DataFolderError for a key that is damaged: with another one, what was sealed could not be opened
+ * @throws DataFolderError if it is damaged: a new key could not decrypt the stored secrets
  */
 export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
@@ -74,13 +74,13 @@ export function keyringOf(folder: string): Keyring {
   );
 }
 
-/** The key of the folder's first organization; made the first time. */
+/** The API key of the folder's first organization, created on first use. */
 export function apiKeyOf(folder: string): string {
   try {
     const known = readFileSync(join(folder, keyFile), 'utf8').trim();
     if (known !== '') return known;
   } catch {
-    // Not there yet.
+    // It does not exist yet.
   }
   const key = `sk-local-${randomBytes(24).toString('base64url')}`;
   writePrivate(folder, keyFile, `${key}\n`);
@@ -91,7 +91,7 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
   writePrivate(folder, addressFile, JSON.stringify(service));
 }
 
-/** Where the service of this folder was last; undefined if there is none, or what is there cannot be read. */
+/** The last address of the folder's service; undefined if there is none, or it cannot be read. */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
     return address.parse(JSON.parse(readFileSync(join(folder, addressFile), 'utf8')));
@@ -100,15 +100,12 @@ export function readAddress(folder: string): ServiceAddress | undefined {
   }
 }
 
-/** Takes the address away, unless another service has written its own. */
+/** Removes the address, unless another service has written its own. */
 export function removeAddress(folder: string, instanceId: string): void {
   if (readAddress(folder)?.instance_id === instanceId) rmSync(join(folder, addressFile), { force: true });
 }
 
-/**
- * Says that another service is about to take the place of the one that runs, so that other programs which miss that wait for
- * the new one instead of starting theirs.
- */
+/** Announces a successor to the running service, so that other programs wait for it instead of starting their own. */
 export function announceSuccessor(folder: string): void {
   writePrivate(folder, successorFile, String(process.pid));
 }
@@ -121,16 +118,16 @@ export function isSuccessorAnnounced(folder: string): boolean {
   }
 }
 
-/** The service that was announced has come. */
+/** The announced service has started. */
 export function withdrawSuccessor(folder: string): void {
   rmSync(join(folder, successorFile), { force: true });
 }
 
 /**
- * Takes the folder for this process until it ends, however it ends. Returns the function that gives it up, or undefined
- * if another process has it.
+ * Locks the folder for this process until it exits, however it exits. Returns the function that unlocks it, or
+ * undefined if another process holds the lock.
  *
- * @throws DataFolderError if the lock itself cannot be used
+ * @throws DataFolderError if the lock itself is unusable
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const path = join(folder, lockFile);
@@ -144,7 +141,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   }
 }
 
-/** Whether a process has the folder at this moment. @throws DataFolderError if the lock itself cannot be used */
+/** Whether a process holds the folder's lock now. @throws DataFolderError if the lock itself is unusable */
 export function isFolderLocked(folder: string): boolean {
   if (!existsSync(join(folder, lockFile))) return false;
   const unlock = lockFolder(folder);

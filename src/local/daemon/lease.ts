@@ -1,8 +1,8 @@
-/** An open request that keeps the local service awake while a screen shows it, and ends with either of them. */
-// An `import` of it would load Node's fetch as well, which takes 20 ms.
+/** An open request that keeps the local service awake while a screen shows it. It ends with either side. */
+// An `import` would load Node's fetch as well, which takes 20 ms.
 const { request } = process.getBuiltinModule('node:http');
 
-/** Why a service that was held has ended: on request, for another that takes its place, or without a word. */
+/** Why a lease ended: the service was stopped, replaced, or is gone without notice. */
 export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
 
 export const leasePath = '/local/lease';
@@ -10,7 +10,7 @@ export const leasePath = '/local/lease';
 /** Sent as the last line of a lease. */
 export const leaseEndLine = (farewell: LeaseEnd): string => `:${farewell}\n`;
 
-/** The service's side: the leases that are held. */
+/** Service side: the open leases. */
 export class Leases {
   readonly #open = new Set<ReadableStreamDefaultController<Uint8Array>>();
 
@@ -18,14 +18,14 @@ export class Leases {
     return this.#open.size;
   }
 
-  /** The body of an answer that lasts until either side ends it. */
+  /** The response body, which lasts until either side ends it. */
   open(): ReadableStream<Uint8Array> {
     let lease: ReadableStreamDefaultController<Uint8Array> | undefined;
     return new ReadableStream({
       start: controller => {
         lease = controller;
         this.#open.add(controller);
-        // So that the head of the answer leaves at once.
+        // Flushes the response headers immediately.
         controller.enqueue(Buffer.from(':held\n'));
       },
       cancel: () => {
@@ -44,8 +44,8 @@ export class Leases {
 }
 
 /**
- * The program's side. `onEnd` is called once, as soon as the service has gone; not after the release. The connection does
- * not keep the process alive.
+ * Client side. `onEnd` is called once, when the service is gone, and not after a release. The connection does not keep
+ * the process alive.
  */
 export function holdLease(
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
@@ -59,7 +59,7 @@ export function holdLease(
     const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(leaseEndLine(word)));
     onEnd(farewell ?? 'lost');
   };
-  // A connection of its own, without a timeout: nothing comes on it for hours.
+  // A separate connection without a timeout: it is silent for hours.
   const call = request(`${baseUrl}${leasePath}`, { agent: false, headers: { 'X-API-Key': apiKey } }, answer => {
     answer.setEncoding('utf8');
     answer.on('data', (text: string) => {

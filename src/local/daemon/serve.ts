@@ -1,4 +1,4 @@
-/** Runs the local service in this process until it is stopped, or has had nothing to do for a while. */
+/** Runs the local service in this process until it is stopped, or has been idle for a while. */
 
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -39,19 +39,18 @@ import { fingerprintOf } from './settings.ts';
 
 export interface ServeOptions {
   readonly dataFolder: string;
-  /** Version of the program, for those that look for a service of theirs. */
+  /** Version of the program, which clients compare with their own. */
   readonly version?: string;
   /** 0 takes any free port. */
   readonly port?: number;
-  /** The key of the sample organization; made up and kept if it is not given. */
+  /** API key of the sample organization; generated and stored if missing. */
   readonly apiKey?: string | undefined;
-  /** A server that answers if no model of this one does. */
+  /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Requests that a key may make; what programs of one machine never reach, if it is not given. */
+  /** Rate limit of each key; by default above what programs on one machine send. */
   readonly rateLimit?: RateLimit | undefined;
   /**
-   * Of a service that was started for a screen: ends after so many milliseconds without a request and without work, and
-   * makes way for one that is started by hand.
+   * For a service started for a screen: exits after this many idle milliseconds, and makes way for one started by hand.
    */
   readonly idleMs?: number;
 }
@@ -59,19 +58,19 @@ export interface ServeOptions {
 export interface RunningService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Ends it: requests under way are answered, running work continues at the next start. */
+  /** Stops it: requests in flight are answered, running work resumes at the next start. */
   readonly stop: (successor?: boolean) => Promise<void>;
   /** Resolves once it has ended, for whatever reason. */
   readonly ended: Promise<void>;
 }
 
-/** A process that ends, or that starts, has the folder before or after it answers: it is waited for so long. */
+/** A starting or ending process holds the folder without answering: wait this long for it. */
 const takeMs = 60_000;
 const lookEveryMs = 20;
-/** Requests that are under way as the service stops have so long to be answered. */
+/** Time limit for requests in flight when the service stops. */
 const graceMs = 500;
 
-/** Programs of one machine do not come near this. */
+/** Far above what programs on one machine send. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
 /** Another process serves this folder. */
@@ -80,10 +79,10 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Takes the folder, as soon as a process that is ending gives it up. A service that was started for a screen makes way
- * for one that is started by hand.
+ * Locks the folder, waiting for a process that is ending. A service started for a screen makes way for one started by
+ * hand.
  *
- * @throws AlreadyRunning if another service answers for the folder, or has it and does not answer
+ * @throws AlreadyRunning if another service answers for the folder, or holds it without answering
  */
 async function takeFolder(folder: string, byHand: boolean): Promise<() => void> {
   const deadline = performance.now() + takeMs;
@@ -106,9 +105,9 @@ async function takeFolder(folder: string, byHand: boolean): Promise<() => void> 
 }
 
 /**
- * Opens the data of a folder, which `unlock` gives up where that fails.
+ * Opens the data of a folder; calls `unlock` on failure.
  *
- * @throws DataFolderError for a key or a database that is damaged
+ * @throws DataFolderError if the key or the database is damaged
  */
 function openData(folder: string, unlock: () => void): Stores {
   try {
@@ -137,18 +136,18 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** The organization that a fresh data folder begins with, ingested as an uploaded benchmark would be. */
+/** The initial organization of a new data folder, ingested like an uploaded benchmark. */
 function seed(benchmarks: BenchmarkStore, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
   const made = Date.now();
   for (const [index, manifest] of sampleManifests.entries()) {
-    // Lists begin with what was made last.
+    // Lists show the newest first.
     const created_at = new Date(made - index).toISOString();
     benchmarks.beginBuild(benchmarks.ingest(organizationId, manifest, { created_at }));
   }
 }
 
-/** The user of this machine, as e-mail is addressed on it. */
+/** The user of this machine, in the form of an e-mail address. */
 function userOfMachine(): string {
   try {
     return `${userInfo().username}@localhost`;
@@ -166,7 +165,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const key = apiKey ?? apiKeyOf(dataFolder);
   const stores = openData(dataFolder, unlock);
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
-  // A chat does not wait for an evaluation, and nothing waits for training.
+  // Chat never waits for an evaluation, and nothing waits for training.
   const chatWorker = new WorkerThread({ name: 'chat' });
   const sampler = new WorkerThread({ name: 'rollouts' });
   const trainer = new WorkerThread({ name: 'training', lowPriority: true });
@@ -229,7 +228,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
       leases.end(successor ? 'replaced' : 'stopped');
       const answered = new Promise(resolve => server.close(resolve));
       setTimeout(() => server.closeAllConnections(), graceMs).unref();
-      // Training saves what it has done; the others give up what they are at.
+      // Training saves its progress; the others drop what is in flight.
       await Promise.all([sampler.close(), chatWorker.close()]);
       await stopped;
       await trainer.close();

@@ -1,21 +1,21 @@
-/** Whether a service that runs is the one that a program wants. */
+/** Decides whether a program can use the running service. */
 import { realpathSync } from 'node:fs';
 import type { Upstream } from '../engine/upstream.ts';
 import type { RateLimit } from '../server/rate-limit.ts';
 import { keyringOf } from './files.ts';
 
-/** When a program looks for the service: as a screen or a single command starts, or after it was lost. */
+/** When a program looks for the service: at the start of a screen or of a command, or after losing it. */
 export type Moment = 'start' | 'command' | 'lost';
 
-/** Settings that only the start of a service can change. */
+/** Settings that only a restart of the service can change. */
 export interface ServiceSettings {
   readonly upstream?: Upstream | undefined;
   readonly rateLimit?: RateLimit | undefined;
 }
 
 /**
- * A keyed hash of the settings of a service, equal for equal settings on the same data folder. Says nothing of the key of
- * the upstream server to those who cannot read the folder.
+ * A keyed hash of the settings, equal for equal settings on the same data folder. Without access to the folder it
+ * reveals nothing about the upstream server's key.
  *
  * @throws DataFolderError
  */
@@ -29,17 +29,17 @@ export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: Servi
   ]);
 }
 
-/** What is known of a service that runs. */
+/** What is known of a running service. */
 export interface RunningSettings {
   readonly pid: number;
   readonly version: string;
   readonly fingerprint: string;
   readonly upstream: string | null;
-  /** Started for a screen, and not by hand. */
+  /** Started for a screen, not by hand. */
   readonly background: boolean;
 }
 
-/** What a program would start. */
+/** The service that a program would start. */
 export interface WantedSettings {
   readonly version: string;
   readonly fingerprint: string;
@@ -48,17 +48,17 @@ export interface WantedSettings {
 
 export type Decision =
   | { readonly use: false }
-  /** `note` says how it differs, in a sentence. */
+  /** `note` says how it differs, as a sentence. */
   | { readonly use: true; readonly note: string | undefined };
 
 /**
- * Whether a service that runs is used or replaced. It is replaced only as a program starts: two screens with different
- * settings must not replace each other's service for ever. One that was started by hand is never replaced. Pure.
+ * Decides whether to use or replace a running service. It is replaced only when a program starts: two screens with
+ * different settings must not keep replacing each other's service. One started by hand is never replaced. Pure.
  */
 export function decide(running: RunningSettings, wanted: WantedSettings, moment: Moment): Decision {
   const sameVersion = running.version === wanted.version;
   if (sameVersion && running.fingerprint === wanted.fingerprint) return { use: true, note: undefined };
-  // A command that names no upstream server asks for none to be taken away from an open screen.
+  // A command without an upstream server must not take it away from an open screen.
   const differs = !sameVersion || moment === 'start' || wanted.upstream !== undefined;
   if (moment !== 'lost' && running.background && differs) return { use: false };
   if (moment === 'command' && sameVersion && wanted.upstream === undefined) return { use: true, note: undefined };

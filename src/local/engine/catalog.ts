@@ -1,4 +1,4 @@
-/** Which model a name means: a base model, a deployment of the organization, or one that is answered upstream. */
+/** Resolves a model name: a base model, a deployment of the organization, or a model of the upstream server. */
 import { baseModels } from '../model/base-models.ts';
 import type { DeploymentStore } from '../store/deployments.ts';
 import type { CheckpointRow, DeploymentRow } from '../store/records.ts';
@@ -10,7 +10,7 @@ export type ModelSource =
   | { readonly kind: 'local'; readonly model: LocalModel }
   | { readonly kind: 'upstream'; readonly name: string; readonly upstream: Upstream };
 
-/** A name that no model can answer for: nothing is called so, or what is cannot answer now. */
+/** A name that no model can answer for: it is unknown, or not ready. */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
   readonly code = 'model_not_found';
@@ -56,11 +56,7 @@ export class Catalog {
     return this.#elsewhere(name);
   }
 
-  /**
-   * The model whose rollouts an evaluation samples.
-   *
-   * @throws ModelUnavailable
-   */
+  /** The model that an evaluation samples. @throws ModelUnavailable */
   forEvaluation(slug: string, checkpoint: CheckpointRow | undefined): ModelSource {
     if (checkpoint) return { kind: 'local', model: this.ofCheckpoint(checkpoint) };
     return baseSlugs.has(slug) ? { kind: 'local', model: { kind: 'base', slug } } : this.#elsewhere(slug);

@@ -1,6 +1,6 @@
 /**
- * Takes deployments through their states, each for what it says: MERGING makes one file of base model and checkpoint,
- * which needs nothing else to serve, and reads it back; DEPLOYING loads it and has it answer once.
+ * Runs deployments. MERGING writes one self-contained file from base model and checkpoint and verifies it; DEPLOYING
+ * loads it and lets it answer once.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { buildBaseModel } from '../model/base-models.ts';
@@ -21,7 +21,7 @@ export interface DeploymentParts {
   readonly training: TrainingStore;
   readonly catalog: Catalog;
   readonly folder: WeightFolder;
-  /** The thread that serves chat: what it has loaded for the probe answers at once. */
+  /** The thread that serves chat: the model loaded for the probe stays ready there. */
   readonly worker: WorkerThread;
 }
 
@@ -34,7 +34,7 @@ export class Deployer {
     this.#stop = stop;
   }
 
-  /** At start: ends undeploys that a kill cut short, and fails deployments whose weights are no longer whole. */
+  /** At start: completes interrupted undeploys, and fails deployments whose weights are damaged. */
   recover(): void {
     const { deployments } = this.#parts;
     for (const { deployment_id } of deployments.leaving()) this.remove(deployment_id);
@@ -47,7 +47,7 @@ export class Deployer {
     }
   }
 
-  /** Takes a deployment away: first its files, then its row. Returns whether there was a row. */
+  /** Deletes a deployment, first its files, then its row. Returns whether there was a row. */
   remove(deploymentId: string): boolean {
     const { deployments, folder } = this.#parts;
     deployments.leave(deploymentId);
@@ -55,7 +55,7 @@ export class Deployer {
     return deployments.delete(deploymentId);
   }
 
-  /** Takes the oldest deployment under way to its end. Returns whether there may be more. */
+  /** Processes the oldest pending deployment. Returns whether there may be more. */
   readonly advance = async (): Promise<boolean> => {
     const [deployment] = this.#parts.deployments.underWay();
     if (!deployment) return false;
@@ -65,7 +65,7 @@ export class Deployer {
       stage = 'deploy';
       if (merged) await this.#deploy({ ...deployment, ...merged });
     } catch (error) {
-      // If the service ends, the deployment starts over at the next start.
+      // If the service stops, the deployment starts over at the next start.
       if (this.#stop.aborted) return false;
       const code = failureCodeOf(error);
       const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;
@@ -74,7 +74,7 @@ export class Deployer {
     return true;
   };
 
-  /** Undefined if the deployment was taken away meanwhile. */
+  /** Undefined if the deployment was deleted in the meantime. */
   async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
     const { deployments, training, folder, catalog } = this.#parts;
     if (!deployments.move(deployment_id, 'MERGING')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The background work of the local service, in lanes that do not wait for each other. All that is to be done is in
- * the database, so that work resumes where a killed process stopped.
+ * The background work of the local service, in lanes that do not wait for each other. All pending work is in the
+ * database, so a killed process resumes where it stopped.
  */
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { UploadFolder } from '../store/upload-folder.ts';
@@ -41,14 +41,14 @@ export class Engine {
     return this.#lanes.some(lane => lane.busy);
   }
 
-  /** Looks for work that is not being done yet, and for what was asked of work under way. */
+  /** Looks for new work, and for requests to cancel work in progress. */
   wake = (): void => {
     if (this.#stop.signal.aborted) return;
     this.#training.applyCancellations();
     for (const lane of this.#lanes) lane.wake();
   };
 
-  /** Ends after the pieces under way; what is left is done at the next start. */
+  /** Stops after the current pieces of work; the rest is done at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#lanes.map(lane => lane.stop()));

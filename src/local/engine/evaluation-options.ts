@@ -1,4 +1,4 @@
-/** What may be set of an evaluation run: names, bounds and what they mean. */
+/** Options of an evaluation run: names, bounds and descriptions. */
 import type { OptionSpec } from './options.ts';
 
 export const evaluationOptionSpecs = {

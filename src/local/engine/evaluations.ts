@@ -1,6 +1,6 @@
 /**
- * Runs evaluations, a batch of rollouts at a time, the runs in turn. All it needs to know is in the database, so that it
- * resumes where a killed process stopped.
+ * Runs evaluations in turn, a batch of rollouts at a time. All state is in the database, so a killed process resumes
+ * where it stopped.
  */
 import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
@@ -18,9 +18,9 @@ import { answerUpstream } from './upstream.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
-/** Rollouts recorded together: what a kill can cost at most. */
+/** Rollouts recorded together, which is the most that a kill can lose. */
 const batchSize = 8;
-/** Runs that get on side by side; the others wait their turn. */
+/** Runs that advance in parallel; the others wait. */
 const concurrentRuns = 4;
 
 export interface EvaluationParts {
@@ -40,7 +40,7 @@ export class EvaluationRunner {
   readonly #parts: EvaluationParts;
   readonly #stop: AbortSignal;
 
-  /** Once `stop` aborts, rollouts under way are given up; they are sampled again at the next start. */
+  /** Once `stop` aborts, rollouts in flight are dropped; the next start samples them again. */
   constructor(parts: EvaluationParts, stop: AbortSignal) {
     this.#parts = parts;
     this.#stop = stop;
@@ -56,7 +56,7 @@ export class EvaluationRunner {
     return runs.length > 0;
   };
 
-  /** The next batch of a run, or its end. */
+  /** Runs the next batch of a run, or completes it. */
   async #advance(run: EvalRunRow): Promise<void> {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
@@ -99,7 +99,7 @@ export class EvaluationRunner {
     }
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
     const { max_output_tokens_per_step: longest } = optionsOf(run);
-    /** Of tasks that no model is asked for. */
+    /** Rollouts of tasks that no model is asked for. */
     const others: RolloutResult[] = [];
     const orders = batch.flatMap(task => {
       const { name, turns, grader } = task;
@@ -119,7 +119,7 @@ export class EvaluationRunner {
     return [...results, ...others];
   }
 
-  /** A run none of whose rollouts could be scored has no result to speak of. */
+  /** A run fails if none of its rollouts could be scored. */
   #end(run: EvalRunRow): void {
     const { evaluations } = this.#parts;
     const { scored, failed } = evaluations.counts(run.eval_run_id);
@@ -137,7 +137,7 @@ export class EvaluationRunner {
   }
 }
 
-/** Rollouts that another server samples; they are graded here. One that fails says so in its result. */
+/** Rollouts sampled by another server and graded here. A failure is part of the result. */
 function upstreamRollouts(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
   orders: readonly RolloutOrder[],

@@ -1,9 +1,9 @@
-/** Why work failed, in the words of the contract. */
+/** Why work failed, in the contract's terms. */
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
-/** What failures mean by their codes; what is not here is an error of the service. */
+/** Failure codes and their meaning; anything else is a service error. */
 const types: Readonly<Record<string, Failure['type']>> = {
   weights_missing: 'dependency_error',
   weights_corrupt: 'dependency_error',
@@ -16,7 +16,7 @@ const types: Readonly<Record<string, Failure['type']>> = {
   worker_failed: 'api_error',
 };
 
-/** The code of an error, if it has one that is known here. */
+/** The code of an error, if it is listed here. */
 export function failureCodeOf(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOSPC') return 'disk_full';

@@ -1,6 +1,6 @@
 /**
- * The build of the local provider: checks that a task can be asked and graded and that the files it needs are what was
- * uploaded, and hashes all that it needs.
+ * The local image build: checks that a task has a prompt and a grader and that its files are as uploaded, and hashes
+ * everything it needs.
  */
 import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
@@ -10,7 +10,7 @@ import type { UploadFolder } from '../store/upload-folder.ts';
 
 const imagesAtOnce = 16;
 
-/** Builds a handful of images. Returns whether there may be more. */
+/** Builds a few images. Returns whether there may be more. */
 export async function buildImages(benchmarks: BenchmarkStore, uploads: UploadFolder): Promise<boolean> {
   const waiting = benchmarks.building(imagesAtOnce);
   for (const { organization_id, bench_id, task_id, spec } of waiting) {

@@ -1,6 +1,6 @@
-/** Work that is done one piece after another, in parallel with other lanes, until nothing is left. */
+/** Runs pieces of work one after another, in parallel with other lanes, until nothing is left. */
 
-/** After a piece that could not be done for a reason outside of it (a full disk), the lane tries again. */
+/** After an external failure, such as a full disk, the lane tries again. */
 const againMs = 5_000;
 
 export class Lane {
@@ -11,7 +11,7 @@ export class Lane {
   #running: Promise<void> | undefined;
   #again: NodeJS.Timeout | undefined;
 
-  /** `piece` does the next piece of work, if there is one, and gives whether there may be more. */
+  /** `piece` does the next piece of work, if there is one, and returns whether there may be more. */
   constructor(name: string, piece: () => Promise<boolean>) {
     this.#name = name;
     this.#piece = piece;
@@ -25,7 +25,7 @@ export class Lane {
     return this.#stopped;
   }
 
-  /** Looks for work, unless it is at it. */
+  /** Starts looking for work, unless already running. */
   wake = (): void => {
     this.#asked = true;
     if (this.#stopped || this.#running) return;
@@ -33,7 +33,7 @@ export class Lane {
     this.#again = undefined;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
-      // It was woken after it had looked for the last time.
+      // It was woken after its last look.
       if (this.#asked && !this.#again) this.wake();
     });
   };
@@ -43,7 +43,7 @@ export class Lane {
       while (this.#asked && !this.#stopped) {
         this.#asked = false;
         if (await this.#piece()) this.#asked = true;
-        // The server answers between two pieces.
+        // Lets the server answer between two pieces.
         await new Promise(resolve => setImmediate(resolve));
       }
     } catch (error) {
@@ -52,7 +52,7 @@ export class Lane {
     }
   }
 
-  /** Ends after the piece under way; what is left is done at the next start. */
+  /** Stops after the current piece; the rest is done at the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#again);

@@ -1,4 +1,4 @@
-/** What the service and its workers say to each other. */
+/** Messages between the service and its worker threads. */
 
 import type { GraderSpec } from '../grading/graders.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
@@ -7,12 +7,12 @@ import type { HeldOut } from '../store/training.ts';
 import type { WeightFile } from '../store/weight-files.ts';
 import type { TrainingOptions } from './training-options.ts';
 
-/** A model that can be held in memory here. */
+/** A model that can be loaded here. */
 export type LocalModel =
   | { readonly kind: 'base'; readonly slug: string }
-  /** A base model with the weights that training gave it. */
+  /** A base model with trained weights. */
   | { readonly kind: 'checkpoint'; readonly slug: string; readonly file: WeightFile }
-  /** A model that is whole in its file. */
+  /** A self-contained model file. */
   | { readonly kind: 'serving'; readonly file: WeightFile };
 
 export interface RolloutOrder {
@@ -22,7 +22,7 @@ export interface RolloutOrder {
   readonly sampling: SamplingOptions;
 }
 
-/** A task as training sees it. */
+/** A task for training. */
 export interface TrainingTask {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];
@@ -33,7 +33,7 @@ export interface TrainingTask {
 export interface TrainingOrder {
   readonly dataFolder: string;
   readonly runId: string;
-  /** What training begins with. The KL penalty is counted from its base model. */
+  /** The start of training. The KL penalty is relative to its base model. */
   readonly model: LocalModel;
   readonly train: readonly TrainingTask[];
   readonly heldOut: readonly TrainingTask[];
@@ -56,10 +56,10 @@ export type ToWorker =
       readonly turns: readonly ChatTurn[];
       readonly sampling: SamplingOptions;
     }
-  /** Loads a model and has it answer once. */
+  /** Loads a model and lets it answer once. */
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
   | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
-  /** Chat stops at once; training after its step, with a checkpoint. */
+  /** Chat stops immediately; training stops after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
 /** The outcome of a rollout. Without a reward it failed, and `error` says why. */
@@ -72,7 +72,7 @@ export interface RolloutResult {
   readonly latency_ms: number;
 }
 
-/** How training gets on. Metrics of a step come before its checkpoint. */
+/** Training progress. The metrics of a step come before its checkpoint. */
 export type TrainingNews =
   | {
       readonly kind: 'step';
@@ -82,9 +82,9 @@ export type TrainingNews =
       readonly rollouts: readonly RolloutResult[];
     }
   | ({ readonly kind: 'held-out'; readonly step: number } & HeldOut)
-  /** Stopping: what is done is being saved. */
+  /** Stopping: progress is being saved. */
   | { readonly kind: 'stopping' }
-  /** The files of a checkpoint are written and on the disk. */
+  /** The files of a checkpoint have been flushed to disk. */
   | { readonly kind: 'checkpoint'; readonly step: number; readonly weights_hash: string; readonly state_hash: string };
 
 export type FromWorker =
@@ -92,6 +92,6 @@ export type FromWorker =
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
   | { readonly kind: 'news'; readonly id: number; readonly news: TrainingNews }
-  /** Training ended: after its last step, or before, because it was stopped. */
+  /** Training ended, after its last step or because it was stopped. */
   | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code?: string };

@@ -1,4 +1,6 @@
-/** Options of runs: what may be set here, and within which bounds. */
+/**
+ * Options of runs: those supported here with their bounds, and those known only to other generations of the service.
+ */
 import { own } from '../../text/own.ts';
 
 export interface OptionSpec {
@@ -7,14 +9,14 @@ export interface OptionSpec {
   readonly maximum: number;
   /** Missing if it depends on the run. */
   readonly default?: number;
-  /** Whether a value over the maximum is taken as the maximum. */
+  /** Whether a value above the maximum is lowered to it. */
   readonly capped?: boolean;
   readonly description: string;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** An option that cannot be: which, and why. */
+/** An invalid option: which, and why. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly option: string;
@@ -27,7 +29,7 @@ export class OptionError extends Error {
 
 export interface ReadOptions<Name extends string> {
   readonly set: Readonly<Partial<Record<Name, number>>>;
-  /** Options that were given and have no effect, or not the whole of it, by their names. */
+  /** Names of options that were ignored, fully or in part. */
   readonly ignored: readonly string[];
 }
 
@@ -67,7 +69,7 @@ function readOption(name: string, { type, minimum, maximum, capped = false }: Op
   return value;
 }
 
-/** Options as the newest generation lists them. `computed` holds the defaults that depend on the run, where they are known. */
+/** Options in the newest generation's format. `computed` holds the defaults that depend on the run, if known. */
 export function listOptions(specs: OptionSpecs, computed: Readonly<Record<string, number>> = {}) {
   return Object.fromEntries(
     Object.entries(specs).map(([name, { type, minimum, maximum, default: fixed, description }]) => [

@@ -1,4 +1,4 @@
-/** Rollouts as they are ordered, and as they are recorded. */
+/** Orders and records of rollouts. */
 
 import { errorMessage } from '../../text/errors.ts';
 import { hashOf } from '../../text/hash.ts';
@@ -7,7 +7,7 @@ import type { Task } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 
-/** Every rollout has its own chance, the same whenever it is repeated. */
+/** Each rollout has its own seed, the same whenever it is repeated. */
 export function orderOf(runId: string, task: Task, longest?: number): RolloutOrder {
   const asked = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
   const sampling = {
@@ -19,9 +19,9 @@ export function orderOf(runId: string, task: Task, longest?: number): RolloutOrd
 }
 
 /**
- * The environment in which a task runs: its own variables and those that come from secrets.
+ * The environment of a task: its own variables and its secrets.
  *
- * @throws Error that names a secret which is not there, or cannot be opened
+ * @throws Error that names a secret that is missing or cannot be decrypted
  */
 export function environmentOf(
   task: Task,
@@ -38,13 +38,13 @@ export function environmentOf(
   return Object.fromEntries(variables);
 }
 
-/** A rollout that never began. */
+/** A rollout that never started. */
 export function failedRollout(task_id: string, error: unknown): RolloutResult {
   const message = errorMessage(error);
   return { task_id, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
 }
 
-/** What is said of a rollout that no grader rates: it has no reward, and did not fail. */
+/** The note on a rollout without a grader: it has no reward, and did not fail. */
 export function ungraded(
   task_id: string,
   reason: string,
@@ -54,7 +54,7 @@ export function ungraded(
   return { task_id, answer, reward: null, explanation: `Not graded: ${reason}.`, error: null, latency_ms };
 }
 
-/** The messages of a rollout, as the contract has steps and messages: what was asked, said, and made of it. */
+/** The messages of a rollout as the contract's steps: prompt, answer and grade. */
 export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
   const { answer, reward, error } = result;
   const asked = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));

@@ -1,4 +1,4 @@
-/** Options of a training run: names, bounds, defaults and meaning. */
+/** Options of a training run: names, bounds, defaults and descriptions. */
 import { buildBaseModel } from '../model/base-models.ts';
 import type { Task } from '../samples/manifest.ts';
 import { type OptionSpec, type ReadOptions, readOptions } from './options.ts';
@@ -65,26 +65,26 @@ export const trainingOptionSpecs = {
 
 export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, number>>;
 
-/** What is trained on what. */
+/** The model and the tasks of a training run. */
 export interface TrainedOn {
   readonly base_model_slug: string;
   readonly tasks: readonly Pick<Task, 'max_tokens'>[];
 }
 
-/** Multiplications of weights of a run of the default length: the work of about 45 seconds. */
+/** Weight multiplications in a run of default length: about 45 seconds of work. */
 const defaultWork = 14e9;
 const defaultSteps = { minimum: 60, maximum: 240 } as const;
 
 const sizes = new Map<string, number>();
 
-/** How many weights a base model has. It has to be built to know. */
+/** The number of weights of a base model, which has to be built to know. */
 function weightsOf(slug: string): number {
   const size = sizes.get(slug) ?? buildBaseModel(slug).network.weights.length;
   sizes.set(slug, size);
   return size;
 }
 
-/** Small models and short answers get more steps: the work is the same, up to a limit on what is recorded. */
+/** Small models and short answers get more steps for the same amount of work, up to a limit on what is recorded. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
   const words = Math.max(...tasks.map(({ max_tokens }) => Math.min(longest, max_tokens ?? longest)));
@@ -93,16 +93,16 @@ function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOp
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));
 }
 
-/** The options of a run, with what was given and has no effect here. */
+/** The options of a run, and the names of those ignored here. */
 export interface ReadTrainingOptions {
   readonly options: TrainingOptions;
   readonly ignored: ReadOptions<string>['ignored'];
 }
 
 /**
- * The options of a run: what was given, within its bounds, and defaults for the rest.
+ * The options of a run: given values within their bounds, defaults for the rest.
  *
- * @throws OptionError for the first that cannot be
+ * @throws OptionError for the first invalid option
  */
 export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
   const { set, ignored } = readOptions(trainingOptionSpecs, given);
@@ -119,7 +119,7 @@ export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on
     ...set,
   };
   const num_steps = set.num_steps ?? stepsOf(on, most);
-  // At least five steps, and a round number of them.
+  // At least five steps, and a round number.
   const held_out_every = set.held_out_every ?? Math.min(num_steps, Math.max(5, Math.round(num_steps / 100) * 5));
   return { options: { ...most, num_steps, held_out_every }, ignored };
 }

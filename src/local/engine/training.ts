@@ -1,6 +1,6 @@
 /**
- * Runs training, one run at a time: the machine has few cores. Metrics, rollouts and checkpoints are committed as they
- * come; after a kill a run resumes from its last complete checkpoint.
+ * Runs training, one run at a time, since the machine has few cores. Metrics, rollouts and checkpoints are committed as
+ * they arrive; after a kill, a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
 import type { Task } from '../samples/manifest.ts';
@@ -30,7 +30,7 @@ export interface TrainingParts {
   readonly worker: WorkerThread;
 }
 
-/** A benchmark that nothing can be learned from. */
+/** A benchmark without a task to learn from. */
 class NothingToTrain extends Error {
   readonly code = 'no_train_tasks';
 }
@@ -40,14 +40,14 @@ export class TrainingRunner {
   readonly #stop: AbortSignal;
   #current: { readonly runId: string; readonly end: AbortController } | undefined;
 
-  /** Once `stop` aborts, the run under way ends after its step, with a checkpoint to resume from. */
+  /** Once `stop` aborts, the current run ends after its step, with a checkpoint to resume from. */
   constructor(parts: TrainingParts, stop: AbortSignal) {
     this.#parts = parts;
     this.#stop = stop;
     stop.addEventListener('abort', () => this.#current?.end.abort());
   }
 
-  /** Does what was asked of runs meanwhile: stops those that are to be cancelled. */
+  /** Stops runs that were cancelled in the meantime. */
   applyCancellations(): void {
     const { training } = this.#parts;
     for (const { training_run_id, status } of training.unfinished()) {
@@ -79,7 +79,7 @@ export class TrainingRunner {
       const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
       const finished = await worker.train(order, end.signal, onNews);
       if (finished) training.move(runId, ['running'], 'succeeded');
-      // Stopped: because it was cancelled, or because the service ends and resumes it at its next start.
+      // Stopped: cancelled, or the service is stopping and resumes it at its next start.
       training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
     } catch (error) {
       if (this.#stop.aborted) return false;
@@ -126,7 +126,7 @@ export class TrainingRunner {
     return catalog.ofCheckpoint(parent);
   }
 
-  /** The last checkpoint whose files are whole. */
+  /** The last checkpoint whose files are intact. */
   #lastWhole(run: TrainingRunRow): TrainingOrder['from'] {
     const { training } = this.#parts;
     for (const checkpoint of training.checkpoints(run.training_run_id).reverse()) {

@@ -1,4 +1,4 @@
-/** How the upstream server is reached: through the proxy that the variables name, as every other program reaches it. */
+/** Sends requests to the upstream server, through the proxy named by the usual variables. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
@@ -13,10 +13,10 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
 }
 
-/** Connections are kept, for each protocol and proxy. */
+/** Connections are kept, by protocol and proxy. */
 const agents = new Map<string, http.Agent>();
 
-/** @throws Error if a variable names a proxy that cannot be used: nothing goes past a proxy unasked */
+/** @throws Error if a variable names an unusable proxy: no request bypasses a proxy */
 function agentFor(url: URL): http.Agent {
   const proxy = proxyFor(url, process.env);
   if (proxy && !('url' in proxy)) {
@@ -32,8 +32,8 @@ function agentFor(url: URL): http.Agent {
 }
 
 /**
- * Sends a request and gives the answer once its head has come. A redirect is given as it is: followed, it would take
- * the key to a server that was not named.
+ * Sends a request and returns the response once its headers have arrived. Redirects are not followed: that would send
+ * the key to a server the user did not name.
  *
  * @throws Error if there is no answer
  */

@@ -1,4 +1,4 @@
-/** Another server that answers in place of the local models: anything that speaks OpenAI's chat completions. */
+/** Another server that answers instead of the local models: any that speaks OpenAI's chat completions. */
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
 import { errorMessage } from '../../text/errors.ts';
@@ -11,22 +11,22 @@ export interface Upstream {
   readonly key: string | undefined;
 }
 
-/** What an error of the other server says. */
+/** The error body of the other server. */
 interface Reason {
   readonly message: string;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
 }
 
-/** What the other server answered instead of an answer, or why it did not. */
+/** An error from the other server, or the reason why it did not answer. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code = 'upstream_failed';
   /** Its HTTP status; undefined if it did not answer. */
   readonly status: number | undefined;
-  /** When to try again, as it said. */
+  /** When to try again, from its headers. */
   readonly retryAfter: string | undefined;
-  /** Its own `code` and `param`, where it named them. */
+  /** Its own `code` and `param`, if it sent them. */
   readonly said: Pick<Reason, 'code' | 'param'>;
 
   constructor(message: string, status?: number, retryAfter?: string, said: Pick<Reason, 'code' | 'param'> = {}) {
@@ -37,9 +37,9 @@ export class UpstreamError extends Error {
   }
 }
 
-/** How long the other server may take to answer, and then be silent, in milliseconds. A stream may take longer. */
+/** Time limits for the first answer and for silence, in milliseconds. A stream may take longer. */
 const silenceMs = 120_000;
-/** An error page is not read further than this. */
+/** An error page is read no further than this. */
 const longestReason = 2_000;
 
 const errorBody = z.looseObject({
@@ -53,7 +53,7 @@ const errorBody = z.looseObject({
   ]),
 });
 
-/** How long its list of models may take, in milliseconds. */
+/** Time limit for the list of models, in milliseconds. */
 const listMs = 3_000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
@@ -66,7 +66,7 @@ function credentialsOf({ key }: Upstream): Record<string, string> {
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
-/** Aborts once nothing has come for a while. */
+/** Aborts after a period of silence. */
 class Silence {
   readonly #ms: number;
   readonly #controller = new AbortController();
@@ -91,7 +91,7 @@ class Silence {
     clearTimeout(this.#timer);
   }
 
-  /** The answer, whose every piece breaks the silence. */
+  /** The response; every chunk resets the silence timer. */
   over(answer: Response): Response {
     const { body, status, statusText, headers } = answer;
     if (!body) {
@@ -114,7 +114,8 @@ class Silence {
 }
 
 /**
- * Sends the JSON text of a chat completion on. Returns the answer once its head has come; its body may be a stream.
+ * Forwards the JSON text of a chat completion. Returns the response once its headers have arrived; its body may be a
+ * stream.
  *
  * @throws UpstreamError
  */
@@ -145,7 +146,7 @@ export async function sendUpstream(
   if (answer.ok) return answer;
   const text = (await answer.text().catch(() => '')).slice(0, longestReason);
   const retryAfter = answer.headers.get('retry-after') ?? undefined;
-  // Some servers repeat the key that they refuse.
+  // Some servers repeat the rejected key.
   const { message, ...said } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
   throw new UpstreamError(
     `The upstream server answered ${answer.status}: ${message || answer.statusText}`,
@@ -166,11 +167,7 @@ function reasonOf(text: string): Reason {
   }
 }
 
-/**
- * A whole answer of the other server.
- *
- * @throws UpstreamError
- */
+/** A complete answer of the other server. @throws UpstreamError */
 export async function answerUpstream(
   upstream: Upstream,
   model: string,
@@ -194,7 +191,7 @@ export async function answerUpstream(
   };
 }
 
-/** The models that the other server lists; none if it does not list them, or not in time. */
+/** The models of the other server; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
     const answer = await ask(addressOf(upstream.url, 'models'), {

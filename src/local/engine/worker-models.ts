@@ -1,4 +1,4 @@
-/** The models that a worker holds in memory. Base models stay; of the others, the ones used last. */
+/** The models in a worker's memory. Base models stay; of the others, the most recently used. */
 import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise } from '../model/model-file.ts';
@@ -35,7 +35,7 @@ export function loadModel(model: LocalModel): PolicyModel {
   if (model.kind === 'base') return baseModel(model.slug);
   const { hash } = model.file;
   const loaded = fromFiles.get(hash) ?? fromFile(model);
-  // Put last, so that the first is the one that was not used for longest.
+  // Moved to the end, so that the first is the least recently used.
   fromFiles.delete(hash);
   fromFiles.set(hash, loaded);
   const [oldest] = fromFiles.keys();

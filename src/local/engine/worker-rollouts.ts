@@ -1,11 +1,11 @@
-/** Rollouts on a model in memory: several under way at once, each graded as it ends. */
+/** Samples several rollouts at once on a loaded model, and grades each as it ends. */
 import { errorMessage } from '../../text/errors.ts';
 import { grade } from '../grading/graders.ts';
 import type { Generated, PolicyModel, SampledToken } from '../model/policy.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
-/** Rollouts under way at once; a token of each in turn. */
+/** Rollouts in progress at once; they advance a token each in turn. */
 const concurrentRollouts = 4;
 
 interface OpenRollout {
@@ -14,7 +14,7 @@ interface OpenRollout {
   readonly words: Generator<SampledToken, Generated>;
 }
 
-/** Grades an answer. One that could not be graded has no reward, which is not a reward of 0. */
+/** Grades an answer. If it cannot be graded it has no reward, which is not a reward of 0. */
 export function gradeAnswer(
   order: Pick<RolloutOrder, 'task_id' | 'grader'>,
   answer: Generated,

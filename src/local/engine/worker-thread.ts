@@ -1,4 +1,4 @@
-/** A worker thread as the service sees it: orders in, answers out. */
+/** A worker thread as seen by the service: orders in, answers out. */
 
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../text/errors.ts';
@@ -36,14 +36,14 @@ type Listener = (message: Answer) => void;
 
 export interface WorkerThreadOptions {
   readonly name: string;
-  /** Gives way to everything else on the machine. */
+  /** Yields to everything else on the machine. */
   readonly lowPriority?: boolean;
 }
 
 export class WorkerThread {
   readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
-  /** The orders that have not been answered, each with the worker it was given to. */
+  /** The unanswered orders, each with the worker that has it. */
   readonly #waiting = new Map<number, { readonly worker: Worker; readonly listener: Listener }>();
   #orders = 0;
 
@@ -60,7 +60,7 @@ export class WorkerThread {
     worker.on('message', (message: FromWorker) => this.#waiting.get(message.id)?.listener(message));
     const died = (reason: string): void => {
       if (this.#worker === worker) this.#worker = undefined;
-      // A worker that fails says so twice, with its error and with its end; by then another may be at work.
+      // A failing worker reports twice, by its error and by its exit; by then another may be running.
       for (const [id, order] of [...this.#waiting]) {
         if (order.worker !== worker) continue;
         this.#waiting.delete(id);
@@ -97,19 +97,19 @@ export class WorkerThread {
     });
   }
 
-  /** @throws WorkerFailed if the worker failed as a whole; a rollout that failed says so in its result */
+  /** @throws WorkerFailed if the worker failed as a whole; a failed rollout is part of the result */
   async rollouts(model: LocalModel, rollouts: readonly RolloutOrder[]): Promise<readonly RolloutResult[]> {
     return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts')).results;
   }
 
-  /** Loads a model and has it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
+  /** Loads a model and lets it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
   async probe(model: LocalModel): Promise<Generated> {
     return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer')).answer;
   }
 
   /**
-   * Trains a model; `onNews` is called after every step. Returns whether it came to its last step: once the signal
-   * aborts, it ends after the step under way, with a checkpoint.
+   * Trains a model; calls `onNews` after every step. Returns whether it reached its last step: once the signal aborts,
+   * it ends after the current step, with a checkpoint.
    *
    * @throws WorkerFailed
    */

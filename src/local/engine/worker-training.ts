@@ -12,13 +12,13 @@ import type { RolloutResult, TrainingNews, TrainingOrder, TrainingTask } from '.
 import { loadModel } from './worker-models.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 
-/** Answers sampled for each task of the test split: one alone says little. */
+/** Answers sampled for each test task: a single one says little. */
 const heldOutSamples = 4;
 
 /**
- * Trains, and emits every step. `shallStop` is asked between steps. Returns whether it came to the last step.
+ * Trains, and emits every step. Calls `shallStop` between steps. Returns whether it reached the last step.
  *
- * @throws WeightFileError if what it begins with cannot be read
+ * @throws WeightFileError if its start cannot be read
  * @throws TrainingDiverged
  * @throws NothingGraded
  */
@@ -62,7 +62,7 @@ export async function train(
 
 function trainerOf({ model, from, options }: TrainingOrder): Trainer {
   const start = loadModel(model);
-  // The trainer moves weights in place: those in memory are others'.
+  // The trainer changes weights in place, and those in memory are shared.
   const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
   const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;
@@ -82,7 +82,7 @@ function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news:
   });
 }
 
-/** The mean reward on the test split. Every evaluation of a run draws by the same chance, so that they compare. */
+/** The mean reward on the test split. Every evaluation of a run uses the same seeds, so that they compare. */
 function heldOutReward(model: PolicyModel, tasks: readonly TrainingTask[], seed: number): HeldOut {
   const rewards: number[] = [];
   const expected_samples = tasks.length * heldOutSamples;

@@ -1,4 +1,4 @@
-/** A worker thread: holds models in memory, samples from them, grades what they said, and trains them. */
+/** A worker thread: loads models, samples from them, grades the answers, and trains. */
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { loadModel } from './worker-models.ts';
 import { runRollouts } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
-/** Words of a chat answer between two looks at the messages that came meanwhile. */
+/** Words of a chat answer between two checks for new messages. */
 const wordsPerTurn = 8;
 const niceness = 10;
 
@@ -32,7 +32,7 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
   }
 }
 
-/** A model that holds no number cannot answer, though it would say nothing of it. */
+/** A model with weights that are not numbers would fail without an error. */
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
   if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');
@@ -91,7 +91,7 @@ async function handle(message: ToWorker): Promise<void> {
   }
 }
 
-// On Linux a priority belongs to a thread; elsewhere it would slow the server down as well.
+// On Linux a priority belongs to a thread; elsewhere it would slow down the server too.
 if ((workerData as { lowPriority?: boolean } | null)?.lowPriority && process.platform === 'linux')
   setPriority(niceness);
 parentPort?.on('message', (message: ToWorker) => void handle(message));

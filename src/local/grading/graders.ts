@@ -1,4 +1,4 @@
-/** Graders: a pure function from an answer to a reward between 0 and 1, with the reason for it. */
+/** Graders: pure functions from an answer to a reward between 0 and 1, with an explanation. */
 import * as z from 'zod/mini';
 import { errorMessage } from '../../text/errors.ts';
 import { withinTime } from '../../text/time-limit.ts';
@@ -6,11 +6,11 @@ import { withinTime } from '../../text/time-limit.ts';
 const text = z.string().check(z.minLength(1));
 
 export const graderSpec = z.discriminatedUnion('kind', [
-  /** The answer is the expected text, but for case, surrounding space and a full stop. */
+  /** The answer equals the expected text, ignoring case, surrounding space and a full stop. */
   z.object({ kind: z.literal('exact'), expected: text }),
-  /** The expected text occurs in the answer as words of its own. */
+  /** The expected text occurs in the answer as separate words. */
   z.object({ kind: z.literal('contains'), expected: text }),
-  /** The expression matches the answer, upper and lower case alike. */
+  /** The expression matches the answer, ignoring case. */
   z.object({
     kind: z.literal('regex'),
     pattern: text.check(
@@ -20,9 +20,9 @@ export const graderSpec = z.discriminatedUnion('kind', [
   }),
   /** The first number of the answer; the reward falls linearly to 0 at `tolerance` away. */
   z.object({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
-  /** The share of the answer's words that begin with the letter. An answer without words has none. */
+  /** The share of the answer's words that begin with the letter. An answer without words scores 0. */
   z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
-  /** The first of the choices that the answer names is the expected one. Naming them all wins nothing. */
+  /** The first choice named in the answer is the expected one, so naming all of them does not help. */
   z
     .object({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
     .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is not one of the choices')),
@@ -44,12 +44,12 @@ export interface Grade {
   readonly explanation: string;
 }
 
-/** A spec that cannot grade anything. This is no reward of 0: nothing was graded. */
+/** A spec that cannot grade anything. This is not a reward of 0: nothing was graded. */
 export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** Longer answers are graded by their beginning. */
+/** Of longer answers only the beginning is graded. */
 const longestAnswer = 10_000;
 
 function bare(answer: string): string {
@@ -87,7 +87,7 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
   return found;
 }
 
-/** @throws GradingError for a spec that cannot be used */
+/** @throws GradingError for an unusable spec */
 export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
   switch (spec.kind) {
@@ -126,10 +126,10 @@ export function grade(spec: GraderSpec, whole: string): Grade {
   }
 }
 
-/** Milliseconds that an expression of a stranger may take; an honest one needs a thousandth of it. */
+/** Time limit for an untrusted expression in milliseconds; an ordinary one needs a thousandth of it. */
 const expressionTimeout = 250;
 
-/** What is wrong with a pattern, if something is. */
+/** What is wrong with a pattern, if anything. */
 export function patternProblem(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'iu');
@@ -139,7 +139,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Whether a pattern matches; undefined if it did not come to an end in time. */
+/** Whether a pattern matches; undefined if it exceeded the time limit. */
 export function matches(pattern: string, answer: string): boolean | undefined {
   let found = false;
   const expression = new RegExp(pattern, 'iu');

@@ -4,14 +4,16 @@ import type { OptimizerState } from './checkpoint-file.ts';
 const beta1 = 0.9;
 const beta2 = 0.99;
 const epsilon = 1e-8;
-/** Longer gradients are shortened to this length, so that one odd batch moves the weights no further than others. */
+/**
+ * Longer gradients are scaled down to this norm, so that an odd batch does not move the weights further than others.
+ */
 const longestGradient = 1;
 
 export function freshOptimizer(size: number): OptimizerState {
   return { step: 0, first: new Float32Array(size), second: new Float32Array(size) };
 }
 
-/** Moves the weights against the gradient, in place. Returns the state for the next step. */
+/** Updates the weights in place. Returns the state for the next step. */
 export function moveWeights(
   weights: Float32Array,
   gradient: Float32Array,

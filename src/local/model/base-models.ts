@@ -1,4 +1,4 @@
-/** The base models: which text each has read, how far back it looks, and how large its trainable part is. */
+/** The base models: the text each was built from, its context length, and the size of its trainable part. */
 import { hashOf } from '../../text/hash.ts';
 import { own } from '../../text/own.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
@@ -57,7 +57,7 @@ export const baseModels: readonly BaseModelSpec[] = [
 
 const lines = (text: string): string[] => text.split('\n').filter(line => line.trim() !== '');
 
-/** What a model reads, passage by passage, with the tokens of the chat template where somebody asks and answers. */
+/** The training passages of a model, with the chat template's tokens where the text is a dialogue. */
 function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][] {
   const role = (name: string): number => vocabulary.token(own(roleTokens, name) ?? '');
   const end = vocabulary.token(endToken);
@@ -76,7 +76,7 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
   });
 }
 
-/** Every model knows every word of the sample benchmarks, so that each can be trained on each. */
+/** Every model knows every word of the sample benchmarks, so that it can be trained on each. */
 function sharedWords(): string[] {
   const asked = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(task => task.input_messages.map(({ content }) => content)),
@@ -87,11 +87,7 @@ function sharedWords(): string[] {
   return [...exercises.flat(), ...asked, ...expected];
 }
 
-/**
- * Builds a base model from its training text; the same every time.
- *
- * @throws RangeError for a slug that names no base model
- */
+/** Builds a base model from its training text, deterministically. @throws RangeError for an unknown slug */
 export function buildBaseModel(slug: string): PolicyModel {
   const spec = baseModels.find(each => each.slug === slug);
   if (!spec) throw new RangeError(`There is no base model ${slug}`);

@@ -1,4 +1,4 @@
-/** What training keeps of a step: the weights, and what else the trainer needs to resume. */
+/** The files of a training step: the weights, and the optimizer state needed to resume. */
 import * as z from 'zod/mini';
 import { CorruptFileError, pack, unpack } from './container.ts';
 
@@ -6,7 +6,7 @@ const about = z.object({ base_model_slug: z.string(), step: z.int().check(z.gte(
 
 export interface CheckpointContent {
   readonly base_model_slug: string;
-  /** Steps that had been done. */
+  /** Number of completed steps. */
   readonly step: number;
   readonly weights: Float32Array;
 }
@@ -27,7 +27,7 @@ export function unpackCheckpoint(bytes: Uint8Array): CheckpointContent {
   return { ...aboutOf(file.about), weights: file.floats('weights') };
 }
 
-/** The moments of the optimizer: running means of the gradient and of its square, one number a weight. */
+/** The moments of the optimizer: running means of the gradient and of its square, one number per weight. */
 export interface OptimizerState {
   readonly step: number;
   readonly first: Float32Array;

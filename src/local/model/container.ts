@@ -16,7 +16,7 @@ const version = 1;
 const preamble = 12;
 const digestLength = 32;
 
-/** A file that cannot be used. The message says what is wrong with it. */
+/** An unusable file; the message says why. */
 export class CorruptFileError extends Error {
   override readonly name = 'CorruptFileError';
 }
@@ -31,7 +31,9 @@ const headerShape = z.object({
 
 const align = (length: number): number => Math.ceil(length / 4) * 4;
 
-/** Packs arrays of numbers, and `about` as JSON, into bytes that {@link unpack} reads. The same content gives the same bytes. */
+/**
+ * Packs arrays of numbers and the JSON `about` into bytes that {@link unpack} reads. Equal content gives equal bytes.
+ */
 export function pack(
   kind: string,
   about: unknown,
@@ -66,20 +68,20 @@ export function pack(
   return bytes;
 }
 
-/** What was packed. */
+/** Unpacked content. */
 export interface Unpacked {
   readonly about: unknown;
-  /** @throws CorruptFileError if the file has no such array of such numbers */
+  /** @throws CorruptFileError if the file has no such array of this type */
   floats: (name: string) => Float32Array<ArrayBuffer>;
-  /** @throws CorruptFileError if the file has no such array of such numbers */
+  /** @throws CorruptFileError if the file has no such array of this type */
   counts: (name: string) => Uint32Array<ArrayBuffer>;
 }
 
-/** @throws CorruptFileError for bytes that are of another kind, cut off, changed or not understood */
+/** @throws CorruptFileError for bytes of another kind, cut off, changed or of an unknown version */
 export function unpack(kind: string, file: Uint8Array): Unpacked {
   if (file.length < preamble + digestLength)
     throw new CorruptFileError(`The file is cut off: ${file.length} bytes are too few for a ${kind}.`);
-  // A copy begins at 0, as arrays of numbers need it.
+  // A copy starts at offset 0, as typed arrays need.
   const bytes = Uint8Array.from(file);
   const view = new DataView(bytes.buffer);
   if (view.getUint32(0, true) !== magic)

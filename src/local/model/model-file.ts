@@ -1,4 +1,4 @@
-/** A model as a file of its own: words, counts and weights, so that it needs nothing that ships with the program. */
+/** A model as a self-contained file: words, counts and weights. */
 import * as z from 'zod/mini';
 import { CorruptFileError, pack, unpack } from './container.ts';
 import { Network } from './network.ts';
@@ -28,7 +28,7 @@ export function serialise(model: PolicyModel): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** @throws CorruptFileError for bytes that are no whole model */
+/** @throws CorruptFileError if the bytes are not a complete model */
 export function deserialise(bytes: Uint8Array): PolicyModel {
   const file = unpack(kind, bytes);
   const read = about.safeParse(file.about);

@@ -14,7 +14,7 @@ export interface NetworkShape {
   readonly hidden: number;
 }
 
-/** What a network made of a context, kept for the way back. */
+/** The activations for a context, kept for backpropagation. */
 export interface Activation {
   readonly last: number | undefined;
   readonly hidden: Float64Array;
@@ -24,15 +24,15 @@ export class Network {
   readonly shape: NetworkShape;
   /** Every weight, in the order of the parts below, which are views of it. */
   readonly weights: Float32Array;
-  /** Rows of `hidden` numbers by word. */
+  /** One row of `hidden` numbers per word. */
   readonly prompt: Float32Array;
   readonly context: Float32Array;
   readonly bias: Float32Array;
-  /** Rows of `hidden` numbers by word. */
+  /** One row of `hidden` numbers per word. */
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 
-  /** @throws RangeError if the weights are not as many as the shape needs */
+  /** @throws RangeError if the number of weights does not fit the shape */
   constructor(shape: NetworkShape, weights: Float32Array = new Float32Array(Network.size(shape))) {
     const { vocabulary, hidden } = shape;
     if (weights.length !== Network.size(shape))
@@ -52,12 +52,12 @@ export class Network {
     this.outputBias = take(vocabulary);
   }
 
-  /** Count of weights of a network of a shape. */
+  /** Number of weights of a network of this shape. */
   static size({ vocabulary, hidden }: NetworkShape): number {
     return 3 * vocabulary * hidden + hidden + vocabulary;
   }
 
-  /** A network that changes nothing yet: its readers random by the seed, its output zero. */
+  /** An initial network: random input weights from the seed, zero output weights. */
   static initial(shape: NetworkShape, seed: number): Network {
     const network = new Network(shape);
     const { next } = createPrng(seed);
@@ -67,7 +67,7 @@ export class Network {
     return network;
   }
 
-  /** What the network makes of a prompt, once for all words of an answer. */
+  /** Reads a prompt, once for all words of an answer. */
   readPrompt(prompt: readonly number[]): Float64Array {
     const { hidden } = this.shape;
     const read = new Float64Array(hidden);
@@ -90,7 +90,7 @@ export class Network {
     return { last, hidden };
   }
 
-  /** Adds the network's opinion to log-probabilities, in place. */
+  /** Adds the network's output to log-probabilities, in place. */
   addLogits(logits: Float64Array, { hidden }: Activation): void {
     const width = this.shape.hidden;
     const { output, outputBias } = this;
@@ -102,8 +102,8 @@ export class Network {
   }
 
   /**
-   * The way back of one word: from the slope of a loss by each logit to its slope by each weight, added to `gradient` (a
-   * network of the same shape), and by what was read of the prompt, added to `slopeByRead`.
+   * Backpropagates one word: from the loss's slope by each logit to its slope by each weight, added to `gradient` (a
+   * network of the same shape), and by the prompt's encoding, added to `slopeByRead`.
    */
   addGradient(
     gradient: Network,
@@ -135,7 +135,10 @@ export class Network {
     }
   }
 
-  /** The rest of the way back, once an answer: from the slope by what was read to the slope by the words of the prompt. */
+  /**
+   * Completes backpropagation, once per answer: from the slope by the prompt's encoding to the slope by the words of
+   * the prompt.
+   */
   addPromptGradient(gradient: Network, prompt: readonly number[], slopeByRead: Float64Array): void {
     const width = this.shape.hidden;
     const scale = promptScale(prompt);
@@ -148,7 +151,7 @@ export class Network {
   }
 }
 
-/** Keeps what is read of a prompt equally large, however long the prompt is. */
+/** Normalises the encoding by the prompt's length. */
 function promptScale(prompt: readonly number[]): number {
   return prompt.length === 0 ? 0 : 1 / Math.sqrt(prompt.length);
 }

@@ -11,7 +11,7 @@ export interface NgramWeights {
   readonly cache: number;
 }
 
-/** Counts of what was seen: flat rows of a context (one or two words), the next word, and how often. */
+/** Counts as flat rows of a context (one or two words), the next word, and its count. */
 export interface NgramCounts {
   readonly unigrams: Uint32Array;
   /** Rows of three: last word, next word, count. */
@@ -20,10 +20,10 @@ export interface NgramCounts {
   readonly trigrams: Uint32Array;
 }
 
-/** What followed a context, each with its probability. */
+/** The words that followed a context, with their probabilities. */
 type Followers = readonly (readonly [token: number, probability: number])[];
 
-/** Words never seen get this many sightings, so that training can still raise them. */
+/** Pseudo-count of unseen words, so that training can still raise them. */
 const unseen = 0.01;
 
 export class Ngram {
@@ -47,7 +47,7 @@ export class Ngram {
     this.#afterTwo = followers(counts.trigrams, 2, this.#size);
   }
 
-  /** Counts passages; each is read on its own, so that none runs into the next. */
+  /** Counts passages separately, so that none runs into the next. */
   static count(size: number, passages: readonly (readonly number[])[], weights: NgramWeights): Ngram {
     const unigrams = new Uint32Array(size);
     const bigrams = new Map<number, number>();
@@ -72,12 +72,12 @@ export class Ngram {
     const before = context.at(-2);
     const one = last === undefined ? undefined : this.#afterOne.get(last);
     const two = last === undefined || before === undefined ? undefined : this.#afterTwo.get(before * this.#size + last);
-    // Where a longer context was never seen, its share goes to the shorter ones.
+    // The share of a context that was never seen goes to the shorter ones.
     const shareTwo = two ? trigram : 0;
     const shareOne = one ? bigram : 0;
     const shareCache = prompt.length > 0 ? cache : 0;
     const whole = shareTwo + shareOne + unigram + shareCache;
-    // Few words follow a context. Only theirs need a logarithm of their own.
+    // Few words follow a context, and only they need a logarithm of their own.
     const extra = new Map<number, number>();
     const give = (token: number, probability: number): unknown =>
       extra.set(token, (extra.get(token) ?? 0) + probability);
@@ -98,7 +98,7 @@ function add(counts: Map<number, number>, key: number): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Takes keys apart again into `words` words each, in order, with the count behind them. */
+/** Splits keys into `words` words each, in order, with their counts. */
 function rows(counts: ReadonlyMap<number, number>, words: number, size: number): Uint32Array {
   const flat = new Uint32Array(counts.size * (words + 1));
   let at = 0;

@@ -1,4 +1,4 @@
-/** A language model: its words, what it counted in its training text, and the weights that training here moves. */
+/** A language model: its vocabulary, the counts of its training text, and trainable weights. */
 import { own } from '../../text/own.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
@@ -13,11 +13,11 @@ export interface ChatTurn {
 export interface SamplingOptions {
   /** 0 takes the likeliest word every time. */
   readonly temperature: number;
-  /** Only the likeliest words that together have this much probability are drawn from. */
+  /** Nucleus sampling: only the likeliest words with this total probability. */
   readonly top_p: number;
   readonly max_tokens: number;
   readonly seed: number;
-  /** Texts that end the answer; none of them is part of it. */
+  /** Texts that end the answer; they are not part of it. */
   readonly stop?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export const defaultSampling = { temperature: 1, top_p: 1, max_tokens: 32 } as c
 
 export interface SampledToken {
   readonly token: number;
-  /** What the answer grows by, with the space before it; empty while it may become a stop. */
+  /** The text that the token adds, with the space before it; empty while it may become a stop. */
   readonly text: string;
 }
 
@@ -37,11 +37,11 @@ export interface Generated {
   readonly finish_reason: 'stop' | 'length';
 }
 
-/** What a model thinks of the next word. */
+/** The prediction of the next word. */
 export interface Prediction {
-  /** Log-probabilities of the base model, before any training; those of words that are never said are -Infinity. */
+  /** Log-probabilities of the base model before any training; -Infinity for special tokens. */
   readonly base: Float64Array;
-  /** What they have become by training, before any temperature; not normalised. */
+  /** The same after training, before temperature; not normalised. */
   readonly logits: Float64Array;
   readonly activation: Activation;
 }
@@ -53,7 +53,7 @@ export class PolicyModel {
   readonly network: Network;
   /** The token that ends an answer. */
   readonly end: number;
-  /** Tokens that are never said: they are not words. */
+  /** Tokens that are never sampled, because they are not words. */
   readonly #specialTokens: readonly number[];
 
   constructor(slug: string, vocabulary: Vocabulary, ngram: Ngram, network: Network) {
@@ -65,12 +65,12 @@ export class PolicyModel {
     this.#specialTokens = [unknownToken, ...Object.values(roleTokens)].map(each => vocabulary.token(each));
   }
 
-  /** The same model with other weights, which it keeps: who changes them later changes the model. */
+  /** The same model with other weights. They are not copied: changing them later changes the model. */
   withWeights(weights: Float32Array): PolicyModel {
     return new PolicyModel(this.slug, this.vocabulary, this.ngram, new Network(this.network.shape, weights));
   }
 
-  /** A conversation as tokens: each turn behind the token of its role, then the token that asks for the answer. */
+  /** A conversation as tokens: each turn after the token of its role, then the token that asks for the answer. */
   encode(turns: readonly ChatTurn[]): number[] {
     const tokens = turns.flatMap(({ role, content }) => [
       this.vocabulary.token(own(roleTokens, role) ?? roleTokens['user'] ?? ''),
@@ -79,7 +79,7 @@ export class PolicyModel {
     return [...tokens, this.vocabulary.token(roleTokens['assistant'] ?? '')];
   }
 
-  /** Thinks of the next word; `read` is what the network made of the prompt. */
+  /** Predicts the next word; `read` is the network's encoding of the prompt. */
   predict(prompt: readonly number[], said: readonly number[], read: Float64Array): Prediction {
     const context = said.length > 1 ? said.slice(-2) : [prompt.at(-1) ?? 0, ...said];
     const base = this.ngram.logProbabilities(context, prompt);
@@ -90,7 +90,7 @@ export class PolicyModel {
     return { base, logits, activation };
   }
 
-  /** The text that a token adds behind another. */
+  /** The text that a token adds after another. */
   piece(token: number, previous: number | undefined): string {
     const word = this.vocabulary.word(token);
     return separatorBefore(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
@@ -104,7 +104,7 @@ export class PolicyModel {
     const { stop: stops = [] } = options;
     const said: number[] = [];
     let text = '';
-    /** Characters of the text that have been given out. */
+    /** Characters already yielded. */
     let given = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
     while (said.length < options.max_tokens) {
@@ -130,7 +130,7 @@ export class PolicyModel {
   }
 }
 
-/** Draws a token: by temperature, among the nucleus of `top_p` (Holtzman et al. 2020). */
+/** Samples a token: by temperature, from the nucleus of `top_p` (Holtzman et al. 2020). */
 export function draw(
   logits: Float64Array,
   { temperature, top_p }: Pick<SamplingOptions, 'temperature' | 'top_p'>,
@@ -161,16 +161,13 @@ export function draw(
   return best;
 }
 
-/**
- * Where the first of `stops`, the texts that end an answer, begins in a text, looked for from `from` on; -1 if none is
- * in it.
- */
+/** Index of the first of `stops` in a text, searched from `from`; -1 if there is none. */
 function firstStop(text: string, stops: readonly string[], from: number): number {
   const places = stops.map(stop => text.indexOf(stop, from)).filter(place => place >= 0);
   return places.length === 0 ? -1 : Math.min(...places);
 }
 
-/** How many characters at the end of a text may turn out to begin a stop once more is written. */
+/** Number of characters at the end of a text that may be the start of a stop. */
 function undecided(text: string, stops: readonly string[]): number {
   const longest = Math.min(text.length, Math.max(0, ...stops.map(stop => stop.length - 1)));
   for (let length = longest; length > 0; length -= 1) {

@@ -1,4 +1,4 @@
-/** Seeded chance: the same seed gives the same numbers on every machine. */
+/** Seeded random numbers, the same on every machine. */
 
 export interface Prng {
   /** A number in [0, 1). */

@@ -1,8 +1,10 @@
-/** Text as words: lower-case words, single digits, single signs. Each digit is a word, so that numbers can be composed. */
+/**
+ * Text as words: lower-case words, single digits, single signs. Digits are separate so that numbers can be composed.
+ */
 
 export const endToken = '<end>';
 export const unknownToken = '<unknown>';
-/** Begins what a role says; the chat template is made of these. */
+/** The role tokens of the chat template. */
 export const roleTokens: Readonly<Record<string, string>> = {
   system: '<system>',
   user: '<user>',
@@ -26,7 +28,7 @@ export class Vocabulary {
     this.#index = new Map(words.map((each, index) => [each, index]));
   }
 
-  /** The words of texts, the special tokens first. The order of the texts decides the numbers. */
+  /** Collects the words of texts, special tokens first. The order of the texts determines the numbers. */
   static of(texts: readonly string[]): Vocabulary {
     return new Vocabulary([...new Set([...special, ...texts.flatMap(splitWords)])]);
   }
@@ -51,7 +53,7 @@ export class Vocabulary {
 const noSpaceBefore = /^[.,;:!?)\]}'’%]$/;
 const noSpaceAfter = /^[([{$]$/;
 
-/** The text to put before a word, given the word before it: nothing within numbers and before signs, else a space. */
+/** The separator between two words: nothing within numbers and before signs, otherwise a space. */
 export function separatorBefore(previous: string | undefined, next: string): string {
   if (previous === undefined || noSpaceBefore.test(next) || noSpaceAfter.test(previous)) return '';
   return /^\d$/.test(previous) && /^\d$/.test(next) ? '' : ' ';

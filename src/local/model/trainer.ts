@@ -26,12 +26,12 @@ export interface TrainerOptions {
   /** Answers sampled for each task of a batch. */
   readonly samples: number;
   readonly learningRate: number;
-  /** β: how much it costs to say what the base model would not. */
+  /** β: the cost of diverging from the base model. */
   readonly klPenalty: number;
   readonly seed: number;
 }
 
-/** One word of a sampled answer, with what is needed to learn from it. */
+/** One word of a sampled answer, with what its gradient needs. */
 interface SaidWord {
   readonly token: number;
   readonly activation: Activation;
@@ -45,23 +45,23 @@ interface Sampled {
   readonly words: readonly SaidWord[];
 }
 
-/** The weights hold numbers that are none: the learning rate was too high for what was to be learned. */
+/** The weights are no longer numbers: the learning rate was too high. */
 export class TrainingDiverged extends Error {
   override readonly name = 'TrainingDiverged';
   readonly code = 'training_diverged';
 }
 
-/** None of a step's answers could be graded, so that there is nothing to learn from. */
+/** None of a step's answers could be graded, so there is nothing to learn from. */
 export class NothingGraded extends Error {
   override readonly name = 'NothingGraded';
   readonly code = 'no_rollout_scored';
 }
 
-/** The reward of an answer; null if it could not be graded. Called once an answer, in their order. */
+/** The reward of an answer; null if it could not be graded. Called once per answer, in order. */
 export type RewardFunction<Task> = (task: Task, answer: Generated) => number | null;
 
 export class Trainer {
-  /** The model that is being trained; its weights are moved in place. */
+  /** The model being trained; its weights are updated in place. */
   readonly model: PolicyModel;
   readonly #options: TrainerOptions;
   #optimizer: OptimizerState;
@@ -79,7 +79,7 @@ export class Trainer {
   }
 
   /**
-   * Does step `step` (from 1) on a batch. Returns the mean reward of its answers.
+   * Runs step `step` (from 1) on a batch. Returns the mean reward of its answers.
    *
    * @throws TrainingDiverged
    * @throws NothingGraded
@@ -135,7 +135,7 @@ export class Trainer {
     return { answer: { text, tokens: said, ...counts, finish_reason: ended ? 'stop' : 'length' }, words };
   }
 
-  /** Adds what an answer teaches to the gradient. */
+  /** Adds the gradient of an answer. */
   #learn({ words }: Sampled, advantage: number, scale: number, slopeByRead: Float64Array): void {
     const beta = this.#options.klPenalty * scale;
     if (advantage === 0 && beta === 0) return;
@@ -153,7 +153,7 @@ export class Trainer {
   }
 }
 
-/** Rewards less their mean, over their standard deviation; all 0 if they are the same. */
+/** Rewards less their mean, divided by their standard deviation; all 0 if they are equal. */
 export function advantagesOf(rewards: readonly number[]): number[] {
   const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
   const variance = rewards.reduce((sum, each) => sum + (each - mean) ** 2, 0) / rewards.length;
@@ -206,7 +206,7 @@ function pick(probabilities: Float64Array, next: () => number): number {
 }
 
 /**
- * The tasks of step `step` (from 1): every epoch goes through all of them in an order of its own, so that it can be derived from
+ * The tasks of step `step` (from 1). Each epoch shuffles all tasks with its own seed, so the order can be derived for
  * any step without the ones before.
  */
 export function batchOf<Task>(tasks: readonly Task[], size: number, step: number, seed: number): Task[] {

@@ -1,8 +1,8 @@
-/** The benchmarks that the sample organization begins with. Test tasks are never train tasks. */
+/** The benchmarks of the sample organization. Test tasks are never train tasks. */
 import { hashOf } from '../../text/hash.ts';
 import type { GraderSpec } from '../grading/graders.ts';
 
-/** A task of a sample, with everything that is optional in other manifests. */
+/** A sample task, with every optional field of other manifests. */
 export type SampleTask = {
   readonly name: string;
   readonly split: 'train' | 'test';
@@ -26,7 +26,7 @@ interface Question {
   readonly grader: GraderSpec;
 }
 
-/** About three of ten of the questions go to the test split, by chance and yet the same in every organization. */
+/** About three in ten questions go to the test split: at random, but the same in every organization. */
 function splitOf(ask: string): 'train' | 'test' {
   return hashOf(ask) % 10 < 3 ? 'test' : 'train';
 }

@@ -1,6 +1,6 @@
 /**
- * The manifest of a benchmark: what it is called, and its tasks. What every generation of the service takes is read, what
- * has no meaning here is kept as it came.
+ * The manifest of a benchmark: its name and tasks. Accepts the fields of every generation of the service; those without
+ * a meaning here are kept unchanged.
  */
 import * as z from 'zod/mini';
 import { messageContent } from '../../contract/common.ts';
@@ -17,7 +17,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a variable: one of the manifest, or a reference to a secret of the organization. */
+/** The value of a variable: literal, or a reference to a secret of the organization. */
 const value = z.union(
   [
     z.string(),
@@ -37,12 +37,12 @@ const environment = z.nullish(
   z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
 );
 
-/** What is wrong with a grader of a kind that runs here; one of another kind is kept as it is. */
+/** What is wrong with a grader of a known kind; other kinds are kept unchanged. */
 function graderIssues(given: unknown): z.core.$ZodIssue[] {
   return isOwnGrader(given) ? (graderSpec.safeParse(given).error?.issues ?? []) : [];
 }
 
-/** Any value; a grader that runs here must be whole, as it is written for this service. */
+/** Any value; a grader of a kind that runs here must be complete. */
 const ownGrader = z.optional(
   z.unknown().check(({ value: given, issues }) => {
     for (const { message, path } of graderIssues(given)) issues.push({ code: 'custom', message, path, input: given });
@@ -64,7 +64,7 @@ export const manifestTask = z.looseObject({
   environment,
   env_vars: environment,
   grader: ownGrader,
-  /** What other services run. A grader in it that only shares its kind with one of these is kept as it is. */
+  /** The spec of other services. A grader in it that only shares its kind with one of ours is kept unchanged. */
   spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
   files: z.nullish(z.array(filled)),
@@ -87,7 +87,7 @@ export type Manifest = z.output<typeof manifest>;
 
 type Variable = { readonly name: string } & ({ readonly value: string } | { readonly secret_name: string });
 
-/** How the answers of a task are graded; by nothing if no grader of it runs here, for the reason that is said. */
+/** The grader of a task, or the reason why it has none that runs here. */
 export type TaskGrader = GraderSpec | { readonly kind: 'none'; readonly reason: string };
 
 /** A task as this service runs it. */
@@ -105,7 +105,7 @@ function isOwnGrader(given: unknown): given is GraderSpec {
   return isFields(given) && graderKinds.has(given['kind']);
 }
 
-/** The grader of a task: its own, or the one of its spec where that runs here. */
+/** The task's own grader, or its spec's if that runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
   const given = direct ?? (isFields(spec) ? own(spec, 'grader') : undefined);
   if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
@@ -131,7 +131,7 @@ function variablesOf(given: ManifestTask['environment']): Variable[] {
   });
 }
 
-/** Reads a task of a manifest. One that names no split belongs to the tests: nothing is trained on by mistake. */
+/** Reads a task of a manifest. Without a split it is a test task, so that nothing is trained on by mistake. */
 export function readTask(task: ManifestTask): Task {
   const turns = (task.input_messages ?? []).map(({ role, content }) => ({
     role,
@@ -149,7 +149,7 @@ export function readTask(task: ManifestTask): Task {
   };
 }
 
-/** What a task says of the image that it runs in: nothing here builds one, but its record names it. */
+/** What a task says about its image: nothing here builds one, but its record names it. */
 export function runtimeOf({ runtime }: ManifestTask): { dockerfile_path?: string; image_ref?: string } {
   if (!isFields(runtime)) return {};
   const source = isFields(runtime['source']) ? runtime['source'] : runtime;
@@ -170,7 +170,7 @@ export function secretNames(tasks: readonly Task[]): string[] {
 
 const namedInWarning = 5;
 
-/** What is to be known of tasks before they run, in sentences. */
+/** Warnings about tasks before they run, as sentences. */
 export function warningsOf(tasks: readonly Task[]): string[] {
   const reasons = Map.groupBy(tasks, ({ grader: { kind, ...rest } }) => ('reason' in rest ? rest.reason : kind));
   const ungradable = [...reasons].filter(([, [first]]) => first?.grader.kind === 'none');

@@ -1,6 +1,7 @@
 /**
- * The HTTP side of the local service: every endpoint of the contract, with its authentication, its checks and its errors.
- * The routes are made from the contract's declarations, so that none can be forgotten: what has no handler answers 501.
+ * The HTTP server of the local service: every endpoint of the contract with its authentication, validation and errors.
+ * The routes are generated from the contract's declarations, so none can be forgotten: one without a handler answers
+ * 501.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -34,23 +35,23 @@ import { readQuery } from './validate.ts';
 export interface AppOptions {
   readonly service: ServiceContext;
   readonly rateLimit: RateLimit;
-  /** What a program may ask of the process itself. Not of the contract. */
+  /** Endpoints that control the process itself. Not part of the contract. */
   readonly control: Control;
 }
 
 export interface Control {
-  /** How a program finds out that a service is its own, and of its version and settings. */
+  /** Identifies the service, with its version and settings. */
   readonly health: () => object;
-  /** Whether it is ending: what comes then is to be asked of the next one. */
+  /** Whether it is stopping: later requests belong to the next service. */
   readonly isStopping: () => boolean;
-  /** Ends the service. Screens that show it wait for a successor where one is announced. */
+  /** Stops the service. If a successor is announced, open screens wait for it. */
   readonly stop: (successor: boolean) => void;
-  /** Lasts until the caller or the service ends, and keeps the service awake until then. */
+  /** A request that lasts until the caller or the service ends, and keeps the service awake. */
   readonly lease: () => ReadableStream<Uint8Array>;
 }
 
 const paramPattern = /\{(\w+)\}/g;
-/** Not every client encodes the slashes in the name of a model. */
+/** Not every client encodes the slashes in a model's name. */
 const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
 
 function isInference(path: string): boolean {
@@ -63,14 +64,14 @@ function byGenerality(left: Route, right: Route): number {
   return count(left.path) - count(right.path);
 }
 
-/** Every operation at its path, and at that of the newest generation where it has moved. */
+/** Every operation at its path, and at the newest generation's path if it has moved. */
 const routes: readonly Route[] = [
   ...Object.values<Endpoint>(endpoints)
     .filter(({ operation }) => !foreignOperations.has(operation))
     .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 
-/** What a call proves itself with: the key of an organization, or a token of one trajectory. */
+/** The credential of a call: an organization's key, or a token of one trajectory. */
 function credentialOf(context: Context, { auth }: Pick<Endpoint, 'auth'>): string | undefined {
   const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
   const key = context.req.header('x-api-key');
@@ -89,13 +90,14 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     }),
   );
   const limiter = new RateLimiter(rateLimit);
-  // Apart, so that made-up keys push no real one out; together, so that they cannot be tried without end.
+  // Separate from valid keys, so that unknown ones push none of them out; shared by all unknown keys, so that they
+  // cannot be guessed without limit.
   const unknownKeys = new RateLimiter(rateLimit);
   const app = new Hono();
 
   app.use(async (context, next) => {
     context.header('X-Request-ID', `req_${randomUUID()}`);
-    // A page in a browser must not reach the service by a name that leads to this machine (DNS rebinding).
+    // A web page must not reach the service by a name that resolves to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
     if (!['127.0.0.1', 'localhost', '[::1]'].includes(host) || context.req.header('origin')) {
       throw apiError('permission_denied', 'The local service answers programs on this machine only, not web pages.');
@@ -105,7 +107,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   });
 
   app.onError((error, context) => {
-    // The caller has left: what that broke off is no failure of the service, and its answer is not read.
+    // The caller has left: its aborted request is not a failure, and no answer will be read.
     if (context.req.raw.signal.aborted) return context.body(null);
     const failure = describe(error);
     for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
@@ -115,7 +117,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return context.json(body, failure.status as 400);
   });
 
-  /** @throws ApiError if too much has been asked in the name of `key` */
+  /** @throws ApiError if `key` has exceeded its rate limit */
   const requireRoom = (buckets: RateLimiter, key: string): void => {
     const wait = buckets.take(key);
     if (wait === 0) return;
@@ -124,7 +126,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     });
   };
 
-  /** The organization that calls. @throws ApiError if the key is refused or the rate limit is reached */
+  /** The calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
   const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
@@ -154,7 +156,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return scope.organizationId;
   };
 
-  // A model by its own address: as the record of a deployment names it, and as later generations do.
+  // A model by its own address, as used by deployment records and later generations.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, async context => {
       const organizationId = authenticate(context, inference);
@@ -187,7 +189,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     });
   }
 
-  // Storage, by signed addresses.
+  // Storage at signed addresses.
   app.all(storagePath, context =>
     service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
   );
@@ -207,7 +209,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return context.json({ stopping: true });
   });
 
-  // Nor is this: how tokens of trajectories are obtained, the document does not show.
+  // Not part of the contract either: the document does not show how to get a trajectory token.
   app.post('/local/trajectories/:trajectory_id/token', context => {
     const organizationId = authenticate(context, local);
     const trajectoryId = context.req.param('trajectory_id');
@@ -233,7 +235,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   return app;
 }
 
-/** Methods that a path takes. */
+/** Methods that a path supports. */
 function allowedMethods(app: Hono, path: string): string[] {
   const methods = app.routes
     .filter(({ method }) => method !== 'ALL')

@@ -1,8 +1,8 @@
-/** Bodies of requests: read no further than they may be long, whatever their head says. */
+/** Request bodies, read only up to their limit whatever their headers say. */
 import type { Context } from 'hono';
 import { ApiError } from './errors.ts';
 
-/** Bodies over so many bytes are refused before they are read. */
+/** Larger bodies are refused, in bytes. */
 const largestBody = 32 * 1024 * 1024;
 
 function tooLarge(found: string): ApiError {
@@ -24,7 +24,7 @@ export async function readText(context: Context): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** What a JSON text says; undefined for an empty one. @throws ApiError `validation_error` if it is not JSON */
+/** Parses JSON; undefined for an empty text. @throws ApiError `validation_error` if it is not JSON */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {

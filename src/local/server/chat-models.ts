@@ -1,4 +1,4 @@
-/** The models that chat can be asked of, listed as OpenAI's clients expect it. */
+/** The models available for chat, in the format of OpenAI's clients. */
 import { modelsUpstream } from '../engine/upstream.ts';
 import { baseModels } from '../model/base-models.ts';
 import { ApiError } from './errors.ts';
@@ -11,7 +11,7 @@ function modelOf(id: string, created: number, owned_by: string) {
   return { id, object: 'model', created, owned_by };
 }
 
-/** Base models, and deployments by the name they answer under. */
+/** Base models, and deployments by slug. */
 function ownModels({ deployments }: ServiceContext, organizationId: string) {
   const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1000);
   return [
@@ -27,7 +27,7 @@ async function otherModels({ catalog }: ServiceContext) {
   return catalog.upstream ? modelsUpstream(catalog.upstream) : [];
 }
 
-/** The models that are here, and what an upstream server lists besides. */
+/** The local models, and those of the upstream server. */
 export async function chatModels(service: ServiceContext, organizationId: string) {
   const own = ownModels(service, organizationId);
   const known = new Set(own.map(({ id }) => id));

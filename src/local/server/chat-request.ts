@@ -1,6 +1,6 @@
 /**
- * Chat requests as OpenAI's clients send them. What cannot change the answer is taken and ignored; what this service cannot
- * do is refused by its name.
+ * Chat requests of OpenAI's clients. Fields that cannot change the answer are ignored; unsupported ones are refused by
+ * name.
  */
 import * as z from 'zod/mini';
 import { messageContent } from '../../contract/common.ts';
@@ -9,7 +9,7 @@ import { type ChatTurn, defaultSampling, type SamplingOptions } from '../model/p
 import { ApiError, apiError } from './errors.ts';
 import { check, type Issue } from './validate.ts';
 
-/** Tokens of the longest answer. */
+/** Maximum number of tokens in an answer. */
 const longestAnswer = 4096;
 const mostStops = 16;
 
@@ -43,7 +43,7 @@ export interface ChatOrder {
   readonly turns: readonly ChatTurn[];
   readonly sampling: SamplingOptions;
   readonly stream: boolean;
-  /** Whether the token counts end the stream. */
+  /** Whether the stream ends with token counts. */
   readonly usage: boolean;
 }
 
@@ -53,7 +53,7 @@ const isFilled = (value: unknown): boolean => !Array.isArray(value) || value.len
 const asksTool = (value: unknown): boolean => value !== 'none' && value !== 'auto';
 const typeOf = (value: unknown): unknown => (value as { type?: unknown } | null)?.type;
 
-/** What cannot be done here: the parameters that ask for it, each with whether its value does. Null never does. */
+/** Unsupported parameters, each with a check of its value. Null is never refused. */
 const unsupported: readonly (readonly [name: string, asks: (value: unknown) => boolean])[] = [
   ['n', value => value !== 1],
   ['tools', isFilled],
@@ -73,7 +73,7 @@ function refuse(param: string): never {
   throw new ApiError(400, 'invalid_request_error', 'unsupported_parameter', message, { param });
 }
 
-/** The envelope of inference has no context: its message names every issue. */
+/** The inference envelope has no context, so the message names every issue. */
 function invalid(issues: readonly Issue[]): ApiError {
   const message = issues.map(({ path, message: reason }) => (path === '' ? reason : `${path}: ${reason}`)).join('; ');
   return apiError('validation_error', message, { param: issues[0]?.path || undefined });
@@ -89,7 +89,7 @@ function turnOf({ role, content, tool_calls }: ChatBody['messages'][number], ind
 }
 
 /**
- * Reads a request that a model of this service answers.
+ * Reads a request for a model of this service.
  *
  * @throws ApiError `validation_error`, or `unsupported_parameter` for what this service cannot do
  */

@@ -1,7 +1,7 @@
-/** What the local service answers when something cannot be done: the document's envelope, and inference's own. */
+/** Errors of the local service: the document's envelope, and the one for inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
-/** HTTP status of each code. The document shows none; these are the ones seen of services with this contract. */
+/** HTTP status of each code. The document shows none; these were seen at services with this contract. */
 const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   authentication_required: 401,
   permission_denied: 403,
@@ -50,7 +50,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An error by one of the document's codes. */
+/** An error with one of the document's codes. */
 export function apiError(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }

@@ -1,4 +1,4 @@
-/** How an operation is answered: a function from the checked request to the body of the answer. */
+/** A handler answers an operation: a function from the validated request to the response body. */
 import type { Endpoint } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
 import type { Catalog } from '../engine/catalog.ts';
@@ -9,7 +9,7 @@ import type { Stores } from '../store/stores.ts';
 import type { SignedUploads } from './signed-uploads.ts';
 import type { TrajectoryTokens } from './trajectory-tokens.ts';
 
-/** Samples an answer away from the server's own thread, so that others are answered meanwhile. */
+/** Samples an answer in a worker thread, so that the server stays responsive. */
 export type ChatSampler = (
   model: LocalModel,
   turns: readonly ChatTurn[],
@@ -23,41 +23,41 @@ export interface ServiceContext extends Stores {
   readonly signedUploads: SignedUploads;
   readonly tokens: TrajectoryTokens;
   readonly sampleChat: ChatSampler;
-  /** E-mail address of the user, as what they start is signed with. */
+  /** The user's e-mail address, which signs what they start. */
   readonly user: string;
 }
 
-/** What a handler gets of a request. */
+/** The request, as a handler gets it. */
 export interface Call<Query = unknown, Body = unknown> {
   readonly organizationId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** Fields of the body that have no effect here. */
+  /** Body fields that have no effect here. */
   readonly ignored: readonly string[];
   readonly idempotencyKey: string | undefined;
-  /** Scheme, host and port by which the service was called. */
+  /** Scheme, host and port that the caller used. */
   readonly origin: string;
 }
 
 export type Handler = (call: Call) => unknown;
 
-/** Where an operation is called, and by whom. */
+/** The address of a call and its caller. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
-/** Handlers by operation, of an area of the contract. */
+/** The handlers of an area of the contract, by operation. */
 export type Handlers = Partial<Readonly<Record<Operation, Handler>>>;
 
-/** An area of the contract: what answers its operations, and the tables that are its own. */
+/** An area of the contract: its handlers and its tables. */
 export interface Area {
-  /** Stable: the forms of its tables are counted under it. */
+  /** A stable name: its migrations are counted under it. */
   readonly name: string;
   readonly routes: (service: ServiceContext) => Handlers;
-  /** The forms of its tables, each a step from the one before. A step that has been released is never changed. */
+  /** The migrations of its tables. One that has been released is never changed. */
   readonly migrations?: readonly string[];
 }
 
-/** What only other services have. */
+/** Operations that only other services have. */
 export const foreignOperations: ReadonlySet<string> = new Set<Operation>([
   'deleteBenchmark',
   'getIngestion',

@@ -13,7 +13,7 @@ import { type ChatOrder, readChat } from './chat-request.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
 
-/** Seconds after which a deployment on its way may be asked again. */
+/** Seconds to wait before asking for a deployment in progress again. */
 const notReadyRetryAfter = '2';
 
 function usageOf({ prompt_tokens, completion_tokens }: Generated) {
@@ -21,9 +21,9 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
 }
 
 /**
- * What answers a request. One that names no model is for the upstream server to judge.
+ * The model for a request. One without a model is left to the upstream server.
  *
- * @throws ApiError in the words of inference if nothing answers
+ * @throws ApiError in the inference envelope if no model answers
  */
 function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
   if (model === undefined) {
@@ -45,15 +45,14 @@ function sourceOf({ catalog }: ServiceContext, organizationId: string, model: st
   }
 }
 
-/** The model that a request names, where it can be read. */
+/** The model that a request names, if it can be read. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;
 }
 
 /**
- * What keeps an answer as a step of the trajectory that a request names, so that a rollout of one's own is recorded
- * here.
+ * Records an answer as a step of the trajectory that the request names.
  *
  * @throws ApiError if there is no such trajectory, or it has ended
  */
@@ -72,8 +71,8 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
 }
 
 /**
- * Answers the chat completion that a JSON text asks for. `model`, if it is given, answers whatever the text names. A
- * request that an upstream server answers is passed on as it came.
+ * Answers a chat completion given as JSON text. `model` overrides the one in the text. A request for an upstream model
+ * is forwarded unchanged.
  *
  * @throws ApiError
  */
@@ -113,7 +112,7 @@ export async function answerChat(
     });
   }
 
-  // A model that cannot be loaded is an answer of its own, not a stream that breaks off.
+  // A model that cannot be loaded is an error response, not a broken stream.
   let step = await answer.next();
   return streamSSE(context, async stream => {
     stream.onAbort(() => left.abort());
@@ -139,13 +138,16 @@ export async function answerChat(
   });
 }
 
-/** The event that ends a stream that has failed. */
+/** The event that ends a failed stream. */
 function brokenOff(error: unknown): string {
   const message = errorMessage(error);
   return JSON.stringify(new ApiError(500, 'api_error', 'internal_error', message).inferenceEnvelope());
 }
 
-/** Lets another server answer. Its stream is passed through as it comes; its errors are said in inference's words. */
+/**
+ * Forwards a request to the upstream server. Streams are passed through; errors are converted to the inference
+ * envelope.
+ */
 async function passOn(upstream: Upstream, body: string, signal: AbortSignal) {
   let answer: Response;
   try {
@@ -168,13 +170,13 @@ async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** What the caller did wrong is said as it came; what is wrong between here and there is an error of the gateway. */
+/** Errors of the caller pass unchanged; errors between here and the other server become gateway errors. */
 function upstreamFailure({ status = 502, message, retryAfter, said: { code, param } }: UpstreamError): ApiError {
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });
   }
-  // A key that is refused there is not the caller's.
+  // If the upstream server refuses its key, that is not the caller's error.
   if (status >= 400 && status < 500 && ![401, 403, 407].includes(status)) {
     const usual = status === 404 ? 'model_not_found' : 'validation_error';
     return new ApiError(status, 'invalid_request_error', code ?? usual, message, { param, headers });

@@ -1,8 +1,8 @@
-/** How many requests a key may make: a bucket that fills by the second (token bucket). */
+/** Rate limit per key: a token bucket that refills every second. */
 
 export interface RateLimit {
   readonly perSecond: number;
-  /** Requests that may come at once after a rest. */
+  /** Size of a burst after a pause. */
   readonly burst: number;
 }
 
@@ -23,14 +23,14 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Counts a request. Returns 0 if it may be answered, else the whole seconds after which the next may come. */
+  /** Counts a request. Returns 0 if it is allowed, otherwise the whole seconds until the next one is. */
   take(key: string): number {
     const { perSecond, burst } = this.#limit;
     const at = this.#now();
     const known = this.#buckets.get(key);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond) : burst;
     const taken = tokens >= 1;
-    // Ordered by last use: the first has been unused for longest, is full again, and can be dropped.
+    // In order of use: the first key has been unused for longest, its bucket is full, and it can be dropped.
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests as every generation of the service and its clients send them. Each is read under the document's names;
- * null is left out, and what has no meaning here is taken and named, so that a run can record it.
+ * Request bodies of every generation of the service and its clients, converted to the document's names. Null fields are
+ * dropped; fields without a meaning here are accepted and reported, so that a run can record them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
@@ -17,7 +17,7 @@ const displayName = z.string().check(z.minLength(displayNameLength.minimum), z.m
 const options = z.optional(z.record(z.string(), z.unknown()));
 
 const startEval = z.object({
-  /** The document has it in the path; the newest generation has it here, and lets the name away. */
+  /** In the path in the document; in the body, without the name, in the newest generation. */
   bench_id: z.optional(z.string()),
   benchmark_name: z.optional(filled),
   display_name: z.optional(displayName),
@@ -51,7 +51,7 @@ export type PromoteDeployment = z.output<typeof promoteDeployment>;
 
 const uploadTrajectories = z.looseObject({
   dataset: filled,
-  // Each is read by itself: one that is none does not refuse the others.
+  // Each is read separately, so that an invalid one does not reject the others.
   trajectories: z.array(z.unknown()),
 });
 export type UploadTrajectories = z.output<typeof uploadTrajectories>;
@@ -81,7 +81,7 @@ export type LogReward = z.output<typeof logReward>;
 
 interface BodyRules {
   readonly schema: z.ZodMiniType;
-  /** What other generations call a field, with the name that the schema knows it by. */
+  /** Other generations' names of a field, with the schema's name. */
   readonly names?: Readonly<Record<string, string>>;
   /** All fields that have a meaning here, where the others are to be named in a record. */
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -126,9 +126,9 @@ export interface ReadBody {
 }
 
 /**
- * Reads the body of an operation; one that takes none ignores what came.
+ * Reads the body of an operation; an operation without a body ignores it.
  *
- * @throws ApiError `validation_error`, also if two names of one field say different things
+ * @throws ApiError `validation_error`, also if two names of one field have different values
  */
 export function readBody(operation: string, raw: unknown): ReadBody {
   const rules = own<BodyRules>(bodies, operation);

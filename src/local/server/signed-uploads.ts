@@ -1,6 +1,6 @@
 /**
- * Signed addresses for uploads, and the storage that they lead to. An address says who may put what where until when, and
- * an HMAC over all of it makes it the only credential that is needed. The storage answers as object storage does, in XML.
+ * Signed upload addresses, and the storage behind them. An address states who may put what where until when; an HMAC
+ * over all of it makes it the only credential. The storage answers in XML, as object stores do.
  */
 
 import type { Context } from 'hono';
@@ -8,7 +8,7 @@ import { errorCode } from '../../text/errors.ts';
 import type { Keyring } from '../store/keyring.ts';
 import { type DeclaredFile, UnknownUpload, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
 
-/** How long an address is good for. */
+/** Lifetime of an address. */
 export const uploadLifetimeMs = 15 * 60_000;
 
 export const storagePath = '/storage/:bench_id';
@@ -24,7 +24,7 @@ export class SignedUploads {
     this.#now = now;
   }
 
-  /** Notes the files and gives an address for each. */
+  /** Records the announced files and returns an address for each. */
   allocate(origin: string, benchId: string, files: readonly DeclaredFile[]) {
     const expires = this.#now() + uploadLifetimeMs;
     this.#folder.declare(benchId, files);
@@ -42,7 +42,7 @@ export class SignedUploads {
     return { bench_id: benchId, urls, expires_at: new Date(expires).toISOString() };
   }
 
-  /** Answers a request to an address. `ingested` says whether the benchmark takes no more files. */
+  /** Handles a request to an address. `ingested` says whether the benchmark accepts no more files. */
   async receive(context: Context, ingested: (benchId: string) => boolean): Promise<Response> {
     const benchId = context.req.param('bench_id') ?? '';
     const { path = '', size = '', type = '', expires = '', signature = '' } = context.req.query();
@@ -52,7 +52,7 @@ export class SignedUploads {
     }
     if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has expired.');
     const sent = context.req.header('content-type');
-    // Without one, what is sent is of the type that was signed; HTTP libraries add a character set of their own.
+    // Without a type, the signed one is assumed; HTTP libraries add a charset.
     if (sent !== undefined && mediaType(sent) !== mediaType(type)) {
       return refuse(403, 'SignatureDoesNotMatch', `The address is for content of the type ${type}.`);
     }
@@ -89,6 +89,6 @@ function escaped(text: string): string {
 
 function refuse(status: number, code: string, message: string): Response {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${escaped(message)}</Message></Error>`;
-  // What is still being sent is not read: the connection ends with the answer.
+  // The rest of the body is not read: the connection ends with the answer.
   return new Response(body, { status, headers: { 'Content-Type': 'application/xml', Connection: 'close' } });
 }

@@ -1,4 +1,4 @@
-/** Short-lived tokens that may log rewards to one trajectory and end it, and nothing else. */
+/** Short-lived tokens that can log rewards to one trajectory and end it, and nothing else. */
 import type { Keyring } from '../store/keyring.ts';
 
 export const tokenLifetimeMs = 15 * 60_000;
@@ -29,7 +29,7 @@ export class TrajectoryTokens {
     return { token, expires_at: new Date(expires).toISOString() };
   }
 
-  /** What a token is for; undefined if it was not made here, or has had its time. */
+  /** What a token grants; undefined if it was not issued here, or has expired. */
   read(token: string): TokenScope | undefined {
     const [expires = '', organizationId = '', trajectoryId = '', signature = ''] = token
       .slice(prefix.length)

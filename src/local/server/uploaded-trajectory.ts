@@ -1,6 +1,6 @@
 /**
- * Uploaded trajectories as they come. The document does not show their shape: one holds steps of messages, or is a single
- * conversation (`messages`), with what is known of its task, model, reward, metrics and end.
+ * Parses uploaded trajectories. The document does not show their shape: one has steps with messages, or a single
+ * conversation (`messages`), and optional metadata about task, model, reward, metrics and end.
  */
 import * as z from 'zod/mini';
 import { pathOf } from '../../contract/issues.ts';
@@ -35,7 +35,7 @@ const uploaded = z.object({
   task_id: text,
   task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text, conversation_id: text })])),
   model_id: text,
-  // Other services may have more of both: what is not known here is left out.
+  // Other services may have more of both: unknown ones are left out.
   status: known(trajectoryStatuses),
   termination_reason: known(terminationReasons),
   reward: z.nullish(z.number()),
@@ -51,7 +51,7 @@ export function failureOfItem(message: string, item_index: number, context: Reco
   return { code: 'invalid_trajectory_upload', message, item_index, context };
 }
 
-/** Reads one; gives what is wrong with it if it cannot be stored. */
+/** Parses one; returns what is wrong if it cannot be stored. */
 export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
   const read = uploaded.safeParse(value);
   if (!read.success) {
@@ -69,7 +69,7 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
 const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
 
 /**
- * Reads what is known of a trajectory as it is opened: it runs, and may have steps already.
+ * Parses the metadata of a trajectory being opened: it is running, and may have steps.
  *
  * @throws ApiError `validation_error`
  */

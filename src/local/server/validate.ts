@@ -1,20 +1,20 @@
-/** Requests checked by schemas; an error names the field. */
+/** Validates requests against schemas; errors name the field. */
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { pathOf } from '../../contract/issues.ts';
 import { type ApiError, apiError } from './errors.ts';
 
-/** zod/mini ships without words of its own. */
+/** zod/mini ships without messages. */
 z.config(english());
 
-/** One error in a request, and where. */
+/** One error in a request, and its path. */
 export interface Issue {
-  /** As `tasks[3].name`. */
+  /** In the form `tasks[3].name`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** An error that names the first issue, and holds them all. */
+/** An error that names the first issue, and lists them all. */
 export function invalid(issues: readonly Issue[]): ApiError {
   const [issue = { path: '', message: 'This request cannot be understood.' }, ...more] = issues;
   const where = issue.path === '' ? '' : `${issue.path}: `;
@@ -32,7 +32,7 @@ function issuesOf(error: z.core.$ZodError): Issue[] {
   });
 }
 
-/** @throws ApiError `validation_error` naming the first field that is wrong, unless `toError` makes another of the issues */
+/** @throws ApiError `validation_error` naming the first invalid field, unless `toError` makes another error */
 export function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,
@@ -47,8 +47,7 @@ const numbers = new Set(['limit']);
 const switches = new Set(['include_steps', 'include_tasks']);
 
 /**
- * The query parameters that a schema knows, numbers and switches as such. Others, which only another generation of the
- * service has a use for, are ignored.
+ * The query parameters of a schema, with numbers and booleans converted. Parameters of other generations are ignored.
  *
  * @throws ApiError `validation_error`
  */

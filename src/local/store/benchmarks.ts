@@ -1,4 +1,4 @@
-/** Benchmarks with their tasks, images and what they lack. */
+/** Benchmarks with their tasks, images and blockers. */
 import type { ListQuery } from '../../contract/common.ts';
 import {
   type Manifest,
@@ -38,7 +38,7 @@ export interface ImageRow {
   failure_message: string | null;
 }
 
-/** What came of a build: what the image holds and the image that it is made of, or why there is none. */
+/** The outcome of a build: the content hash and the base image, or the failure. */
 export type ImageBuild =
   | { readonly content: string; readonly image_ref: string | undefined }
   | { readonly failure: string };
@@ -77,12 +77,12 @@ export class BenchmarkStore {
       .map(row => this.#recordOf(row));
   }
 
-  /** Whether there is such a benchmark, whosever it is. */
+  /** Whether there is such a benchmark, in any organization. */
   exists(benchId: string): boolean {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }
 
-  /** A benchmark as the contract has it, by both of its names. */
+  /** A benchmark in the contract's form, with both of its names. */
   #recordOf({ details, ...row }: BenchmarkRow) {
     const count = this.#database.get<{ count: number }>(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
@@ -93,7 +93,7 @@ export class BenchmarkStore {
     return { ...row, name: row.label, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
   }
 
-  /** The manifest as it came, but for its tasks. */
+  /** The manifest as uploaded, without its tasks. */
   spec(benchId: string): Readonly<Record<string, unknown>> {
     const row = this.#database.get<{ details: string }>('select details from benchmarks where bench_id = ?', benchId);
     return JSON.parse(row?.details ?? '{}') as Record<string, unknown>;
@@ -103,7 +103,7 @@ export class BenchmarkStore {
     return readPage<Record<string, unknown>>(this.#database, runtimeList, { organization_id: organizationId }, query);
   }
 
-  /** Makes a benchmark of a manifest: all of it, or nothing. */
+  /** Creates a benchmark from a manifest, in full or not at all. */
   ingest(
     organizationId: string,
     { tasks, name, label, family, description, visibility, ...details }: Manifest,
@@ -149,7 +149,7 @@ export class BenchmarkStore {
     return benchId;
   }
 
-  /** The tasks of a benchmark, or of one of its splits, in the order of their names. */
+  /** The tasks of a benchmark, or of one split, ordered by name. */
   tasks(benchId: string, split?: string): Task[] {
     const tasks = this.manifestTasks(benchId).map(readTask);
     return split === undefined ? tasks : tasks.filter(task => task.split === split);
@@ -169,12 +169,12 @@ export class BenchmarkStore {
     );
   }
 
-  /** Ids of all benchmarks, to find the uploads that belong to none. */
+  /** Ids of all benchmarks, to find orphaned uploads. */
   allIds(): string[] {
     return this.#database.all<{ bench_id: string }>('select bench_id from benchmarks').map(row => row.bench_id);
   }
 
-  /** Images with their state; one that failed says why. */
+  /** Images with their state and failure. */
   images(benchId: string): ImageRow[] {
     return this.#database.all<ImageRow>(
       `select task_id, provider, provider_ref, dockerfile_uri, build_status, failure as failure_message from images
@@ -183,7 +183,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Images that are neither built nor being built go to `building`. */
+  /** Sets images that are neither built nor being built to `building`. */
   beginBuild(benchId: string): void {
     this.#database.run(
       "update images set build_status = 'building', failure = null where bench_id = ? and build_status in ('pending', 'failed')",
@@ -191,7 +191,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Tasks whose images are to be built, of any organization. */
+  /** Tasks whose images are to be built, in any organization. */
   building(limit: number): { organization_id: string; bench_id: string; task_id: string; spec: string }[] {
     return this.#database.all(
       `select b.organization_id, i.bench_id, i.task_id, t.spec from images i
@@ -201,7 +201,7 @@ export class BenchmarkStore {
     );
   }
 
-  /** Records a build: the image is named by the hash of what it holds, and so is the runtime that tasks share. */
+  /** Records a build. The image is named by its content hash, and so is the runtime that tasks share. */
   finishBuild(organizationId: string, benchId: string, taskId: string, build: ImageBuild): void {
     const set = 'update images set build_status = ?, provider_ref = ?, failure = ? where bench_id = ? and task_id = ?';
     if ('failure' in build) {
@@ -231,7 +231,7 @@ export class BenchmarkStore {
     });
   }
 
-  /** What keeps a benchmark from being launched. */
+  /** The blockers of a benchmark. */
   readiness(organizationId: string, benchId: string) {
     const present = new Set(
       this.#database

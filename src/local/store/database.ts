@@ -9,10 +9,10 @@ export class Database {
   readonly #sqlite: DatabaseSync;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 
-  /** Opens or makes the file and brings it to the newest form. `:memory:` keeps everything in memory. */
+  /** Opens or creates the file and migrates it. `:memory:` keeps everything in memory. */
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
-    // For this user alone, also where an older folder lets others in. SQLite gives its log the same mode.
+    // Readable by this user alone, even in an older folder with other modes. SQLite gives its log the same mode.
     if (path !== ':memory:') chmodSync(path, 0o600);
     this.#sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; pragma busy_timeout = 5000;',
@@ -30,9 +30,9 @@ export class Database {
   }
 
   /**
-   * Brings the tables of an area to their newest form; each area counts its own.
+   * Migrates the tables of an area; each area counts its own migrations.
    *
-   * @throws Error if the data is of a newer program
+   * @throws Error if the data was written by a newer program
    */
   migrateArea(area: string, steps: readonly string[]): void {
     if (steps.length === 0) return;
@@ -64,12 +64,12 @@ export class Database {
     return this.#prepare(sql).get(...values) as Result | undefined;
   }
 
-  /** Runs a statement; gives the number of rows it changed. */
+  /** Runs a statement; returns the number of rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
-  /** Inserts a new row. @throws Error if its primary key is taken: an id that came twice must not hide a row */
+  /** Inserts a new row. @throws Error if its primary key exists: a duplicate id must not hide a row */
   insert(table: string, row: Row): void {
     this.#write('insert', table, row);
   }
@@ -85,7 +85,7 @@ export class Database {
     this.run(sql, ...Object.values(row));
   }
 
-  /** All of the work, or none of it. */
+  /** Runs the work in a transaction. */
   transaction<Result>(work: () => Result): Result {
     this.#sqlite.exec('begin immediate');
     try {
@@ -104,7 +104,7 @@ export class Database {
   }
 }
 
-/** @throws Error if more steps were done than this program has */
+/** @throws Error if the data has more migrations than this program knows */
 function requireKnown(done: number, known: number): void {
   if (done <= known) return;
   throw new Error(

@@ -18,18 +18,18 @@ export interface DatasetName {
   readonly source: 'upload' | 'evaluation' | 'training';
 }
 
-/** Where the rollouts of a benchmark are collected, apart from what people upload. */
+/** The dataset of a benchmark's rollouts, separate from uploads. */
 export function rolloutDataset(source: 'evaluation' | 'training', benchId: string, label: string): DatasetName {
   const what = source === 'evaluation' ? 'Evaluations' : 'Training';
   return { dataset_name: `${source}/${benchId}`, display_name: `${what} of ${label}`, source };
 }
 
-/** A dataset of what people upload, by the name they give it. */
+/** A dataset of uploads, by the name that the user chose. */
 export function uploadDataset(name: string): DatasetName {
   return { dataset_name: name, display_name: name, source: 'upload' };
 }
 
-/** Names that the service gives itself; uploads go elsewhere. */
+/** Reserved names; uploads cannot use them. */
 export function isRolloutDataset(name: string): boolean {
   return /^(evaluation|training)\//.test(name);
 }
@@ -49,7 +49,7 @@ export class DatasetStore {
     return this.#database.get<DatasetRow>('select * from datasets where dataset_id = ?', datasetId);
   }
 
-  /** The dataset of this name, made if there is none; it counts as changed now. */
+  /** Returns the dataset of this name, created if missing, and marks it as changed now. */
   touch(organizationId: string, { dataset_name, display_name, source }: DatasetName): DatasetRow {
     const known = this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',

@@ -1,4 +1,4 @@
-/** Deployments: checkpoints on their way to serve under a slug. At most one of a slug is active. */
+/** Deployments of checkpoints under slugs. At most one deployment per slug is active. */
 import type { DeploymentListQuery } from '../../contract/deployments.ts';
 import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
@@ -75,7 +75,7 @@ export class DeploymentStore {
     return readPage<DeploymentRow>(this.#database, deploymentList, where, query);
   }
 
-  /** How many deployments are in which state, as two generations count them, and how many answer. */
+  /** Deployments by status, as two generations count them, and how many are active. */
   summary(organizationId: string) {
     const rows = this.#database.all<{ status: string; count: number; active: number }>(
       `select status, count(*) as count, sum(is_active) as active from deployments
@@ -95,7 +95,7 @@ export class DeploymentStore {
     };
   }
 
-  /** Deployments on their way, the oldest first: also those that a killed process left. */
+  /** Deployments in progress, oldest first, including those of a killed process. */
   underWay(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0
@@ -103,12 +103,12 @@ export class DeploymentStore {
     );
   }
 
-  /** What has been deployed, of any organization. */
+  /** Deployed ones, of any organization. */
   deployed(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>("select * from deployments where status = 'DEPLOYED' and leaving = 0");
   }
 
-  /** What answers chat for an organization, the newest first. */
+  /** Deployments that answer chat for an organization, newest first. */
   answering(organizationId: string): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where organization_id = ? and status = 'DEPLOYED' and leaving = 0
@@ -117,12 +117,12 @@ export class DeploymentStore {
     );
   }
 
-  /** Deployments whose undeploy began and did not end. */
+  /** Deployments whose undeploy has not finished. */
   leaving(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');
   }
 
-  /** Moves a deployment on its way. Returns whether it is still there. */
+  /** Advances a deployment. Returns whether it still exists. */
   move(deploymentId: string, status: 'MERGING' | 'DEPLOYING', moved: Moved = {}): boolean {
     const fields = Object.keys(moved)
       .map(name => `, ${name} = ?`)
@@ -138,7 +138,7 @@ export class DeploymentStore {
     );
   }
 
-  /** Ends the way of a deployment well; one for production answers for its slug from now on. */
+  /** Completes a deployment; one for production becomes active for its slug. */
   deploy(deployment: DeploymentRow): void {
     this.#database.transaction(() => {
       const changed = this.#database.run(
@@ -178,7 +178,7 @@ export class DeploymentStore {
     );
   }
 
-  /** Makes a deployment the one that answers for its slug; the one that did no longer does, nor does one that is demoted. */
+  /** Makes a deployment active for its slug, and the former one inactive; also demotes another one if given. */
   promote(deployment: DeploymentRow, demotedId?: string): void {
     this.#database.transaction(() => {
       if (demotedId !== undefined) this.unpromote(demotedId);
@@ -186,7 +186,7 @@ export class DeploymentStore {
     });
   }
 
-  /** A deployment that answers for its slug does so no more: it becomes a test deployment. */
+  /** Makes an active deployment a test deployment. */
   unpromote(deploymentId: string): void {
     this.#database.run(
       "update deployments set is_active = 0, role = 'test', updated_at = ? where deployment_id = ?",
@@ -195,7 +195,7 @@ export class DeploymentStore {
     );
   }
 
-  /** The deployment that answers for a slug, or by its own id. */
+  /** The active deployment of a slug, or the one with this id. */
   serving(organizationId: string, name: string): DeploymentRow | undefined {
     return this.#database.get<DeploymentRow>(
       `select * from deployments where organization_id = ?1 and status = 'DEPLOYED' and leaving = 0
@@ -205,7 +205,7 @@ export class DeploymentStore {
     );
   }
 
-  /** The newest deployment of a slug or id that does not answer for it. */
+  /** The newest inactive deployment of a slug or id. */
   waiting(organizationId: string, name: string): DeploymentRow | undefined {
     return this.#database.get<DeploymentRow>(
       `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
@@ -215,7 +215,7 @@ export class DeploymentStore {
     );
   }
 
-  /** Begins an undeploy: from now on the deployment is gone for everyone, and at the next start if not before. */
+  /** Starts an undeploy: the deployment is hidden at once, and deleted at the next start at the latest. */
   leave(deploymentId: string): void {
     this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
   }
@@ -224,7 +224,7 @@ export class DeploymentStore {
     return this.#database.run('delete from deployments where deployment_id = ?', deploymentId) > 0;
   }
 
-  /** Every deployment's id, to find the files that belong to none. */
+  /** Every deployment's id, to find orphaned files. */
   allIds(): string[] {
     return this.#database
       .all<{ deployment_id: string }>('select deployment_id from deployments')

@@ -1,4 +1,4 @@
-/** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and never twice. */
+/** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and only once. */
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -10,7 +10,7 @@ export interface NewEvalRun {
   readonly display_name: string;
   readonly base_model_slug: string;
   readonly parent_checkpoint_id: string | null;
-  /** The run and step that the checkpoint is of. */
+  /** The run and step of the checkpoint. */
   readonly training_run_id: string | null;
   readonly step: number | null;
   readonly split: string;
@@ -20,21 +20,21 @@ export interface NewEvalRun {
   readonly warnings: readonly string[];
 }
 
-/** The outcome of a rollout: a reward, or an error. A rollout that failed has no reward, which is not the reward 0. */
+/** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, which is not the reward 0. */
 export interface FinishedRollout {
   readonly task_id: string;
   readonly reward: number | null;
   readonly error: string | null;
   readonly latency_ms: number;
   readonly completion_tokens: number;
-  /** Steps with their messages, as the contract has them. */
+  /** Steps with their messages, in the contract's form. */
   readonly steps: readonly unknown[];
 }
 
 export interface RolloutCounts {
   readonly scored: number;
   readonly failed: number;
-  /** Rollouts that did not fail and that no grader rates. */
+  /** Rollouts that did not fail and have no grader. */
   readonly ungraded: number;
   readonly mean: number | null;
 }
@@ -88,7 +88,7 @@ export class EvaluationStore {
     );
   }
 
-  /** Runs that are to be worked on, the oldest first: also those that a killed process left. */
+  /** Unfinished runs, oldest first, including those of a killed process. */
   unfinished(): EvalRunRow[] {
     return this.#database.all<EvalRunRow>(
       "select * from eval_runs where status in ('pending', 'running') order by created_at, eval_run_id",
@@ -120,7 +120,7 @@ export class EvaluationStore {
     return new Set(rows.map(row => row.task_id));
   }
 
-  /** Records rollouts with a snapshot of their distributions; nothing if the run has gone meanwhile. */
+  /** Records rollouts with a snapshot of their distributions, unless the run has been deleted. */
   record(runId: string, rollouts: readonly FinishedRollout[]): void {
     this.#database.transaction(() => {
       const run = this.#database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
@@ -195,7 +195,7 @@ export class EvaluationStore {
     });
   }
 
-  /** Ends a run whose rollouts are all recorded: its mean is the mean of their rewards. */
+  /** Completes a run whose rollouts are all recorded; its mean is the mean of their rewards. */
   complete(runId: string): void {
     this.#database.run(
       `update eval_runs set status = 'completed', updated_at = ?1, completed_at = ?1,
@@ -206,7 +206,7 @@ export class EvaluationStore {
     );
   }
 
-  /** How many rollouts have ended in which way, and the mean of the rewards; null if there is none. */
+  /** Counts of rollouts by outcome, and the mean reward; null if there is none. */
   counts(runId: string): RolloutCounts {
     const row = this.#database.get<RolloutCounts>(
       `select count(reward) as scored, count(*) filter (where status = 'failed') as failed,
@@ -217,7 +217,7 @@ export class EvaluationStore {
     return row ?? { scored: 0, failed: 0, ungraded: 0, mean: null };
   }
 
-  /** What the first rollout that failed said. */
+  /** The error of the first failed rollout. */
   firstError(runId: string): string {
     const row = this.#database.get<{ error: string }>(
       'select error from trajectories where eval_run_id = ? and error is not null order by created_at, task_id limit 1',

@@ -1,16 +1,16 @@
-/** Answers to requests that carried an `Idempotency-Key`, so that a repeat gets the first answer and does nothing. */
+/** Answers to requests with an `Idempotency-Key`: a repeat gets the first answer and does nothing. */
 import type { Database } from './database.ts';
 import { now, sha256 } from './ids.ts';
 
 export class IdempotencyConflict extends Error {}
 
-/** A client repeats a request within minutes. */
+/** Clients repeat a request within minutes. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** The old ones are looked for once in so many new ones. */
+/** Expired answers are removed once in this many new ones. */
 const pruneEvery = 500;
 let sincePruned = pruneEvery;
 
-/** Drops expired answers. */
+/** Removes expired answers. */
 function prune(database: Database): void {
   sincePruned += 1;
   if (sincePruned < pruneEvery) return;
@@ -19,7 +19,7 @@ function prune(database: Database): void {
 }
 
 /**
- * The first answer to this key, or that of `work`, which is then remembered with everything the work stored.
+ * Returns the first answer to this key, or runs `work` and stores its answer in the same transaction.
  *
  * @throws IdempotencyConflict if the key came with another request
  */

@@ -1,4 +1,4 @@
-/** Identities of what the service makes: a prefix for the kind, and random characters. */
+/** Ids of new resources: a prefix for the kind, and random characters. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export const idPrefixes = {

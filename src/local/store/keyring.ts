@@ -1,6 +1,6 @@
 /**
- * The secrets of a data folder: one random key in a file for the user alone, and from it, by HKDF (RFC 5869), a key of
- * its own for each use, so that what is signed for one is worth nothing for another.
+ * The cryptographic keys of a data folder: one random master key in a private file, from which HKDF (RFC 5869) derives
+ * a key for each use, so that a signature for one use is worthless for another.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -8,18 +8,18 @@ export const masterKeyLength = 32;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** A sealed value that was not sealed with this key, or for something else, or has been changed. */
+/** A sealed value that was sealed with another key or for another owner, or was changed. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** What is signed: upload addresses, ids of benchmarks that are not stored yet, tokens of trajectories, settings. */
+/** What is signed: upload addresses, ids of benchmarks before ingest, trajectory tokens, settings. */
 export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {
   readonly #master: Uint8Array;
 
-  /** @throws RangeError for a key of another length than {@link masterKeyLength} */
+  /** @throws RangeError for a key that is not {@link masterKeyLength} bytes long */
   constructor(master: Uint8Array) {
     if (master.byteLength !== masterKeyLength) {
       throw new RangeError(`The key of the data folder has ${master.byteLength} bytes instead of ${masterKeyLength}.`);
@@ -31,7 +31,7 @@ export class Keyring {
     return Buffer.from(hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
   }
 
-  /** HMAC-SHA256 over the parts; which part ends where is part of what is signed. */
+  /** HMAC-SHA256 over the parts, including where each part ends. */
   sign(use: SignedUse, parts: readonly (string | number)[]): string {
     return createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
   }
@@ -42,7 +42,7 @@ export class Keyring {
     return right.length === given.length && timingSafeEqual(right, given);
   }
 
-  /** Encrypts with AES-256-GCM. `owner` is what the value belongs to: it cannot be opened as anything else's. */
+  /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can only be opened for the same owner. */
   seal(owner: string, value: string): Uint8Array {
     const nonce = randomBytes(nonceLength);
     const cipher = createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);

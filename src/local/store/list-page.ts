@@ -1,4 +1,4 @@
-/** Pages of a list: by a cursor that holds the place, so that rows which come or go shift nothing. */
+/** Pages of a list. The cursor holds a position, so that rows added or removed shift nothing. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import type { ListQuery, SortOrder } from '../../contract/common.ts';
@@ -6,7 +6,7 @@ import { pageLimit, sortOrders } from '../../contract/common.ts';
 import { own } from '../../text/own.ts';
 import type { Database } from './database.ts';
 
-/** What was asked for cannot be: which field, and why. */
+/** An invalid query: which parameter, and why. */
 export class ListQueryError extends Error {
   readonly param: string;
 
@@ -19,9 +19,9 @@ export class ListQueryError extends Error {
 export interface ListDefinition {
   readonly table: string;
   readonly id: string;
-  /** What is read of a row; everything if it is not given. */
+  /** The columns to read; all by default. */
   readonly columns?: string;
-  /** What may be sorted by, with its SQL expression, which is never null. The first is the default. */
+  /** Sort fields with their SQL expressions, which are never null. The first is the default. */
   readonly sorts: Readonly<Record<string, string>>;
   readonly searches: readonly string[];
 }
@@ -50,12 +50,12 @@ function decodePlace(cursor: string): Place {
     const isPlain = typeof value === 'string' || typeof value === 'number';
     if (typeof id === 'string' && typeof sort === 'string' && sortOrders.includes(order) && isPlain) return place;
   } catch {
-    // Said below, as for a cursor that can be read and makes no sense.
+    // Reported below, like a cursor that parses but makes no sense.
   }
   throw new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
 }
 
-/** Reads one page of the rows that belong to `where`. */
+/** Reads one page of the rows that match `where`. */
 export function readPage<Row extends Record<string, unknown>>(
   database: Database,
   definition: ListDefinition,

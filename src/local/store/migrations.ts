@@ -1,4 +1,4 @@
-/** The forms of the database, each a step from the one before. A step that has been released is never changed. */
+/** The migrations of the database. One that has been released is never changed. */
 export const migrations: readonly string[] = [
   `
   create table organizations (organization_id text primary key, name text not null, created_at text not null) strict;

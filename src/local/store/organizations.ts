@@ -1,8 +1,8 @@
-/** Organizations and the keys that speak for them. Keys are kept as hashes. */
+/** Organizations and their API keys, which are stored as hashes. */
 import type { Database } from './database.ts';
 import { newId, now, sha256 } from './ids.ts';
 
-/** The organization that a key belongs to. */
+/** The organization of a key. */
 export function organizationOfKey(database: Database, key: string): string | undefined {
   const row = database.get<{ organization_id: string }>(
     'select organization_id from api_keys where key_hash = ?',
@@ -12,8 +12,8 @@ export function organizationOfKey(database: Database, key: string): string | und
 }
 
 /**
- * Makes the key the only one of the first organization, which is made if there is none. Returns its id. A key of
- * another organization stays that.
+ * Makes this the only key of the first organization, which is created if missing. Returns its id. Another
+ * organization's key stays with it.
  */
 export function ensureOrganization(database: Database, key: string): string {
   const known = organizationOfKey(database, key);
@@ -31,12 +31,12 @@ export function ensureOrganization(database: Database, key: string): string {
   return organization_id;
 }
 
-/** A key that was replaced must not open anything any more. */
+/** A replaced key must stop working. */
 function revokeOthers(database: Database, organizationId: string, key: string): void {
   database.run('delete from api_keys where organization_id = ? and key_hash <> ?', organizationId, sha256(key));
 }
 
-/** Makes another organization, with a key of its own. */
+/** Creates another organization, with its own key. */
 export function createOrganization(database: Database, name: string, key: string): string {
   const organization_id = newId('organization');
   database.transaction(() => {

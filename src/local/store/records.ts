@@ -1,4 +1,4 @@
-/** The rows of the database as they are stored. */
+/** The rows of the database. */
 import type { deploymentRoles, deploymentStatuses } from '../../contract/deployments.ts';
 import type { ErrorType } from '../../contract/errors.ts';
 import type { TrainingStatus } from '../../contract/training.ts';
@@ -10,19 +10,19 @@ export interface BenchmarkRow extends Record<string, unknown> {
   description: string;
   family: string;
   visibility: string;
-  /** What else the manifest said of it (tags, spec and the like), as JSON. */
+  /** Other fields of the manifest (tags, spec and so on), as JSON. */
   details: string;
   created_at: string;
   updated_at: string;
 }
 
-/** What a run records of how it was started, each as JSON. */
+/** How a run was started, each as JSON. */
 interface StartRecord {
-  /** What was set, and for training what it became by default. */
+  /** The given options, for training including the defaults. */
   options: string;
-  /** Names of what was given and had no effect. */
+  /** Names of ignored options. */
   ignored_options: string;
-  /** What is to be known of its tasks, in sentences. */
+  /** Warnings about its tasks, as sentences. */
   warnings: string;
 }
 
@@ -65,14 +65,14 @@ export interface TrajectoryRow extends Record<string, unknown> {
   created_at: string;
   /** Steps with their messages, as JSON. */
   steps: string;
-  /** The training step that it is a rollout of. */
+  /** The training step of this rollout. */
   step: number | null;
   conversation_id: string | null;
-  /** Of an uploaded trajectory: what was uploaded, hashed, so that it is not stored twice. */
+  /** Hash of an uploaded trajectory, so that it is not stored twice. */
   content_hash: string | null;
   termination_reason: string | null;
   model_association_source: string | null;
-  /** What else an upload said of it (metrics and the like), as JSON. */
+  /** Other uploaded fields (metrics and so on), as JSON. */
   details: string | null;
 }
 
@@ -119,7 +119,7 @@ export interface CheckpointRow extends Record<string, unknown> {
   training_run_id: string;
   step_index: number;
   base_model_slug: string;
-  /** SHA-256 of the files that hold the weights and what the trainer needs to resume. */
+  /** SHA-256 of the files with the weights and the optimizer state. */
   weights_hash: string;
   state_hash: string;
   created_at: string;
@@ -144,14 +144,14 @@ export interface DeploymentRow extends Record<string, unknown> {
   created_by: string;
   weights_hash: string | null;
   failure: string | null;
-  /** 1 once undeploy has begun: what is left of it is taken away at the next start. */
+  /** 1 once undeploy has begun; the next start deletes what is left of it. */
   leaving: number;
   created_at: string;
   updated_at: string | null;
   completed_at: string | null;
 }
 
-/** Why a run or deployment failed, as the contract has it. */
+/** Why a run or deployment failed, in the contract's form. */
 export interface Failure {
   readonly type: ErrorType;
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Rewards that were logged against a trajectory, and its end. */
+/** Rewards logged to a trajectory, and its completion. */
 import type { Database } from './database.ts';
 import { now } from './ids.ts';
 import type { TrajectoryRow } from './records.ts';
@@ -8,7 +8,7 @@ export interface RewardLog {
   readonly reward_id: string;
   readonly name: string;
   readonly value: number;
-  /** 0 keeps the reward for diagnosis: the trajectory's own reward is made of the others. */
+  /** 0 keeps the reward for diagnosis: the trajectory's own reward is computed from the others. */
   readonly weight: number;
   readonly explanation: string;
 }
@@ -18,14 +18,14 @@ export class TrajectoryTerminal extends Error {
   override readonly name = 'TrajectoryTerminal';
 }
 
-/** The `reward_id` is that of another reward: nothing was recorded. */
+/** Another reward has this `reward_id`: nothing was recorded. */
 export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }
 
 /**
- * Records a reward; the trajectory's own becomes the mean of its rewards by their weights. The same reward again changes
- * nothing, whether the trajectory has ended meanwhile or not.
+ * Records a reward; the trajectory's own reward becomes the weighted mean. Repeating the same reward changes nothing,
+ * even after the trajectory has ended.
  *
  * @returns the status of the trajectory
  * @throws TrajectoryTerminal
@@ -57,9 +57,9 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
 }
 
 /**
- * Ends a trajectory; the same end again changes nothing.
+ * Ends a trajectory; repeating the same end changes nothing.
  *
- * @returns its status from now on
+ * @returns its new status
  * @throws TrajectoryTerminal if it has ended in another way
  */
 export function completeTrajectory(database: Database, trajectory: TrajectoryRow, reason: string): string {

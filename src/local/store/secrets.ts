@@ -1,4 +1,4 @@
-/** Secrets of an organization. Values are encrypted before they are stored, and never leave the service. */
+/** Secrets of an organization. Values are encrypted before they are stored, and never returned. */
 import type { ListQuery } from '../../contract/common.ts';
 import type { Database } from './database.ts';
 import { newId, now } from './ids.ts';
@@ -27,7 +27,10 @@ export class SecretStore {
     this.#keyring = keyring;
   }
 
-  /** Stores a secret. One of the same name gets the new value and description; its id and date stay. */
+  /**
+   * Stores a secret. An existing one of the same name gets the new value and description; its id and creation date
+   * stay.
+   */
   put(organizationId: string, secret: { name: string; value: string; description: string }): SecretRow {
     const { name, value, description } = secret;
     const known = this.#database.get<SecretRow>(
@@ -59,7 +62,7 @@ export class SecretStore {
   }
 
   /**
-   * The value of a secret, for what runs for the organization; undefined if there is no such secret.
+   * The value of a secret, for the organization's own runs; undefined if there is no such secret.
    *
    * @throws SealBroken
    */

@@ -1,4 +1,4 @@
-/** Everything that is kept in a data folder. */
+/** All stores of a data folder. */
 import { join } from 'node:path';
 import { BenchmarkStore } from './benchmarks.ts';
 import { Database } from './database.ts';
@@ -52,7 +52,7 @@ export function openStores(dataFolder: string, keyring: Keyring): Stores {
   };
 }
 
-/** At start: removes files that belong to nothing, as a kill between a file and its row leaves them. */
+/** At start: removes orphaned files, which a kill between writing a file and its row leaves behind. */
 export function sweepFiles({ benchmarks, training, deployments, uploads, weights }: Stores): void {
   uploads.sweep(benchmarks.allIds());
   weights.sweep(training.allCheckpoints(), deployments.allIds());

@@ -19,7 +19,7 @@ export interface NewTrainingRun {
   readonly created_by: string;
 }
 
-/** A rollout of the trainer. A rollout that failed has no reward, which is not the reward 0. */
+/** A rollout of the trainer. A failed rollout has no reward, which is not the reward 0. */
 export interface TrainedRollout {
   readonly task_id: string;
   readonly reward: number | null;
@@ -86,7 +86,7 @@ export class TrainingStore {
     );
   }
 
-  /** Runs that have not ended, the oldest first: also those that a killed process left. */
+  /** Unfinished runs, oldest first, including those of a killed process. */
   unfinished(): TrainingRunRow[] {
     return this.#database.all<TrainingRunRow>(
       `select * from training_runs where ${unended} order by created_at, training_run_id`,
@@ -100,7 +100,7 @@ export class TrainingStore {
     )?.status;
   }
 
-  /** Moves a run on, from one of the states that are named. Returns whether it was in one of them. */
+  /** Changes a run's status, if it is one of `from`. Returns whether it was. */
   move(runId: string, from: readonly TrainingStatus[], to: TrainingStatus, failure?: Failure): boolean {
     const names = from.map(() => '?').join(', ');
     const at = now();
@@ -126,7 +126,7 @@ export class TrainingStore {
     return row?.count ?? 0;
   }
 
-  /** Records a step with its rollouts: the step counts as done together with its metric. */
+  /** Records a step with its rollouts and its metric, in one transaction. */
   recordStep(run: TrainingRunRow, step: number, reward: number, rollouts: readonly TrainedRollout[]): void {
     this.#database.transaction(() => {
       if (this.status(run.training_run_id) === undefined) return;
@@ -200,7 +200,7 @@ export class TrainingStore {
     );
   }
 
-  /** Takes back what came after a step, before it is done again. */
+  /** Discards everything after a step, which will be repeated. */
   rewind(runId: string, step: number): void {
     this.#database.transaction(() => {
       this.#database.run('delete from training_steps where training_run_id = ? and step > ?', runId, step);
@@ -225,7 +225,7 @@ export class TrainingStore {
     );
   }
 
-  /** Rewards of the rollouts of a step; undefined if the step has not been done. */
+  /** Rewards of a step's rollouts; undefined if the step has not been done. */
   stepRewards(runId: string, step: number) {
     const done = this.#database.get('select 1 from training_steps where training_run_id = ? and step = ?', runId, step);
     if (!done) return undefined;
@@ -237,7 +237,7 @@ export class TrainingStore {
     );
   }
 
-  /** Work that has not ended and needs a checkpoint of the run. */
+  /** Unfinished work that needs a checkpoint of the run. */
   usersOf(runId: string): string[] {
     const evaluations = this.#database.all<{ id: string }>(
       "select eval_run_id as id from eval_runs where training_run_id = ? and status in ('pending', 'running')",
@@ -253,7 +253,7 @@ export class TrainingStore {
     return [...evaluations, ...others].map(({ id }) => id);
   }
 
-  /** Deletes a run that has ended, with its curves, checkpoints and rollouts. */
+  /** Deletes a finished run with its curves, checkpoints and rollouts. */
   delete(runId: string): void {
     this.#database.transaction(() => {
       this.#database.run('delete from trajectories where training_run_id = ?', runId);
@@ -261,7 +261,7 @@ export class TrainingStore {
     });
   }
 
-  /** Every checkpoint that there is, to find the files that belong to none. */
+  /** Every checkpoint, to find orphaned files. */
   allCheckpoints(): Pick<CheckpointRow, 'training_run_id' | 'step_index'>[] {
     return this.#database.all('select training_run_id, step_index from checkpoints');
   }

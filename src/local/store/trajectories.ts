@@ -7,10 +7,10 @@ import { newId, now } from './ids.ts';
 import { readPage } from './list-page.ts';
 import type { DatasetRow, TrajectoryRow } from './records.ts';
 
-/** Sorts below every reward that there is: what has none comes last when the best come first. */
+/** Sorts below every reward, so that missing ones come last when the best come first. */
 const noReward = -1e300;
 
-/** All but the steps, which are megabytes of some rows. */
+/** All columns but the steps, which can be megabytes. */
 const listedColumns = [
   'trajectory_id',
   'organization_id',
@@ -50,19 +50,19 @@ const trajectoryList = {
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
-/** A trajectory takes rewards until it has ended. */
+/** A trajectory accepts rewards until it has ended. */
 export function isTerminal({ status }: Pick<TrajectoryRow, 'status'>): boolean {
   return status !== 'pending' && status !== 'running';
 }
 
 type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps'>;
 
-/** What is stored of a new trajectory. What is not said is not there. */
+/** The fields of a new trajectory; missing ones stay empty. */
 export interface NewTrajectory extends Partial<Stored> {
   readonly organization_id: string;
   readonly source: string;
   readonly status: string;
-  /** Steps with their messages, as the contract has them. */
+  /** Steps with their messages, in the contract's form. */
   readonly steps: readonly unknown[];
 }
 
@@ -88,7 +88,7 @@ export class TrajectoryStore {
     return trajectory_id;
   }
 
-  /** Adds a step to a trajectory that has not ended; the first one says which model it is of. */
+  /** Adds a step to a trajectory that has not ended; the first step sets its model. */
   addStep(trajectoryId: string, model: string, step: { readonly messages: readonly unknown[] }): void {
     this.#database.transaction(() => {
       const row = this.#database.get<TrajectoryRow>('select * from trajectories where trajectory_id = ?', trajectoryId);
@@ -151,7 +151,7 @@ export class TrajectoryStore {
   }
 }
 
-/** A trajectory as the contract has it; null is what is not known of it. */
+/** A trajectory in the contract's form; null for unknown fields. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined): Record<string, unknown> {
   const { steps: _, content_hash: __, details, ...rest } = row;
   const { status, termination_reason } = row;
@@ -174,7 +174,7 @@ const numberOf = (value: unknown): number | null => (typeof value === 'number' ?
 const integerOf = (value: unknown): number | null => (Number.isInteger(value) ? Number(value) : null);
 const textOf = (value: unknown): string | null => written(value) ?? null;
 
-/** A step as the contract has it, of one that may say less. */
+/** A step in the contract's form, from one that may have fewer fields. */
 function stepOf(step: Fields, step_index: number) {
   const { reward, has_error, messages } = step;
   return {
@@ -187,8 +187,8 @@ function stepOf(step: Fields, step_index: number) {
 }
 
 /**
- * A message as the contract has it. What it calls a text is one: tool calls and responses as JSON, parts of content joined;
- * the parts themselves come in a field of their own.
+ * A message in the contract's form. Text fields hold text: tool calls and responses as JSON, parts of content joined;
+ * the parts themselves are in a separate field.
  */
 function messageOf(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;
@@ -209,7 +209,7 @@ function messageOf(message: Fields, index: number) {
   };
 }
 
-/** What tied the trajectory to its model. */
+/** How the model of the trajectory is known. */
 function associationOf({ eval_run_id, training_run_id, step }: ListedTrajectory): Record<string, unknown> {
   if (eval_run_id) return { eval_run_id };
   if (training_run_id) return { training_run_id, step };

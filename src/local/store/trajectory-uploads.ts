@@ -1,11 +1,11 @@
-/** Batches of uploaded trajectories: each is stored once, and one that cannot be stored says why. */
+/** Stores batches of uploaded trajectories: each once, and a failed one with its reason. */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
 import { newId, sha256 } from './ids.ts';
 import type { DatasetRow } from './records.ts';
 import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
-/** A trajectory as it was uploaded, read and found to be whole. */
+/** A validated uploaded trajectory. */
 export interface UploadedTrajectory
   extends Pick<NewTrajectory, 'status' | 'steps'>,
     Partial<Pick<NewTrajectory, 'reward' | 'error' | 'task_id' | 'model_id' | 'termination_reason' | 'details'>> {
@@ -20,8 +20,8 @@ export interface UploadFailure {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** The outcome of one. `skipped`: it is there already. */
-/** How an upload of one ended; null is what it has none of. `skipped`: it is there already. */
+/** The outcome of one trajectory. `skipped`: it already exists. */
+/** The outcome of one trajectory; null for fields it has none of. `skipped`: it already exists. */
 export interface UploadOutcome {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'error';
@@ -53,7 +53,7 @@ export class TrajectoryUploads {
     this.#trajectories = trajectories;
   }
 
-  /** Stores what can be stored. Must run in a transaction. The dataset is made with the first that is. */
+  /** Stores what can be stored. Must run in a transaction. The dataset is created with the first stored trajectory. */
   store(organizationId: string, datasetName: string, items: readonly (UploadedTrajectory | UploadFailure)[]) {
     let dataset = this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',

@@ -1,6 +1,6 @@
 /**
- * Files of benchmarks that are being uploaded. A file is known by the hash of its path, so that no path leads out of the
- * folder; it is written to the same folder while its bytes are counted, and renamed once it is whole.
+ * Files of benchmarks being uploaded. Files are named by the hash of their path, so that no path leads out of the
+ * folder; each is written to a temporary file while its bytes are counted, and renamed once complete.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -21,31 +21,31 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from './ids.ts';
 
-/** The bytes that came are not those that were announced. Nothing was stored. */
+/** The received bytes are not the announced ones. Nothing was stored. */
 export class UploadMismatch extends Error {
   override readonly name = 'UploadMismatch';
 }
 
-/** A file as it was announced, before its bytes came. */
+/** An announced file. */
 export interface DeclaredFile {
   readonly path: string;
   readonly content_type: string;
   readonly size_bytes: number;
 }
 
-/** A file whose bytes are here. */
+/** A received file. */
 export interface StoredFile extends DeclaredFile {
   readonly sha256: string;
 }
 
-/** The upload has been swept, or was never begun. Nothing was stored. */
+/** The upload was removed, or never started. Nothing was stored. */
 export class UnknownUpload extends Error {
   override readonly name = 'UnknownUpload';
 }
 
-/** Holds what was announced, a file a line; the last line of a path counts. */
+/** Lists the announced files, one per line; the last line of a path counts. */
 const declarations = 'declared.jsonl';
-/** Ends the name of a folder that is being removed. */
+/** Suffix of a folder that is being removed. */
 const swept = '.swept';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -65,16 +65,16 @@ export class UploadFolder {
     return join(this.#folder(benchId), sha256(path));
   }
 
-  /** Whether anything was announced for a benchmark, and has not been swept since. */
+  /** Whether files were announced for a benchmark, and not removed since. */
   has(benchId: string): boolean {
     return existsSync(join(this.#folder(benchId), declarations));
   }
 
-  /** Notes what is going to be uploaded, so that ingest can name what did not come. */
+  /** Records the announced files, so that ingest can name missing ones. */
   declare(benchId: string, files: readonly DeclaredFile[]): void {
     const folder = this.#folder(benchId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Each on a line of its own, also where the one before was cut off when the machine went down.
+    // Each entry starts on a new line, even after one that was cut off by a crash.
     const bytes = Buffer.from(files.map(file => `\n${JSON.stringify(file)}`).join(''));
     const target = openSync(join(folder, declarations), 'a', 0o600);
     try {
@@ -85,7 +85,7 @@ export class UploadFolder {
     }
   }
 
-  /** What was announced for a benchmark, in the order of the paths. */
+  /** The announced files of a benchmark, ordered by path. */
   declared(benchId: string): DeclaredFile[] {
     if (!this.has(benchId)) return [];
     const files = readFileSync(join(this.#folder(benchId), declarations), 'utf8')
@@ -96,7 +96,7 @@ export class UploadFolder {
   }
 
   /**
-   * Takes the bytes of a file in.
+   * Receives a file.
    *
    * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is not known
    */
@@ -125,12 +125,12 @@ export class UploadFolder {
     }
   }
 
-  /** Bytes that are here of a file; undefined if it has not come. */
+  /** Size of a received file; undefined if it has not arrived. */
   size(benchId: string, path: string): number | undefined {
     return statSync(this.#place(benchId, path), { throwIfNoEntry: false })?.size;
   }
 
-  /** @throws UploadMismatch if the file is gone, or no longer what was uploaded */
+  /** @throws UploadMismatch if the file is missing or changed */
   async verify(benchId: string, { path, sha256: expected }: Pick<StoredFile, 'path' | 'sha256'>): Promise<void> {
     if ((await this.hash(benchId, path)) !== expected) {
       throw new UploadMismatch(`The file ${path} is gone, or no longer what was uploaded.`);
@@ -147,8 +147,8 @@ export class UploadFolder {
   }
 
   /**
-   * At start: removes pieces that no process writes any more, and uploads not ingested for a day. Such an upload
-   * goes as a whole, so that no part of it is ever taken for all of it.
+   * At start: removes temporary files, and uploads that were not ingested for a day. Such an upload is removed as a
+   * whole, so that a part of it is never taken for all of it.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
@@ -169,12 +169,12 @@ export class UploadFolder {
   }
 }
 
-/** The folders in a folder. What else a desktop or a user has put there is left alone. */
+/** The subfolders of a folder. Files that a desktop or a user put there are left alone. */
 function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of the declarations; none if it was cut off, in which case no address was given out for it. */
+/** A line of announcements; none if it was cut off, in which case no address was given out for it. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return line === '' ? [] : [JSON.parse(line) as DeclaredFile];

@@ -1,6 +1,6 @@
 /**
- * Files of weights. A file is complete or not there: it is written to the same folder, flushed to the disk, and renamed. Its
- * reader knows its hash, so that no other file is read in its place.
+ * Weight files. A file is complete or missing: it is written to a temporary file, flushed to disk and renamed. Readers
+ * verify its hash, so that no other file is read in its place.
  */
 
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { errorMessage } from '../../text/errors.ts';
 import { CorruptFileError } from '../model/container.ts';
 import { sha256 } from './ids.ts';
 
-/** A file of weights, and what it must be. */
+/** A weight file and its expected hash. */
 export interface WeightFile {
   readonly path: string;
   readonly hash: string;
 }
 
-/** A file of weights that cannot be used: gone, cut off, changed, or of something else. */
+/** An unusable weight file: missing, cut off, changed, or of another kind. */
 export class WeightFileError extends Error {
   override readonly name = 'WeightFileError';
   readonly code: 'weights_missing' | 'weights_corrupt';
@@ -44,7 +44,7 @@ export function writeDurably(path: string, bytes: Uint8Array): string {
   return sha256(bytes);
 }
 
-/** @throws WeightFileError if the file is not the one whose hash is given */
+/** @throws WeightFileError if the hash does not match */
 export function readVerified({ path, hash }: WeightFile): Uint8Array {
   let bytes: Buffer;
   try {
@@ -62,11 +62,7 @@ export function readVerified({ path, hash }: WeightFile): Uint8Array {
   return bytes;
 }
 
-/**
- * Reads a file and makes something of it.
- *
- * @throws WeightFileError also if the file is whole and holds something else
- */
+/** Reads and parses a file. @throws WeightFileError, also if the file is intact but holds something else */
 export function readVerifiedAs<Content>(file: WeightFile, read: (bytes: Uint8Array) => Content): Content {
   try {
     return read(readVerified(file));

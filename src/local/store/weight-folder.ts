@@ -1,4 +1,4 @@
-/** Where the weights of checkpoints and deployments lie in a data folder. */
+/** Paths of the weights of checkpoints and deployments in a data folder. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ export class WeightFolder {
     return join(this.run(runId), `${step}.weights`);
   }
 
-  /** What the trainer needs besides the weights to resume after a step. */
+  /** The optimizer state needed to resume after a step. */
   trainerState(runId: string, step: number): string {
     return join(this.run(runId), `${step}.state`);
   }
@@ -36,7 +36,7 @@ export class WeightFolder {
     rmSync(join(this.#deployments, deploymentId), { recursive: true, force: true });
   }
 
-  /** Removes files that were written and never committed, and those of runs and deployments that are gone. */
+  /** Removes files that were never committed, and those of deleted runs and deployments. */
   sweep(
     checkpoints: readonly { readonly training_run_id: string; readonly step_index: number }[],
     deploymentIds: readonly string[],

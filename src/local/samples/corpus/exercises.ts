@@ -1,6 +1,6 @@
 /**
- * Our own text: short questions with their answers, as a model sees them that was made to be talked to. Each entry is one
- * question and one answer.
+ * Our own text: short questions with answers, as in the training data of a chat model. Each entry is one question and
+ * one answer.
  */
 export const exercises: readonly (readonly [question: string, answer: string])[] = [
   ['say hello', 'hello there, how are you today?'],

@@ -5,10 +5,10 @@ import { ApiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { PromoteDeployment, StartDeployment } from '../requests.ts';
 
-/** Where a deployment answers by its own address; `:model` is its id. */
+/** A deployment's own chat address; `:model` is its id. */
 export const playgroundPath = '/playground/:model/v1/chat/completions';
 
-/** A deployment as the contract has it. */
+/** A deployment in the contract's form. */
 function recordOf(row: DeploymentRow, origin: string) {
   const { organization_id: _, weights_hash: __, leaving: ___, failure, is_active, ...rest } = row;
   return {

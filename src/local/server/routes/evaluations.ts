@@ -12,11 +12,11 @@ import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartEval } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
-/** Evaluations run on the tasks that training does not see. */
+/** Evaluations run on tasks that training does not see. */
 const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
-/** A run as the contract has it, by the names of every generation. */
+/** A run in the contract's form, with the names of every generation. */
 function recordOf(row: EvalRunRow) {
   const { organization_id: _, total_rollouts: __, failure, options, ignored_options, warnings, ...run } = row;
   return {
@@ -44,7 +44,9 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     return run;
   };
 
-  /** What is evaluated: a checkpoint that is named goes before a model. `field` is what the request calls the model. */
+  /**
+   * The model to evaluate: a checkpoint takes precedence over a model. `field` is the request's name for the model.
+   */
   const evaluated = (organizationId: string, { model_slug: slug, checkpoint_id: id }: StartEval, field: string) => {
     const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
     if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
@@ -66,7 +68,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     if (isDocuments && body.display_name === undefined) throw missing('display_name', 'the run');
     const inPath = params['bench_id'];
     const asked = { ...body, bench_id: inPath ?? body.bench_id };
-    // All checks are within: a repeat gets the first answer, also where the benchmark has changed since.
+    // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
     const result = once(database, organizationId, idempotencyKey, asked, () => {
       const benchmark = namedBenchmark(service, organizationId, body, inPath);
       const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');

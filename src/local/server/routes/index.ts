@@ -1,4 +1,4 @@
-/** What answers the areas of the contract, a line for each file. */
+/** The handlers of the contract's areas, one line per file. */
 export { benchmarkArea } from './benchmarks.ts';
 export { deploymentArea } from './deployments.ts';
 export { evaluationArea } from './evaluations.ts';

@@ -1,9 +1,9 @@
-/** What starting anything on a benchmark needs. */
+/** Checks for starting a run on a benchmark. */
 import { OptionError } from '../../engine/options.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { ServiceContext } from '../handlers.ts';
 
-/** @throws ApiError `resource_not_found`, also for a benchmark of somebody else */
+/** @throws ApiError `resource_not_found`, also for another organization's benchmark */
 export function findBenchmark({ benchmarks }: ServiceContext, organizationId: string, benchId: string) {
   const benchmark = benchmarks.get(organizationId, benchId);
   if (!benchmark) throw notFound('benchmark', benchId);
@@ -53,7 +53,7 @@ function benchmarkCalled({ benchmarks }: ServiceContext, organizationId: string,
   throw apiError('validation_error', message, { param: 'benchmark_name', context: { bench_ids: ids } });
 }
 
-/** @throws ApiError `benchmark_not_ready`, with what is missing */
+/** @throws ApiError `benchmark_not_ready`, with the blockers */
 export function requireReady({ benchmarks }: ServiceContext, organizationId: string, benchId: string): void {
   const readiness = benchmarks.readiness(organizationId, benchId);
   if (readiness.ready) return;
@@ -66,7 +66,7 @@ export function requireReady({ benchmarks }: ServiceContext, organizationId: str
   );
 }
 
-/** @throws ApiError `validation_error` that names the option which cannot be */
+/** @throws ApiError `validation_error` naming the invalid option */
 export function withOptions<Read>(read: () => Read): Read {
   try {
     return read();

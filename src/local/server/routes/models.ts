@@ -1,4 +1,4 @@
-/** The models that can be trained and evaluated, and those that can be chatted with. */
+/** Models for training and evaluation, and for chat. */
 import { baseModels } from '../../model/base-models.ts';
 import { chatModel, chatModels } from '../chat-models.ts';
 import type { Area, Handlers, ServiceContext } from '../handlers.ts';

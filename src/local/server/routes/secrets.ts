@@ -1,4 +1,4 @@
-/** Secrets: written, listed by what is known of them, revoked; never read. */
+/** Secrets: created, listed by metadata, revoked; values are never returned. */
 import type { ListQuery } from '../../../contract/common.ts';
 import { notFound } from '../errors.ts';
 import type { Area, Handlers, ServiceContext } from '../handlers.ts';

@@ -15,7 +15,7 @@ import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { StartTraining } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
-/** A run as the contract has it, by the names of every generation. */
+/** A run in the contract's form, with the names of every generation. */
 function recordOf(row: TrainingRunRow) {
   const { organization_id: _, total_steps: __, failure, options, ignored_options, warnings, ...run } = row;
   return {
@@ -45,7 +45,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
     return run;
   };
 
-  /** What training begins with: a base model, or a checkpoint, which knows its own. */
+  /** The start of training: a base model, or a checkpoint, which knows its base model. */
   const startingPoint = (organizationId: string, body: StartTraining) => {
     const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
     const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);

@@ -1,4 +1,4 @@
-/** Trajectories: upload, detail, list, rewards, completion; and the datasets that they are in. */
+/** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
 
 import type { ListQuery } from '../../../contract/common.ts';
 import type { TrajectoryListQuery } from '../../../contract/trajectories.ts';
@@ -13,7 +13,7 @@ import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { CompleteTrajectory, LogReward, UploadTrajectories } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
-/** Trajectories in one request. */
+/** Maximum number of trajectories in a request. */
 export const trajectoriesPerRequest = 1_000;
 const longestDatasetName = 128;
 
@@ -44,7 +44,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     }
   };
 
-  /** Opens a trajectory that rewards are logged to while it runs, until it is completed. */
+  /** Opens a trajectory that accepts rewards until it is completed. */
   const open = ({ organizationId, idempotencyKey, body }: Call): unknown =>
     once(database, organizationId, idempotencyKey, body, () => {
       const { dataset, ...opened } = readOpened(body);
@@ -94,7 +94,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
   };
 }
 
-/** Says in the document's words why a trajectory takes no more. */
+/** Why a trajectory accepts no more, as one of the document's errors. */
 function ending<Result>(work: () => Result): Result {
   try {
     return work();
@@ -107,7 +107,7 @@ function ending<Result>(work: () => Result): Result {
   }
 }
 
-/** What is wrong with the name of a dataset, if something is. */
+/** What is wrong with a dataset's name, if anything. */
 function datasetProblem(name: string): string | undefined {
   if (isRolloutDataset(name)) return 'names that begin with evaluation/ or training/ are the service’s own';
   return name.length > longestDatasetName ? `a name has at most ${longestDatasetName} characters` : undefined;
@@ -131,7 +131,7 @@ function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
   }
 }
 
-/** @throws ApiError if none could be stored, and none was there already */
+/** @throws ApiError if none could be stored, and none was already there */
 function summaryOf(outcomes: readonly UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;
@@ -155,7 +155,7 @@ function summaryOf(outcomes: readonly UploadOutcome[]) {
   };
 }
 
-/** An error of the database, which has a number of its own. */
+/** A database error, which has an error number. */
 function isStorageError(error: unknown): error is Error {
   return sqliteCode(error) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Uploads of benchmarks: signed addresses, then ingest, which makes rows of what was uploaded. */
+/** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
@@ -7,10 +7,10 @@ import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { CreateUpload } from '../requests.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
-/** Files in one request; more are uploaded by further requests with the same `bench_id`. */
+/** Maximum number of files in a request; further requests with the same `bench_id` upload more. */
 export const filesPerRequest = 200;
 const largestFile = 256 * 1024 * 1024;
-/** Characters of a minted id that show it was minted here, for this organization. */
+/** Length of the signature in a minted id. */
 const markLength = 10;
 
 export function uploadRoutes(service: ServiceContext): Handlers {
@@ -19,14 +19,14 @@ export function uploadRoutes(service: ServiceContext): Handlers {
   const signatureOf = (organizationId: string, bare: string): string =>
     keyring.sign('benchmark', [organizationId, bare]).replace(/[-_]/g, 'x').slice(0, markLength);
 
-  /** Nothing is stored of a benchmark before ingest: its id says itself whom it was minted for. */
+  /** Nothing is stored of a benchmark before ingest, so its id itself shows which organization it was minted for. */
   const mint = (organizationId: string): string => {
     const bare = newId('benchmark');
     return bare + signatureOf(organizationId, bare);
   };
 
   /**
-   * @throws ApiError if the id was not minted for the organization, takes no more files, or was swept with its files
+   * @throws ApiError if the id was not minted for the organization, accepts no more files, or its files were removed
    */
   const checkOpen = (organizationId: string, benchId: string): void => {
     if (benchmarks.get(organizationId, benchId)) {
@@ -62,7 +62,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       for (const file of declared) {
         files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
       }
-      // Another ingest may have come first while the files were read.
+      // Another ingest may have finished while the files were read.
       checkOpen(call.organizationId, benchId);
       benchmarks.ingest(call.organizationId, described, { benchId, files });
       return {
@@ -127,7 +127,7 @@ export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };
 /** Longest path of an uploaded file, in characters. */
 const longestPath = 512;
 
-/** What is wrong with a path, if something is. Paths go down from the folder of the benchmark, with `/` between. */
+/** What is wrong with a path, if anything. Paths are relative to the benchmark's folder and separated by `/`. */
 function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
