@@ -24,7 +24,8 @@ export const smallest = { columns: 60, rows: 15 } as const;
 export const frameLines = 4;
 /** Columns that a window leaves free at either side. */
 const windowSide = 2;
-const sectionsWidth = 17;
+/** Columns of the longest title with its count: `▸ Trajectories 9999+ `. */
+const sectionsWidth = 21;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 

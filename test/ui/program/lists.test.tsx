@@ -26,6 +26,13 @@ function gate() {
   return { promise, open: resolve };
 }
 
+it.each([80, 120])('are counted at their section, whose name is whole, at %i columns', async columns => {
+  rig = openProgram({ service: new ManyRows(7_400).service, start, columns, rows: 24 });
+  await rig.screen.waitFor(text => /Trajectories +200\+ │/.test(text));
+  await rig.screen.press('G');
+  await rig.screen.waitFor(text => /Trajectories +7400 │/.test(text));
+});
+
 describe('the last row', () => {
   it.each([250, 2_000])('of %i is where G goes, not the last one that was read', async count => {
     const { screen } = await openList(new ManyRows(count));
