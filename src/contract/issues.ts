@@ -3,13 +3,11 @@ import type * as z from 'zod/mini';
 
 type Issue = z.core.$ZodIssue;
 
-const shown = 3;
-
-/** One line such as `limit must be at most 200; unknown field: lable`. */
-export function describeIssues(issues: readonly Issue[]): string {
+/** One line such as `limit must be at most 200; name is missing; and 2 more`, for what is wrong with `value`. */
+export function describeIssues(issues: readonly Issue[], value: unknown, most = 3): string {
   const leaves = issues.flatMap(leavesOf);
-  const lines = leaves.slice(0, shown).map(describe);
-  if (leaves.length > shown) lines.push(`and ${leaves.length - shown} more`);
+  const lines = leaves.slice(0, most).map(leaf => describe(leaf, value));
+  if (leaves.length > most) lines.push(`and ${leaves.length - most} more`);
   return lines.join('; ');
 }
 
@@ -27,7 +25,19 @@ function leavesOf(issue: Issue): Issue[] {
   return inner?.flatMap(leavesOf).map(leaf => ({ ...leaf, path: [...issue.path, ...leaf.path] })) ?? [issue];
 }
 
-function describe(issue: Issue): string {
+/** Whether there is nothing at that place. */
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at = value;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null) return false;
+    if (!Object.hasOwn(at, key)) return true;
+    at = Reflect.get(at, key);
+  }
+  return at === undefined;
+}
+
+function describe(issue: Issue, value: unknown): string {
+  if (issue.path.length > 0 && isMissing(value, issue.path)) return `${pathOf(issue.path)} is missing`;
   if (issue.code !== 'unrecognized_keys') return `${pathOf(issue.path) || 'the whole'} ${requirementOf(issue)}`;
   const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';
   return `unknown field${where}: ${issue.keys.join(', ')}`;

@@ -273,7 +273,7 @@ export function unusableAnswer(
       answer,
       facts,
       'answer_unexpected',
-      `${what} is not what benchtop expects: ${describeIssues(issues)}. The service may be of another version.`,
+      `${what} is not what benchtop expects: ${describeIssues(issues, answer.body)}. The service may be of another version.`,
     );
   }
   if (/^\s*</.test(answer.text)) {

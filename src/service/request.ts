@@ -129,7 +129,7 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
   const read = schema.safeParse(value);
   if (read.success) return read.data as Fields;
   const { issues } = read.error;
-  throw new RequestError(`Nothing was sent: ${describeIssues(issues)}.`, {
+  throw new RequestError(`Nothing was sent: ${describeIssues(issues, value)}.`, {
     code: 'invalid_request',
     param: firstPath(issues),
     operation,

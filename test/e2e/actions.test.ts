@@ -513,7 +513,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { see: 'The folder of a benchmark' },
         { see: 'bench/' },
         'enter',
-        { see: 'this folder can be uploaded' },
+        { see: 'ctrl-o reads this folder' },
         'ctrl-o',
       ]);
       await goWay(session, [

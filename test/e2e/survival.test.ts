@@ -162,7 +162,7 @@ describe('a session', () => {
     session.press('u');
     await session.waitFor('survivor/');
     session.press('enter');
-    await session.waitFor('this folder can be uploaded');
+    await session.waitFor('ctrl-o reads this folder');
     session.press('ctrl-o');
     await session.waitFor('not sent yet');
     session.press('enter');

@@ -44,6 +44,8 @@ export interface UploadPlan {
 }
 
 const mostFiles = 100_000;
+/** Errors of a manifest that are named at once; the others are counted. */
+const mostProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
 /** By this a file that was sent is known again: another size or time of change makes it another file. */
@@ -97,7 +99,10 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
     throw new FolderError(`${manifestName} must hold an object.`);
   }
   const read = manifestSchema.safeParse(json);
-  if (!read.success) throw new FolderError(`${manifestName} cannot be sent: ${describeIssues(read.error.issues)}.`);
+  if (!read.success) {
+    const problems = describeIssues(read.error.issues, json, mostProblems);
+    throw new FolderError(`${manifestName} cannot be sent: ${problems}. Correct it and choose the folder again.`);
+  }
   return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };
 }
 

@@ -2,14 +2,16 @@
 import { Text } from 'ink';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { useConnection } from '../../app/connection.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands } from '../../keys/general.ts';
 import { keyLabel } from '../../keys/key.ts';
 import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
 import { Menu } from '../../widgets/menu.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { ErrorNote } from './error-note.tsx';
+import { ErrorNote, noteLines } from './error-note.tsx';
 import { Waiting } from './lines.tsx';
 
 function useWindowWidth(most: number): number {
@@ -66,7 +68,12 @@ export interface NoticeWindowProps {
 
 /** In place of a form until what it needs has been read, or could not be read. */
 export function NoticeWindow({ title, words = 'Asking the service', error, onClose }: NoticeWindowProps) {
+  const { layout } = useShell();
   const width = useWindowWidth(64);
+  const room = { width: width - windowMargin.columns, height: windowRoom(layout).height - windowMargin.lines };
+  const theme = useTheme();
+  const connection = useConnection();
+  const height = error ? noteLines(error, room, theme, connection).length : 1;
   return (
     <KeyScope
       modal
@@ -75,12 +82,8 @@ export function NoticeWindow({ title, words = 'Asking the service', error, onClo
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      <Window title={title} width={width} height={(error ? 6 : 1) + windowMargin.lines}>
-        {error ? (
-          <ErrorNote error={error} width={width - windowMargin.columns} height={6} />
-        ) : (
-          <Waiting words={words} />
-        )}
+      <Window title={title} width={width} height={height + windowMargin.lines}>
+        {error ? <ErrorNote error={error} width={room.width} height={height} /> : <Waiting words={words} />}
       </Window>
     </KeyScope>
   );
