@@ -19,8 +19,10 @@ if (!printPrebuilt(words, new URL('.', import.meta.url))) {
   module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
   // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as usual.
   process.removeAllListeners('warning');
+  // Nor that FORCE_COLOR counts more than NO_COLOR: the documentation says so.
+  const isKnown = ({ name, message }: Error): boolean => name === 'ExperimentalWarning' || /'NO_COLOR'/.test(message);
   process.on('warning', warning => {
-    if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
+    if (!isKnown(warning)) process.stderr.write(`${warning.name}: ${warning.message}\n`);
   });
   // Only the screen needs no table of flags.
   if (words.length === 0) {

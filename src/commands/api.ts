@@ -14,7 +14,7 @@ import { type Field, fieldsGiven, fieldsOf, givenBody, parsedBody } from './api-
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, noteUnreadable, recordText } from './output.ts';
-import { didYouMean } from './parse.ts';
+import { didYouMean } from './suggest.ts';
 import { type CommandInput, methods } from './table/commands.ts';
 import { withService } from './with-service.ts';
 

@@ -10,7 +10,7 @@ import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { didYouMean } from './parse.ts';
+import { didYouMean } from './suggest.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -59,10 +59,9 @@ export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
   const all = resources.map(({ names }) => names[0]);
+  const known = resources.flatMap(({ names: [many, one] }) => [many, one]);
   if (name === '') throw new CommandError(`Give the name of a resource: it was empty. There are ${all.join(', ')}.`);
-  throw new CommandError(
-    `There is no resource ${name || 'with an empty name'}. ${didYouMean(name, all) || `There are ${all.join(', ')}.`}`,
-  );
+  throw new CommandError(`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`);
 }
 
 /** The singular in a sentence, e.g. `training run`. */
@@ -77,9 +76,11 @@ export const wordsFor = (resource: Resource): string => {
 /** The rows with this id or name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // Users take what the first column shows for the name.
+  // Users take what the first column shows for the name, or what the manifest says.
   const [title] = resource.columns;
-  const isCalled = (row: object): boolean => [source.id(row), resource.label?.(row), title?.value(row)].includes(word);
+  const ownName = (row: object): unknown => ('name' in row ? row.name : undefined);
+  const isCalled = (row: object): boolean =>
+    [source.id(row), resource.label?.(row), title?.value(row), ownName(row)].includes(word);
   const found: object[] = [];
   for await (const { rows } of pagesOf(resource, {}, context)) {
     for (const row of rows) if (isCalled(row)) found.push(row);

@@ -3,6 +3,7 @@ import { Command, CommanderError, Help, type HelpConfiguration, Option } from 'c
 import { own } from '../text/own.ts';
 import { defaultColumns } from '../text/terminal.ts';
 import { CommandError } from './exit.ts';
+import { didYouMean } from './suggest.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
@@ -75,15 +76,26 @@ function addFlags(
 
 /** Commander's messages, in this program's style. */
 function wordsOf(error: CommanderError): string {
-  const [first = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
+  const [first = ''] = error.message.replace(/^error: /, '').split('\n');
   const sentence = first
-    .replaceAll(/option '(?:-\w, )?(--[\w-]+)(?: <[^>]*>)?'/g, (whole, flag: string) =>
-      first.startsWith('unknown') ? whole : flag,
-    )
+    .replaceAll(/option '(?:-\w, )?(--[\w-]+)(?: <[^>]*>)?'/g, '$1')
     .replace(/argument missing$/, 'needs a value');
-  const hint = hints.join(' ').replace(/^\((.*)\)$/, ' $1');
   const whole = sentence.charAt(0).toUpperCase() + sentence.slice(1);
-  return `${/[.?]$/.test(whole) ? whole : `${whole}.`}${hint}`;
+  return /[.?]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** What is said of a word that a command does not know. */
+function unknownWords({ code, message }: CommanderError, { options, commands: choices }: Command): string {
+  const [, word = ''] = /'(.*)'/s.exec(message) ?? [];
+  if (code === 'commander.unknownCommand') {
+    const names = choices.map(choice => choice.name());
+    return [`Unknown command '${word}'.`, didYouMean(word, names)].filter(Boolean).join(' ');
+  }
+  const [flag = '', value] = word.split('=', 2);
+  if (value !== undefined && options.some(({ long }) => long === flag)) return `${flag} takes no value.`;
+  const flags = flag.startsWith('--') ? options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])) : [];
+  const hint = didYouMean(flag, flags);
+  return [`Unknown option '${word}'.`, hint].filter(Boolean).join(' ');
 }
 
 /**
@@ -164,6 +176,7 @@ class Quiet {
       .enablePositionalOptions()
       .helpOption('-h, --help', 'show help')
       .helpCommand(false)
+      .showSuggestionAfterError(false)
       .configureOutput({
         writeOut: text => {
           this.#help += text;
@@ -180,6 +193,7 @@ class Quiet {
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
       if (error.code === 'commander.helpDisplayed') throw new HelpAsked(this.#help);
+      if (error.code.startsWith('commander.unknown')) throw new CommandError(unknownWords(error, this.command));
       if (error.code !== 'commander.help') throw new CommandError(wordsOf(error));
       const choices = this.command.commands.map(command => command.name()).join(', ');
       throw new CommandError(`${this.command.name()} needs one of these words: ${choices}.`);
@@ -296,15 +310,4 @@ export function parse(given: readonly string[], columns = defaultColumns): Parse
 
 function nameOf(words: string): CommandName | undefined {
   return Object.hasOwn(commands, words) ? (words as CommandName) : undefined;
-}
-
-/** A "did you mean" question for a word close to a known one; empty if none is close. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  try {
-    const names = known.map(name => [name, ''] as const);
-    return choice('', names, defaultColumns).refuse([word]);
-  } catch (error) {
-    const [, hint = ''] = /(Did you mean.*)$/.exec(error instanceof Error ? error.message : '') ?? [];
-    return hint;
-  }
 }

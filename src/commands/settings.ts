@@ -16,7 +16,7 @@ import { testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { recordText, tableText } from './output.ts';
-import { didYouMean } from './parse.ts';
+import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 
 const pathIn = ({ environment }: CommandIo): string => settingsPath(findPaths(environment));

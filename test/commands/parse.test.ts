@@ -44,6 +44,11 @@ describe('global flags', () => {
 describe('what cannot be read', () => {
   it.each([
     [['lsit'], "Unknown command 'lsit'. Did you mean list?"],
+    [['eval'], "Unknown command 'eval'. Did you mean evaluate?"],
+    [['nope'], /^Unknown command 'nope'\.$/],
+    [['x'], /^Unknown command 'x'\.$/],
+    [['list', 'runs', '--nope'], /^Unknown option '--nope'\.$/],
+    [['build', 't-words', '--wait=yes'], '--wait takes no value.'],
     [['list', 'runs', '--benchmrak', 'x'], "Unknown option '--benchmrak'. Did you mean --benchmark?"],
     [['--profil', 'x', 'list'], "Unknown option '--profil'. Did you mean --profile?"],
     [['list', 'runs', '--limit', '0'], '--limit takes a whole number from 1 on, not 0.'],
