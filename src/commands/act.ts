@@ -67,9 +67,9 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
 export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
   if (yes) return;
   if (!io.input.isTTY)
-    throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was sent.`);
+    throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
   const answer = await askLine(io, `${sanitiseLine(question)} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was sent.', exitCodes.failed);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
 /** Sends an action that starts something, and remembers what it started. */

@@ -4,7 +4,7 @@ export const exitCodes = {
   done: 0,
   /** Refused by the service, or the watched work failed. */
   failed: 1,
-  /** The command line or the settings are wrong; nothing was sent. */
+  /** The command line, a file or the settings are wrong; nothing was changed. */
   usage: 2,
   /** No answer, or not in time; trying again may work. */
   unreachable: 3,

@@ -1,7 +1,7 @@
 /** `benchtop list`: lists a resource, for people and for programs. */
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
-import { statusMeaning } from '../contract/status.ts';
+import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
@@ -15,6 +15,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, type ListFormat, lineText, rowsText } from './output.ts';
+import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -121,6 +122,40 @@ async function datasetName(datasets: Resource, word: string, context: CommandCon
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
+/** The status that `--status` asks for, and which others there are. */
+class WantedStatus {
+  readonly #word: string;
+  readonly #value: (row: object) => string;
+  readonly #words: string;
+  readonly #known: Set<string>;
+
+  constructor(resource: Resource, word: string) {
+    this.#word = word;
+    this.#value = row => String(statusOf(resource)?.value(row));
+    this.#words = wordsFor(resource);
+    this.#known = new Set(resource.statuses);
+  }
+
+  readonly isOf = (row: object): boolean => {
+    const status = this.#value(row);
+    this.#known.add(status);
+    return isSameStatus(status, this.#word);
+  };
+
+  /** @throws CommandError for a status that is neither known nor that of a row */
+  check(): void {
+    const known = [...this.#known];
+    if (known.some(status => isSameStatus(status, this.#word))) return;
+    const hint = didYouMean(this.#word, known);
+    const words = [
+      `There is no status ${this.#word}.`,
+      hint,
+      `The statuses of ${this.#words} are ${known.join(', ')}.`,
+    ];
+    throw new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
+  }
+}
+
 /** Checked before anything is requested. */
 function checkScopes(resource: Resource, flags: Flags): void {
   const { scopes = [], needs } = resource;
@@ -147,21 +182,19 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
   const columns = columnsOf(resource, flags);
   const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
-  const status = resource.scopes?.includes('status') ? undefined : flags.status;
+  const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
 
   await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async context => {
     const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
-    const hasStatus = (row: object): boolean =>
-      status === undefined || String(statusOf(resource)?.value(row)).toLowerCase() === status.toLowerCase();
     let notes: readonly string[] = [];
     const rows: object[] = [];
     let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
       notes = page.notes;
-      const { rows: kept, notice } = arrange(page.rows.filter(hasStatus), {
+      const { rows: kept, notice } = arrange(status ? page.rows.filter(status.isOf) : page.rows, {
         filter: flags.filter ?? '',
         sort: undefined,
       });
@@ -171,9 +204,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       more = rows.length > limit;
       if (more && !sort) break;
     }
-    if (rows.length === 0 && flags.status !== undefined && statusMeaning(flags.status) === 'unknown') {
-      throw new CommandError(`There is no status ${flags.status}.`, exitCodes.notFound);
-    }
+    if (rows.length === 0) status?.check();
     const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
     await checkFields(
       resource,
@@ -190,7 +221,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
     for (const note of notes) io.note(note);
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
-    if (shown.length === 0) io.note(`There are no ${wordsFor(resource)}${narrowed ? ' that match' : ''}.`);
+    if (shown.length === 0)
+      io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
     if (more) io.note(`There are more than these ${limit}: use --limit N or --all.`);
     return exitCodes.done;
   });

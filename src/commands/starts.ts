@@ -6,6 +6,7 @@ import type { Action } from '../queries/action.ts';
 import { buildImages } from '../queries/benchmarks.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
+import { modelList } from '../queries/models.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
@@ -24,6 +25,8 @@ import {
   searchCheckpoint,
 } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { missingSecrets } from './readiness.ts';
+import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -37,17 +40,54 @@ function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io:
   );
 }
 
+const benchOf = (input: object): string | undefined =>
+  'bench_id' in input && typeof input.bench_id === 'string' ? input.bench_id : undefined;
+
+interface BeginFlags extends ActFlags {
+  readonly model?: string | undefined;
+}
+
+/** The error of a start, with what the service says elsewhere of its cause. */
+async function explained(
+  error: unknown,
+  { model }: BeginFlags,
+  benchId: string | undefined,
+  context: CommandContext,
+): Promise<unknown> {
+  if (!(error instanceof ServiceError)) return error;
+  if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
+  if (error.kind !== 'conflict' || benchId === undefined) return error;
+  const { names, notes } = await missingSecrets(benchId, context);
+  return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
+}
+
+/** One that was refused for a model that the service does not list is not found. */
+async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
+  if (!error.param?.includes('model') && !error.message.includes(model)) return error;
+  try {
+    const { items } = await modelList.readPage({ ...context, query: {} });
+    const slugs = items.map(({ model_slug }) => model_slug);
+    if (slugs.includes(model)) return error;
+    const hint = didYouMean(model, slugs) || 'benchtop list models names those that there are.';
+    return new ServiceError('not_found', `${error.message} ${hint}`, error);
+  } catch {
+    return error;
+  }
+}
+
 /** Sends, waits and prints; or shows the request only. */
-async function begin<Input, Result extends object>(
+async function begin<Input extends object, Result extends object>(
   send: Action<Input, Result>,
   input: Input,
   refOf: (result: Result) => ResourceRef,
-  flags: ActFlags,
+  flags: BeginFlags,
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
-  const result = await start(send, input, context);
+  const result = await start(send, input, context).catch(async (error: unknown) => {
+    throw await explained(error, flags, benchOf(input), context);
+  });
   noteIgnored(result, io);
   const ref = refOf(result);
   const again = async (): Promise<object> => (await resourceOfKind(ref.kind)?.get?.(ref.id).read(context)) ?? {};
@@ -187,7 +227,7 @@ export async function deployableCheckpoint(
   if (row?.is_deployable !== false) return found;
   const checkpoint = step == null ? id : `the checkpoint of step ${step} (${id})`;
   const refuse = (which: string): never => {
-    throw new CommandError(`The service says that ${which} be deployed. Nothing was sent.`, exitCodes.failed);
+    throw new CommandError(`The service says that ${which} be deployed. Nothing was changed.`, exitCodes.failed);
   };
   if (!run || !isLatest(word) || word === id) return refuse(`${checkpoint} cannot`);
   const { service, signal } = context;

@@ -17,6 +17,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOfKind } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
+import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -61,10 +62,12 @@ function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCo
   return exitCodeOfKind(error.kind);
 }
 
+const none: MissingSecrets = { names: [], notes: [] };
+
 async function uploadBenchmark(
   folder: string,
   { json, startOver }: { readonly json: boolean; readonly startOver: boolean },
-  { service, memory }: CommandContext,
+  { service, memory, signal }: CommandContext,
   io: CommandIo,
 ) {
   const plan = await planUpload(folder).catch((error: unknown) => {
@@ -91,6 +94,9 @@ async function uploadBenchmark(
   const code = noteEnd(phase, error, io);
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
+  const missing =
+    benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
+  for (const note of missing.notes) io.note(note);
   if (code === exitCodes.done || json) {
     const result = {
       bench_id: benchId ?? null,
@@ -99,6 +105,7 @@ async function uploadBenchmark(
       bytes: plan.bytes,
       phase,
       failed_tasks: failedTasks,
+      missing_secret_names: missing.names,
       notes,
     };
     await io.print(json ? recordText(result) : `${benchId}\n`);

@@ -5,6 +5,7 @@ import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } f
 export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
 /** Also in later generations. */
 const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
+export const knownDeploymentStatuses = [...deploymentStatuses, ...laterStatuses] as const;
 export const deploymentRoles = ['production', 'test'] as const;
 export const outputSpeeds = ['normal', 'turbo'] as const;
 export const concurrencies = ['low', 'medium', 'high'] as const;
@@ -13,7 +14,7 @@ export const deployment = z.looseObject({
   deployment_id: z.string(),
   model_slug: text,
   model_slug_id: text,
-  status: z.nullish(openEnum([...deploymentStatuses, ...laterStatuses])),
+  status: z.nullish(openEnum(knownDeploymentStatuses)),
   role: z.nullish(openEnum(deploymentRoles)),
   is_active: flag,
   created_at: text,

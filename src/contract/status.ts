@@ -37,6 +37,14 @@ export function statusMeaning(status: string): StatusMeaning {
   return meanings.get(status.toLowerCase()) ?? 'unknown';
 }
 
+/** A status as it is compared: services differ in capitals, and in how they spell `cancelled`. */
+const spelling = (status: string): string => status.toLowerCase().replace(/^cancel(?=ed$|ing$)/, 'cancell');
+
+/** Whether two texts are one status. */
+export function isSameStatus(one: string, other: string): boolean {
+  return spelling(one) === spelling(other);
+}
+
 const ends: ReadonlySet<StatusMeaning> = new Set<StatusMeaning>(['success', 'failure', 'stopped']);
 
 /** Whether this status is final. A missing or unknown status is not. */
@@ -62,6 +70,9 @@ export interface MaybeStatus {
 /** A run this old without a status has ended; in milliseconds. */
 const oldMs = 7 * 24 * 60 * 60_000;
 
+/** What `withStatus` gives besides what a service says. */
+export const endedStatus = 'ended';
+
 /**
  * Adds a missing status to the record of a run: `failed` or `ended` if it has a failure, an end time, or is old.
  * Otherwise it stays without.
@@ -71,5 +82,5 @@ export function withStatus<Row extends MaybeStatus>(row: Row, now = Date.now()):
   if (status != null) return row;
   if (failure != null) return { ...row, status: 'failed' };
   const isOver = completed_at != null || now - Date.parse(created_at ?? '') > oldMs;
-  return isOver ? { ...row, status: 'ended' } : row;
+  return isOver ? { ...row, status: endedStatus } : row;
 }

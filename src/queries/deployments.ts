@@ -1,6 +1,6 @@
 /** What the screens ask about deployments. */
-import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
-import { isRunning } from '../contract/status.ts';
+import { type Deployment, knownDeploymentStatuses, type StartDeploymentBody } from '../contract/deployments.ts';
+import { isRunning, isSameStatus } from '../contract/status.ts';
 import { action } from './action.ts';
 import type { ListSource } from './lists/list.ts';
 import type { Activity } from './polling.ts';
@@ -80,16 +80,22 @@ export const deploymentList: ListSource<Deployment> = remembering(
   remembered,
 );
 
-/** Those that have a status now. It does not fall back on what was remembered, which is of another time. */
+/**
+ * Those that have a status now, in whatever capitals and spelling it is given. It does not fall back on what was remembered,
+ * which is of another time.
+ */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
+  const known = knownDeploymentStatuses.find(each => isSameStatus(each, status));
+  // Where a status is spelled in more than one way, the service might look for the other one.
+  const asked = known?.startsWith('CANCEL') ? {} : { status: known ?? status };
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
     instead: undefined,
     readPage: async ({ service, query, signal }) => {
-      const page = await service.call('listDeployments', { query: { ...query, status } }, { signal });
+      const page = await service.call('listDeployments', { query: { ...query, ...asked } }, { signal });
       // A service may ignore what it does not know.
-      return { ...page, items: page.items.filter(row => row.status?.toLowerCase() === status.toLowerCase()) };
+      return { ...page, items: page.items.filter(row => isSameStatus(row.status ?? '', status)) };
     },
   };
 }

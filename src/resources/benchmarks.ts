@@ -1,5 +1,5 @@
 /** Benchmarks, the images of their tasks, and the runtimes that these run in. */
-import type { Benchmark, BenchmarkImage, BenchmarkRuntime } from '../contract/benchmarks.ts';
+import { type Benchmark, type BenchmarkImage, type BenchmarkRuntime, buildStatuses } from '../contract/benchmarks.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
@@ -148,6 +148,7 @@ export const images = defineResource<BenchmarkImage>({
   order: 11,
   scopes: ['benchmark'],
   needs: 'benchmark',
+  statuses: buildStatuses,
   list: ({ benchmark = '' }) => imageList(benchmark),
   columns: imageColumns,
   facts: imageFacts,
@@ -199,6 +200,7 @@ export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
 export const runtimes = defineResource<BenchmarkRuntime>({
   names: ['runtimes', 'runtime', 'rt'],
   order: 80,
+  statuses: buildStatuses,
   list: () => runtimeList,
   columns: runtimeColumns,
   facts: runtimeFacts,

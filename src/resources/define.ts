@@ -45,6 +45,8 @@ export interface ResourceOf<Row> {
   readonly place?: (row: Row) => Place;
   /** The status of a row, if it has one: a pinned one is then read until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
+  /** The statuses that are known; a service may have others. */
+  readonly statuses?: readonly string[];
   /** How one is watched, where its status is not all that there is to say. */
   readonly watch?: Watching<Row>;
   /** What can be done with rows. */

@@ -1,6 +1,5 @@
 /** Deployments: checkpoints that are served. */
-import type { Deployment } from '../contract/deployments.ts';
-import { modelSlug } from '../contract/deployments.ts';
+import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract/deployments.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts } from '../present/fact.ts';
@@ -92,6 +91,7 @@ export const deployments = defineResource<Deployment>({
   idPattern: /^dep[_-]/,
   kind: 'deployment',
   scopes: ['status'],
+  statuses: knownDeploymentStatuses,
   list: ({ status }) => (status === undefined ? deploymentList : deploymentsWithStatus(status)),
   get: deploymentQuery,
   columns: deploymentColumns,

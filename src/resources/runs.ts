@@ -1,6 +1,6 @@
 /** Evaluation runs. */
-import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
+import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
+import { endedStatus, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
@@ -144,6 +144,7 @@ export const runs = defineResource<EvalRun>({
   idPattern: /^evr[_-]/,
   kind: 'run',
   scopes: ['benchmark'],
+  statuses: [...evalRunStatuses, endedStatus],
   list: ({ benchmark }) => (benchmark === undefined ? everyRun : runsOfBenchmark(benchmark)),
   get: evalRunQuery,
   columns: runColumns,

@@ -1,5 +1,6 @@
 /** Training runs and the checkpoints that they commit. */
-import type { Checkpoint, TrainingRun } from '../contract/training.ts';
+import { endedStatus } from '../contract/status.ts';
+import { type Checkpoint, type TrainingRun, trainingStatuses } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
@@ -134,6 +135,7 @@ export const training = defineResource<TrainingRun>({
   idPattern: /^(trn|tr|train)[_-]/,
   kind: 'training',
   scopes: ['benchmark'],
+  statuses: [...trainingStatuses, endedStatus],
   list: ({ benchmark }) => withProgress(benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,

@@ -1,5 +1,5 @@
 /** Trajectories: what was said and done in a rollout, and its reward. */
-import type { Trajectory } from '../contract/trajectories.ts';
+import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
@@ -99,6 +99,7 @@ export const trajectories = defineResource<Trajectory>({
   idPattern: /^(traj|trj)[_-]/,
   kind: 'trajectory',
   scopes: ['run', 'training', 'dataset'],
+  statuses: trajectoryStatuses,
   list: ({ run, training, dataset }) =>
     trajectoryList({
       ...(run === undefined ? {} : { eval_run_id: run }),

@@ -111,7 +111,7 @@ describe('list', () => {
   it('says so where there is nothing', async () => {
     const { code, notes } = await cli('list', ['deployments', '--status', 'FAILED']);
     expect(code).toBe(0);
-    expect(notes).toContain('There are no deployments that match.');
+    expect(notes).toContain('No deployments match.');
   });
 });
 

@@ -44,7 +44,7 @@ describe('a name in a filter', () => {
     expect((await cli('list', ['runs', '--status', 'COMPLETED', '--ids'])).out).toBe(`${runId}\n`);
     expect(await cli('list', ['runs', '--status', 'failed'])).toMatchObject({
       code: 0,
-      notes: expect.stringContaining('no runs'),
+      notes: 'No runs match.',
     });
   });
 });
@@ -83,7 +83,10 @@ describe('a field that the contract has', () => {
       ['--sort', name, '--ids'],
     ]) {
       const { code, notes } = await cli('list', [...line.split(' '), '--filter', 'nothing has this', ...flags]);
-      expect({ code, notes }).toEqual({ code: 0, notes: expect.stringMatching(/^There are no \w+/) });
+      expect({ code, notes }).toEqual({
+        code: 0,
+        notes: expect.stringMatching(/^No [\w ]+ match\.$/),
+      });
       const wrong = flags.map(flag => (flag === name ? `${name}s` : flag));
       expect((await cli('list', [...line.split(' '), ...wrong])).code).toBe(exitCodes.usage);
     }

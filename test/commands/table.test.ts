@@ -2,7 +2,7 @@
  * Every command with good and bad input: its exit code, what is on which stream, and the form of its JSON. What the table of
  * commands says is tried for each of them by itself; the rest is a row below. A command without a row fails the types.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
@@ -59,9 +59,21 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       args: ['training', '--filter', 'nothing'],
       code: done,
       out: /^/,
-      notes: /^There are no training runs that match\.$/,
+      notes: /^No training runs match\.$/,
     },
-    bad(['runs', '--status', 'nope'], notFound, /There is no status nope/),
+    bad(
+      ['runs', '--status', 'nope'],
+      notFound,
+      /There is no status nope\. The statuses of runs are pending, running, /,
+    ),
+    bad(['runs', '--status', 'DEPLOYED'], notFound, /There is no status DEPLOYED\. The statuses of runs are pending, /),
+    bad(
+      ['deployments', '--status', 'faild'],
+      notFound,
+      /Did you mean FAILED\? The statuses of deployments are PENDING, /,
+    ),
+    bad(['runs', '--status', 'CANCELED'], done, /^No runs match\.$/, { out: /^RUN/ }),
+    ok(['runs', '--status', 'Completed', '--ids'], /^evr_\w+\n/),
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
     bad([''], usage, /it was empty\. There are benchmarks/),
@@ -111,9 +123,13 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   upload: [
     ok(['%benchmark%'], /^bench_\w+\n$/),
-    asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [] })),
+    asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [], missing_secret_names: [] })),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
     asJson(['%trajectories%', '--dataset', 'sent'], [has({ line: 1, status: 'skipped' })]),
+    ok(['%capitals%'], /^bench_\w+\n$/, {
+      notes: /^The secret ATLAS_KEY is missing\. Create it: benchtop secret set ATLAS_KEY$/m,
+    }),
+    bad(['%needing%'], usage, /no files except manifest\.json, where task one names data\/a\.txt/),
     bad(['/no/such/folder'], usage, /cannot be read/),
     bad(['%empty%'], usage, /manifest\.json/),
     bad(['%trajectories%'], usage, /add --dataset NAME/),
@@ -139,7 +155,13 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//)),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
-    bad(['t-words', '-m', 'no/model'], failed, /no\/model/),
+    bad(['t-words', '-m', 'no/model'], notFound, /There is no model no\/model.*benchtop list models/),
+    bad(['t-words', '-m', 'benchtop/tuter-base'], notFound, /Did you mean benchtop\/tutor-base\?/),
+    bad(
+      ['capitals', '-m', model],
+      failed,
+      /The secret ATLAS_KEY is missing\. Create it: benchtop secret set ATLAS_KEY/,
+    ),
     bad(['t-words', '-m', ''], usage, /--model takes a value, not an empty string/),
     bad(['t-words', '-c', 'trained@99'], notFound, /no checkpoint 99/),
     bad(['t-words', '-m', model, '--timeout', '5'], usage, /--timeout needs --wait/),
@@ -321,9 +343,17 @@ beforeAll(async () => {
   const manifest = { name: 'sent', tasks: [{ ...task, grader: { kind: 'exact', expected: 'yes' } }] };
   writeFileSync(join(String(benchmark), 'manifest.json'), JSON.stringify(manifest));
   writeFileSync(join(String(benchmark), 'README.md'), 'hello');
+  const alone = (name: string, more: object): string => {
+    const folder = mkdtempSync(join(String(empty), '..', name));
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, ...more }));
+    return folder;
+  };
+  const environment = { ATLAS_KEY: { secret_ref: 'ATLAS_KEY' } };
+  const capitals = alone('capitals', { name: 'capitals', label: 'Capitals', tasks: [{ ...task, environment }] });
+  const needing = alone('needing', { tasks: [{ ...task, files: ['data/a.txt'] }] });
   writeFileSync(String(trajectories), '{"trace_id": "t1", "messages": [{"role": "user", "content": "hello"}]}\n');
   const trajectory = (await service.call('POST', '/api/v1/trajectories', { task_id: 'one' })).body.trajectory_id;
-  for (const [name, value] of Object.entries({ benchmark, empty, trajectories, trajectory })) {
+  for (const [name, value] of Object.entries({ benchmark, capitals, needing, empty, trajectories, trajectory })) {
     world.set(name, String(value));
   }
 }, 60_000);

@@ -67,7 +67,7 @@ describe('evaluate', () => {
     [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: it has those of steps .*2\./],
     [['t-words', '-c', 'nothing@latest'], exitCodes.notFound, /no training run nothing/],
     [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
-    [['t-words', '-m', 'no/model'], exitCodes.failed, /no\/model/],
+    [['t-words', '-m', 'no/model'], exitCodes.notFound, /no\/model/],
     [['t-words', '-m', model, '--field', 'id', '--json'], exitCodes.usage, /--json cannot be used with --field/],
   ])('says what is wrong with %j', async (args, code, words) => {
     const outcome = await cli('evaluate', args);

@@ -1,10 +1,16 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
-import { hasEnded, isRunning, statusMeaning } from '../../src/contract/status.ts';
+import { hasEnded, isRunning, isSameStatus, statusMeaning } from '../../src/contract/status.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
 describe('a status', () => {
+  it('is the same in other capitals and in both spellings', () => {
+    expect(isSameStatus('CANCELED', 'cancelled')).toBe(true);
+    expect(isSameStatus('cancelling', 'Canceling')).toBe(true);
+    expect(isSameStatus('cancel_signaled', 'cancelled')).toBe(false);
+  });
+
   it('has ended where it cannot change by itself', () => {
     for (const status of [
       'completed',

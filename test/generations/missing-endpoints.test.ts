@@ -234,6 +234,31 @@ describe('a service that', () => {
     });
   });
 
+  it.each([
+    ['canceled', 'd-CANCELED'],
+    ['CANCELLED', 'd-CANCELED'],
+    ['deployed', 'd-DEPLOYED'],
+    ['ASLEEP', 'd-ASLEEP'],
+  ])('takes a status only as it writes it is asked for %s all the same', async (status, found) => {
+    const all = ['DEPLOYED', 'CANCELED', 'FAILED', 'ASLEEP'].map(each => ({
+      deployment_id: `d-${each}`,
+      status: each,
+    }));
+    const { cli } = await lesser(
+      {
+        'GET /api/v1/deploy': ({ url }: SeenRequest) => {
+          const asked = new URL(url, 'http://lesser').searchParams.get('status');
+          return { items: all.filter(row => asked === null || row.status === asked), has_more: false };
+        },
+      },
+      [],
+    );
+    expect(await cli('list', ['deployments', '--status', status, '--ids'])).toMatchObject({
+      code: 0,
+      out: `${found}\n`,
+    });
+  });
+
   it('names no task for some rewards has their means beside the pairing', async () => {
     const nameless = { trajectory_rewards: [...rewards.trajectory_rewards, { reward: 1, task_id: null }] };
     const { cli } = await lesser(

@@ -87,6 +87,7 @@ function shared({ bench, run, training, trajectory }: StandIn['ids'], model: str
     },
     'POST /api/v1/benchmarks/uploads': (request: Parameters<Answer>[0]) => uploadUrls(request, 'b-new'),
     [`POST /api/v1/benchmarks/${bench}/images/build`]: { bench_id: bench, images: [] },
+    'GET /api/v1/benchmarks/b-new/readiness': { ready: true, missing_secret_names: [], unready_task_image_counts: {} },
     'POST /api/v1/benchmarks/b-new/images/build': { bench_id: 'b-new', images: [] },
     [`GET /api/v1/eval/${run}/rollout-statistics`]: {
       eval_run_id: run,

@@ -7,7 +7,7 @@ terminal; without a configured service it works with the local one.`.replaceAll(
 export const exitCodeMeanings: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or failed'],
-  [2, 'wrong flags, files or settings: nothing was sent'],
+  [2, 'wrong flags, files or settings: nothing was changed'],
   [3, 'no answer: trying again may work'],
   [4, 'no credential, or one that is refused'],
   [5, 'not found'],

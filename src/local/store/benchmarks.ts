@@ -82,15 +82,15 @@ export class BenchmarkStore {
     return this.#database.get('select 1 from benchmarks where bench_id = ?', benchId) !== undefined;
   }
 
-  /** A benchmark in the contract's form, with both of its names. */
+  /** A benchmark in the contract's form, with its label and the name in its manifest. */
   #recordOf({ details, ...row }: BenchmarkRow) {
     const count = this.#database.get<{ count: number }>(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
       row.organization_id,
       row.bench_id,
     );
-    const { tags = [] } = JSON.parse(details) as { tags?: unknown };
-    return { ...row, name: row.label, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
+    const { tags = [], name = row.label } = JSON.parse(details) as { tags?: unknown; name?: string };
+    return { ...row, name, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
   }
 
   /** The manifest as uploaded, without its tasks. */
@@ -121,7 +121,7 @@ export class BenchmarkStore {
         description: description ?? '',
         family: family ?? '',
         visibility: visibility ?? 'private',
-        details: JSON.stringify(details),
+        details: JSON.stringify({ ...details, name }),
         created_at,
         updated_at: created_at,
       });

@@ -64,11 +64,7 @@ export async function planUpload(path: string): Promise<UploadPlan> {
   const hidden: string[] = [];
   const files: LocalFile[] = [];
   await walk(folder, folder, files, hidden);
-  if (files.length === 0) {
-    throw new FolderError(
-      `The folder has no files except ${manifestName}, and a service gives a benchmark its id with its first file. Add one, for example a README.md.`,
-    );
-  }
+  if (files.length === 0) files.push(await onlyManifest(folder, manifest));
   const label = manifest['label'];
   return {
     folder,
@@ -81,6 +77,25 @@ export async function planUpload(path: string): Promise<UploadPlan> {
     notes:
       hidden.length === 0 ? [] : [`Left out: ${hidden.length} hidden ${hidden.length === 1 ? 'entry' : 'entries'}`],
   };
+}
+
+/**
+ * Of a folder without other files, its manifest is sent as the first: a service gives a benchmark its id with that.
+ *
+ * @throws FolderError where a task needs a file
+ */
+async function onlyManifest(folder: string, { tasks }: Manifest): Promise<LocalFile> {
+  for (const { name, files } of tasks) {
+    const [file] = Array.isArray(files) ? files : [];
+    if (file !== undefined) {
+      throw new FolderError(
+        `The folder has no files except ${manifestName}, where task ${name} names ${file}. Add it.`,
+      );
+    }
+  }
+  const absolute = join(folder, manifestName);
+  const { size, mtimeMs } = await stat(absolute);
+  return { path: manifestName, absolute, size, changed: mtimeMs };
 }
 
 async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {

@@ -10,7 +10,7 @@ import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { namedAgent } from '../agents.ts';
 import type { RememberedStore } from '../remembered/store.ts';
-import { type LocalFile, planUpload, type UploadPlan } from './benchmark-plan.ts';
+import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
 import {
@@ -193,7 +193,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #sendFolder(service: Service): Promise<UploadPlan> {
     for (let round = 1; ; round += 1) {
       let plan = round === 1 ? this.state.plan : await this.#read();
-      const gone = this.#sent.paths().find(path => !this.#files.has(path));
+      const gone = this.#sent.paths().find(path => path !== manifestName && !this.#files.has(path));
       if (gone !== undefined) {
         this.#note(`${gone} is no longer in the folder. A service cannot drop a file, so a new benchmark is created.`);
         this.#sent.forget();

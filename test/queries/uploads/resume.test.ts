@@ -557,8 +557,19 @@ describe('what is wrong with a folder', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is that it holds nothing but its manifest', async () => {
-    await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(/no files except manifest\.json.*README/);
+  it('is that it holds nothing but its manifest, where a task needs a file', async () => {
+    const words = /no files except manifest\.json, where task one names data\/a\.txt/;
+    await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(words);
+  });
+
+  it('is not that no task needs a file: the manifest is sent as the first', async () => {
+    const folder = folderOf(0);
+    folder.putManifest([{ ...task, files: undefined }]);
+    const upload = await uploadOf(folder, remembered()());
+    const { service: spy, asked } = watched(service);
+    await run(upload, spy);
+    expect(upload.state).toMatchObject({ phase: 'done', sentFiles: 1, error: undefined });
+    expect(asked.filter(call => call.startsWith('put'))).toEqual(['put manifest.json']);
   });
 });
 

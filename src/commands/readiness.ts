@@ -1,0 +1,36 @@
+/** What keeps a benchmark from being launched, in words, and how to lift it. */
+import { isNotOffered } from '../service/errors.ts';
+import { errorMessage } from '../text/errors.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import type { CommandContext } from './with-service.ts';
+
+/** What a shell takes as one word as it is. */
+const isPlain = (name: string): boolean => /^\w[\w.-]*$/.test(name);
+
+/** E.g. `The secret ATLAS_KEY is missing. Create it: benchtop secret set ATLAS_KEY`. */
+function secretWords(name: string): string {
+  const shown = sanitiseLine(name);
+  return `The secret ${shown} is missing. Create it: benchtop secret set ${isPlain(name) ? name : 'NAME'}`;
+}
+
+export interface MissingSecrets {
+  readonly names: readonly string[];
+  /** A sentence for each. */
+  readonly notes: readonly string[];
+}
+
+/** The secrets that a benchmark requires and the organization does not have. Where they cannot be read, a note says so. */
+export async function missingSecrets(
+  benchId: string,
+  { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
+): Promise<MissingSecrets> {
+  try {
+    const readiness = await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal });
+    const names = readiness.missing_secret_names ?? [];
+    return { names, notes: names.map(secretWords) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (isNotOffered(error)) return { names: [], notes: [] };
+    return { names: [], notes: [`Its readiness could not be read. ${errorMessage(error)}`] };
+  }
+}
