@@ -205,7 +205,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
     return { isComplete: false };
   });
   if (!search.found && search.isComplete) {
-    throw new CommandError(`There is no checkpoint ${id}. Nothing was sent.`, exitCodes.notFound);
+    throw new CommandError(`There is no checkpoint ${id}. Nothing was changed.`, exitCodes.notFound);
   }
   return search.found ?? { id };
 }

@@ -160,7 +160,7 @@ describe('deploy with the id of a checkpoint', () => {
     expect(await deployed(routes, 'ckpt_3')).toMatchObject({
       code: 5,
       sent: 0,
-      notes: expect.stringContaining('There is no checkpoint ckpt_3. Nothing was sent.'),
+      notes: expect.stringContaining('There is no checkpoint ckpt_3. Nothing was changed.'),
     });
   });
 
