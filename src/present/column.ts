@@ -1,4 +1,4 @@
-/** Columns of a table as data, and how wide each is drawn. Pure. */
+/** Table columns as data, and their widths. Pure. */
 
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
@@ -6,46 +6,46 @@ import { own } from '../text/own.ts';
 
 export type Cell = string | number | undefined;
 
-/** A width in cells, or a range; spare room is shared out by `grow`. */
+/** A width in cells, or a range; spare cells are distributed by `grow`. */
 export type ColumnWidth = number | { readonly min: number; readonly max: number; readonly grow: number };
 
 export interface Column<Row> {
-  /** Stable name, under which choices are remembered. */
+  /** Stable name, under which the user's choice is saved. */
   readonly id: string;
   readonly title: string;
   readonly width: ColumnWidth;
   readonly align?: 'left' | 'right';
-  /** Shown only if all the others have their room, or when chosen. */
+  /** Shown only if all the others have room, or when chosen. */
   readonly wide?: boolean;
-  /** Name of the field of the contract that it shows, by which a service may be asked to sort. */
+  /** The contract's field that it shows, by which a service may be asked to sort. */
   readonly field?: string | undefined;
-  /** What the column sorts by. */
+  /** The value to sort by. */
   readonly value: (row: Row) => Cell;
-  /** What the column shows, if that is not the value itself. Need not be safe for a terminal. */
+  /** The text to show, if that is not the value itself. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
-  /** What goes into a file, if that is not the value. */
+  /** The value for a file, if that is another one. */
   readonly exported?: (row: Row) => unknown;
-  /** False if a filter does not look at it: an age, which changes while one types. */
+  /** False if filters skip it: an age, which changes while the user types. */
   readonly filtered?: boolean;
-  /** Where a text that is too long is cut; `end` where it is not said. */
+  /** Where long text is cut; `end` by default. */
   readonly cutAt?: 'start';
-  /** The text is the status of something: drawn with its mark and style. */
+  /** The text is a status, drawn with its mark and style. */
   readonly status?: boolean;
 }
 
-/** What the user has chosen of a column; what was not chosen follows its declaration. */
+/** The user's choices for a column; anything else follows its declaration. */
 export interface ColumnPreference {
   readonly shown?: boolean;
-  /** Cells more than declared; fewer where it is negative. */
+  /** Cells more than declared; fewer if negative. */
   readonly wider?: number;
 }
 
-/** What was chosen, by the id of the column. */
+/** The choices by column id. */
 export type ColumnChoice = Readonly<Record<string, ColumnPreference>>;
 
 const narrowest = 4;
 
-/** The column as it was widened. */
+/** The column with the user's width. */
 function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreference): Column<Row> {
   if (wider === 0) return column;
   const { width } = column;
@@ -70,7 +70,7 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
 
-/** The columns that fit into `room` cells, in their order, with their widths. The first one is always there. */
+/** The columns that fit into `room` cells, in order, with their widths. The first one is always included. */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
   room: number,
@@ -79,7 +79,7 @@ export function fitColumns<Row>(
   const columns = declared.map(column => withPreference(column, own(choice, column.id) ?? {}));
   const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
-  // What does not fit goes, from the right; the rest then shares the room.
+  // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
   for (const column of columns) {
     const more = columns.filter(other => other === column || shown.includes(other));
@@ -89,7 +89,7 @@ export function fitColumns<Row>(
   return shareOut(shown, room);
 }
 
-/** A column that comes in by itself must leave the others more than their bare minimum. */
+/** A column that is shown if there is room must leave the others more than their bare minimum. */
 function comfortable(width: ColumnWidth): number {
   return typeof width === 'number' ? width : Math.min(width.max, Math.ceil(width.min * 1.5));
 }
@@ -112,7 +112,7 @@ function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly 
       widths[index] = old + more;
       spare -= more;
     }
-    // Less than one cell for each: the first takes what is left.
+    // Less than one cell for each: the first ones take the remainder.
     if (spare === before) {
       const first = growing[0];
       if (first) widths[first.index] = (widths[first.index] ?? 0) + 1;
@@ -126,12 +126,12 @@ function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly 
   }));
 }
 
-/** The columns as those of a file. */
+/** The columns for a file. */
 export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColumn<Row>[] {
   return columns.map(({ title, value, exported = value }) => ({ name: title.toLowerCase(), value: exported }));
 }
 
-/** What a column shows of a row, before it is made safe and cut to its width. */
+/** The text of a cell, before it is made safe and cut. */
 export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);

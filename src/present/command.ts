@@ -1,7 +1,7 @@
-/** A command as data: the one source for what a key does, what help says, what the hint line shows and what the palette offers. */
+/** A command as data: the single source for key bindings, help, the hint line and the palette. */
 
 export interface Command {
-  /** `layer.verb`, e.g. `list.down`; the name used for overrides in the config file. */
+  /** `layer.verb`, e.g. `list.down`; used for overrides in the config file. */
   readonly id: string;
   /** What it does, in the imperative, e.g. `move down`. */
   readonly title: string;
@@ -10,16 +10,16 @@ export interface Command {
   readonly group: string;
   /** The word on the hint line; commands without one are only in help. */
   readonly hint?: string;
-  /** Hinted after the others: it helps, but is not what one came for. */
+  /** Hinted after the others: useful, but not the main purpose of the view. */
   readonly secondary?: boolean;
   /**
-   * Dispatches and nothing else, so that several in one read need no drawing between them: 100 `j` move 100 rows and draw
+   * Only dispatches, so that several presses in one read need no drawing in between: 100 `j` move 100 rows and draw
    * once. Before and after any other command the screen is drawn.
    */
   readonly repeats?: boolean;
-  /** False if the palette should not offer it (one does not move a cursor by name). */
+  /** False if the palette should not offer it, such as cursor movement. */
   readonly palette?: boolean;
-  /** Changes something on the service; taken away by read-only mode. */
+  /** Changes something on the service; disabled in read-only mode. */
   readonly writes?: boolean;
   /** Cannot be undone. */
   readonly destructive?: boolean;

@@ -1,4 +1,4 @@
-/** A record as names and values: what an inspector, `benchtop get` and the line mode say of it. Pure. */
+/** A record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
 import type { RunFailure } from '../contract/common.ts';
 import { asReceived } from '../text/numbers.ts';
 
@@ -18,7 +18,7 @@ interface Remarks {
   readonly ignored_options?: readonly string[] | null | undefined;
 }
 
-/** What a run says of its tasks, and which options it ignored. */
+/** A run's warnings about its tasks, and its ignored options. */
 export function warningFacts({ warnings, ignored_options: ignored }: Remarks): readonly Fact[] {
   return [
     ...(warnings ?? []).map(value => ({ label: 'warning', value })),
@@ -26,14 +26,14 @@ export function warningFacts({ warnings, ignored_options: ignored }: Remarks): r
   ];
 }
 
-/** The options of a run, one a line. */
+/** The options of a run, one per line. */
 export function optionLines(options: Readonly<Record<string, unknown>> | null | undefined): string {
   return Object.entries(options ?? {})
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${asReceived(value)}`)
     .join('\n');
 }
 
-/** A failure in full: its context is often the only part that helps. */
+/** A failure in full: its context is often the only helpful part. */
 export function failureFacts(failure: RunFailure | null | undefined): readonly Fact[] {
   if (!failure) return [];
   const context = failure.context && Object.keys(failure.context).length > 0 ? failure.context : undefined;

@@ -1,20 +1,20 @@
 /**
- * JSON as people read it: indented, and texts of several lines as lines. The tokens are kept as they were written, so that
- * large numbers and repeated keys are what the model or the tool really sent. Pure, and linear in the length of the text.
+ * JSON for reading: indented, with multi-line strings shown as lines. Tokens are kept as written, so that large numbers
+ * and repeated keys are what the model or the tool really sent. Pure, and linear in the length of the text.
  */
 
 const step = '  ';
-/** What a text of several lines begins with; its lines follow, indented. */
+/** Marks a multi-line string; its lines follow, indented. */
 const block = '|';
 /** The field in which tool calls carry JSON within JSON. */
 const nestedKey = '"arguments"';
-/** What a character is between tokens: a space, a mark that is a token alone, the quote of a string. */
+/** Classifies characters between tokens: a space, a single-character token, the quote of a string. */
 const kinds = new Uint8Array(128);
 const [other, aSpace, aMark, aQuote] = [0, 1, 2, 3] as const;
 for (const character of ' \t\r\n') kinds[character.charCodeAt(0)] = aSpace;
 for (const character of '{}[],:') kinds[character.charCodeAt(0)] = aMark;
 kinds['"'.charCodeAt(0)] = aQuote;
-/** Deeper than this nothing is moved in further. */
+/** Maximum indentation depth. */
 const deepest = 40;
 const indents = Array.from({ length: deepest + 1 }, (_, depth) => step.repeat(depth));
 
@@ -31,7 +31,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The end of the string that begins at `start`, behind its closing quote. */
+/** The end of the string that begins at `start`, after its closing quote. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -41,7 +41,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** The tokens of a text that is JSON. */
+/** The tokens of a JSON text. */
 function tokensOf(text: string): string[] {
   const tokens: string[] = [];
   let at = 0;
@@ -64,7 +64,7 @@ class Writer {
   readonly lines: string[] = [];
   #line = '';
   #depth = 0;
-  /** A block of lines was written: what separates it from the next value is its end. */
+  /** A block of lines was written, whose end separates it from the next value. */
   #afterBlock = false;
 
   #isEmpty(): boolean {
@@ -90,7 +90,7 @@ class Writer {
     this.#afterBlock = true;
   }
 
-  /** Lines that have an indentation of their own: the first continues the line, the others are moved in. */
+  /** Lines with their own indentation: the first continues the current line, the others are indented. */
   addNested([first = '', ...rest]: readonly string[]): void {
     this.add(first);
     for (const line of rest) {
@@ -137,10 +137,10 @@ function linesOf(json: string): string[] {
   return writer.lines;
 }
 
-/** An object, an array or a text that is written as JSON in readable lines; everything else as it came. */
+/** An object, an array, or a string that holds JSON, as readable lines; anything else unchanged. */
 export function readableJson(text: string): string {
   if (!/^\s*["{[]/.test(text) || !isJson(text)) return text;
-  // A text alone is what it says.
+  // A plain string needs no quotes.
   if (text.trimStart().startsWith('"')) return JSON.parse(text) as string;
   return linesOf(text).join('\n');
 }

@@ -1,4 +1,4 @@
-/** Which rows a table shows and in which order. Pure, and remembers its last answer, so that a cursor move costs nothing. */
+/** Selects and orders the rows of a table. Pure; remembers its last result, so that a cursor move costs nothing. */
 import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -7,7 +7,7 @@ import { isSameSort, type Sort, sortOrder } from './sort.ts';
 export interface ArrangedRows<Row> {
   readonly rows: readonly Row[];
   readonly ids: readonly string[];
-  /** The filter in force; undefined if what was typed is not one. */
+  /** The active filter; undefined if the typed text is not a valid one. */
   readonly filter: Filter | undefined;
   /** What is wrong with the filter, or what it could not do. */
   readonly notice: string | undefined;
@@ -21,31 +21,31 @@ export interface Arrangement {
 export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
-   * Reads what a filter will search of the rows from `from` on, some thousands at a time, so that its first character
-   * need not wait for that. Returns the row to continue at; undefined at the end.
+   * Prepares the search text of the rows from `from` on, some thousands at a time, so that the first character of a
+   * filter need not wait for it. Returns the row to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }
 
-/** Rows prepared at a time: a few milliseconds. */
+/** Rows prepared at a time: a few milliseconds of work. */
 const preparedAtOnce = 2_000;
 
-/** Where the row of an id is, -1 if it is not there; `hint` is where it was. */
+/** The index of a row by id, -1 if there is none; `hint` is its former index. */
 export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
-/** Rows in an order, with what a filter searches of each if that has been read. */
+/** Rows in order, with their search texts as far as prepared. */
 interface Searchable<Row> {
   readonly rows: readonly Row[];
-  /** The text of the row at a place. */
+  /** The text of the row at an index. */
   readonly textAt: (place: number) => string;
 }
 
-/** How many places a row is looked for in the list before: a page and some more. */
+/** How far a row is searched around its former index: a page and some more. */
 const shift = 250;
 
-/** What a filter searches of the rows of one table; rows that stay from list to list are read once. */
+/** The search texts of one table's rows; rows that stay from list to list are prepared once. */
 class SearchedTexts<Row> {
   readonly #read: (row: Row) => string;
   #rows: readonly Row[] = [];
@@ -63,7 +63,7 @@ class SearchedTexts<Row> {
     return text;
   }
 
-  /** Takes a new list, in which most rows are where they were, or have moved by a few places. */
+  /** Takes a new list, in which most rows are at their former index or near it. */
   use(rows: readonly Row[]): void {
     if (rows === this.#rows) return;
     const [oldRows, oldTexts] = [this.#rows, this.#texts];
@@ -79,12 +79,12 @@ class SearchedTexts<Row> {
   }
 }
 
-/** Makes the function that filters and sorts the rows of one table. */
+/** Creates the function that filters and sorts the rows of one table. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
   const searched = columns.filter(column => column.filtered !== false);
   const texts = new SearchedTexts<Row>(row => {
     let joined = '';
-    // A cell a line, so that an expression finds the ends of each.
+    // One cell per line, so that an expression can match the ends of each.
     for (const column of searched) joined += `${searchedText(column, row)}\n`;
     return sanitise(joined, { multiline: true });
   });
@@ -109,7 +109,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     texts.use(rows);
     const parsed = parseFilter(arrangement.filter);
     const ordered = sort(rows, arrangement.sort);
-    // What a longer plain text matches is among what the shorter one matched.
+    // A longer plain text can only match rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
     const { kept, notice } = parsed.ok
       ? filterTexts(narrowed.rows.length, narrowed.textAt, parsed)
@@ -117,7 +117,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
-    // A letter that takes no row away, as in a beginning that all have: what was made of the rows still holds.
+    // A character that removes no row, such as a common prefix: the last result still holds.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
     const answer = { rows: found.rows, ids, filter: parsed.ok ? parsed : undefined, notice };
     lastRows = rows;
@@ -133,7 +133,9 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
   return Object.assign(arrange, { prepare });
 }
 
-/** What a filter searches of a cell: its text in a line, but not a number in words (an age changes while one types). */
+/**
+ * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
+ */
 function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
@@ -146,6 +148,6 @@ function sameArrangement(left: Arrangement, right: Arrangement): boolean {
 
 function narrows(from: Arrangement, to: Arrangement): boolean {
   const plain = (filter: string): boolean => filter !== '' && !/^[/!~]/.test(filter);
-  // A capital makes a filter mind the case, but it still only narrows.
+  // A capital makes a filter case-sensitive, which also only narrows it.
   return plain(from.filter) && plain(to.filter) && to.filter.startsWith(from.filter) && isSameSort(from.sort, to.sort);
 }

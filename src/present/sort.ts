@@ -1,4 +1,4 @@
-/** The order of many rows by the values of a column. Pure. */
+/** Sorts many rows by the values of a column. Pure. */
 import type { Cell } from './column.ts';
 
 export interface Sort {
@@ -13,7 +13,7 @@ export function isSameSort(left: Sort | undefined, right: Sort | undefined): boo
 
 type Comparison = (left: Cell, right: Cell) => number;
 
-/** Made when texts are first compared: that takes milliseconds. */
+/** Created at the first text comparison: that takes milliseconds. */
 let collator: Intl.Collator | undefined;
 
 function byText(): Comparison {
@@ -24,9 +24,9 @@ function byText(): Comparison {
 const bySize: Comparison = (left, right) => Number(left) - Number(right);
 
 /**
- * The places of the rows in the order of their values: numbers by size, texts as people order them (`run 9` before `run 10`),
- * what is missing last in either direction, and equal ones in the order in which they came. Only distinct values are
- * compared: 100,000 rows of a few statuses take no longer than it takes to count them.
+ * The indexes of the rows in sorted order: numbers by size, texts in natural order (`run 9` before `run 10`), missing
+ * values last in either direction, equal ones in their original order. Only distinct values are compared, so 100,000
+ * rows of a few statuses take no longer than counting them.
  */
 export function sortOrder<Row>(
   rows: readonly Row[],
@@ -49,11 +49,11 @@ export function sortOrder<Row>(
     before = cell;
   }
   const last = place + 1;
-  // Counted, then laid out: each place begins where the one before it ends.
+  // Counting sort: each value's rows begin where the previous value's end.
   const starts = new Uint32Array(last + 2);
   const placeOf = Uint32Array.from(values, cell => {
     const found = cell === undefined ? undefined : places.get(cell);
-    // What is missing comes last in either direction.
+    // Missing values come last in either direction.
     if (found === undefined) return last;
     return descending ? place - found : found;
   });
@@ -68,7 +68,7 @@ export function sortOrder<Row>(
   return order;
 }
 
-/** The rows in that order. */
+/** The sorted rows. */
 export function sortRows<Row>(rows: readonly Row[], value: (row: Row) => Cell, descending: boolean): Row[] {
   return sortOrder(rows, value, descending).map(index => rows[index] as Row);
 }

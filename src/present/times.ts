@@ -1,4 +1,4 @@
-/** Times as lists show them, and columns of them. */
+/** Times as lists show them, and time columns. */
 import { age, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 
@@ -12,14 +12,14 @@ export function agoOf(at: number | undefined, now = Date.now()): string {
   return at === undefined ? '' : `${age(now - at)} ago`;
 }
 
-/** How long ago a time was: `2m ago`; what cannot be read is shown as `?`, what is missing as nothing. */
+/** How long ago a time was: `2m ago`; `?` if it cannot be parsed, nothing if it is missing. */
 export function ageOf(time: string | null | undefined, now = Date.now()): string {
   if (time == null || time === '') return '';
   const at = parseTime(time);
   return at === undefined ? '?' : agoOf(at, now);
 }
 
-/** Shows how long ago it was, sorts by the instant, and goes into a file as the service wrote it. */
+/** Shows the age, sorts by the instant, and exports the time as the service wrote it. */
 export function timeColumn<Row>(
   id: string,
   title: string,

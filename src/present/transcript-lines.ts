@@ -1,4 +1,4 @@
-/** A transcript laid out in lines for a width, with what is folded away. Pure. */
+/** Lays out a transcript in lines of a given width, with folding. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { lastAt } from '../text/last-at.ts';
 import * as numbers from '../text/numbers.ts';
@@ -8,12 +8,12 @@ import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf
 export interface TranscriptLine {
   readonly kind: LineKind;
   readonly text: string;
-  /** Where it begins in the transcript. */
+  /** Its position in the transcript. */
   readonly place: number;
   readonly step: number;
 }
 
-/** What is open: whole kinds, and single blocks by their place. */
+/** Open folds: whole kinds, and single blocks by position. */
 export interface OpenFolds {
   readonly kinds: ReadonlySet<FoldKind>;
   readonly places: ReadonlySet<number>;
@@ -23,21 +23,21 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 
 export interface TranscriptLines {
   readonly lines: readonly TranscriptLine[];
-  /** The place of the folded block that hides what is at `place`; undefined if that is shown. */
+  /** The position of the folded block that hides `place`; undefined if that is visible. */
   readonly foldAt: (place: number) => number | undefined;
 }
 
 interface Laid {
   readonly lines: readonly TranscriptLine[];
-  /** The first place that is hidden; undefined if all is shown. */
+  /** The first hidden position; undefined if everything is visible. */
   readonly hiddenFrom?: number;
 }
 
-/** Lines of a folded tool call or response. */
+/** Visible lines of a folded tool call or response. */
 const foldedLines = 6;
 const indent = '  ';
 
-/** A stretch of the text of a block. Cut out when it is asked for: a long trajectory has half a million lines. */
+/** A range of a block's text. Cut out on demand: a long trajectory has half a million lines. */
 class Stretch implements TranscriptLine {
   readonly #block: Block;
   readonly #from: number;
@@ -74,7 +74,7 @@ function linesOf(block: Block, width: number): TranscriptLine[] {
   for (const line of text.split('\n')) {
     let from = 0;
     for (const part of wrap(line, Math.max(8, width - indent.length))) {
-      // Breaks swallow spaces: where a part really begins is looked up. Tabs are not in the text as they are shown.
+      // Line breaks swallow spaces, so the real start of a part is looked up. The displayed text has no tabs.
       const found = line.indexOf(part, from);
       from = Math.max(from, found);
       if (found === -1) lines.push({ kind, text: indent + part, step, place: block.place + start + from });
@@ -95,15 +95,15 @@ function foldedOf(block: Block, width: number): Laid {
   }
   const lines = linesOf(block, width);
   const first = lines[foldedLines];
-  // One line more costs as much as the note that it is missing.
+  // Showing one more line costs as much as the note about it.
   if (!first || lines.length <= foldedLines + 1) return { lines };
   const more = note(`… ${lines.length - foldedLines} more lines`, first.place);
   return { lines: [...lines.slice(0, foldedLines), more], hiddenFrom: first.place };
 }
 
 /**
- * Lays a transcript out for a width. The result is called with what is open; only blocks whose fold has changed are laid out
- * again.
+ * Lays out a transcript for a width. Call the result with the open folds; only blocks whose fold has changed are laid
+ * out again.
  */
 export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds) => TranscriptLines {
   const known = { open: new Map<Block, Laid>(), folded: new Map<Block, Laid>() };
@@ -131,7 +131,7 @@ export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds)
   };
 }
 
-/** Every line of the text, folded or not, as it is searched: whole, and not as it is wrapped. */
+/** Every line of the text for searching: folded or not, and unwrapped. */
 export function* searchedLines({ blocks }: Transcript): Generator<{ readonly text: string; readonly place: number }> {
   for (const block of blocks) {
     let { place } = block;
@@ -142,7 +142,7 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
   }
 }
 
-/** The whole of a trajectory as text, for a pager or a file. */
+/** A trajectory as plain text, for a pager or a file. */
 export function transcriptText(trajectory: Trajectory, width: number): string {
   const { lines } = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
   return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');

@@ -1,7 +1,7 @@
 /**
- * What a trajectory says, in blocks of text: what was said in each step, by whom, what it cost, what went wrong. Every
- * character has a place that depends on the trajectory alone, and not on the width or on what is folded. Pure, and linear in
- * the length of the text, so that megabytes open at once.
+ * A trajectory as blocks of text: the messages of each step, their cost, and errors. Every character has a position
+ * that depends on the trajectory alone, not on the width or the folds. Pure, and linear in the length of the text, so
+ * that megabytes open quickly.
  */
 import { unreadableIn } from '../contract/common.ts';
 import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../contract/trajectories.ts';
@@ -26,15 +26,15 @@ export type LineKind =
   | 'fold'
   | 'blank';
 
-/** What can be folded: reasoning wholly, tool calls and responses behind their first lines. */
+/** What can be folded: reasoning entirely, tool calls and responses after their first lines. */
 export type FoldKind = 'reasoning' | 'tools';
 
-/** A text of one look, without anything that a terminal would act on. */
+/** A text in one style, safe for a terminal. */
 export interface Block {
   readonly kind: LineKind;
   /** May have several lines. */
   readonly text: string;
-  /** Where it begins. */
+  /** Its position. */
   readonly place: number;
   /** Index of the step in the trajectory's `steps`, or -1 before the first. */
   readonly step: number;
@@ -43,16 +43,16 @@ export interface Block {
 }
 
 export interface Transcript {
-  /** In the order of their places. */
+  /** Ordered by position. */
   readonly blocks: readonly Block[];
-  /** Place of each step. */
+  /** Position of each step. */
   readonly steps: readonly number[];
-  /** Places of what went wrong. */
+  /** Positions of errors. */
   readonly errors: readonly number[];
 }
 
 export interface TranscriptOptions {
-  /** Make hidden characters visible instead of dropping them. */
+  /** Makes hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
 }
 
@@ -82,7 +82,7 @@ class Writer {
     this.line('step', title);
   }
 
-  /** One line that is made here or has been cleaned. */
+  /** A line generated here, or already sanitised. */
   line(kind: LineKind, text: string, indented = false): void {
     this.#push({ kind, text, indented });
   }
@@ -96,7 +96,7 @@ class Writer {
     this.paragraph('error', text);
   }
 
-  /** A text that came over the wire. */
+  /** Text that came over the wire. */
   paragraph(kind: LineKind, text: string, fold?: FoldKind): void {
     const clean = sanitise(text, { multiline: true, mode: this.#options.showHidden ? 'show' : 'drop' });
     this.#push({ kind, text: expandTabs(clean, 4), indented: true, fold });
@@ -136,7 +136,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   writer.blank();
 }
 
-/** The step's title: its number, its reward, whether it failed. A missing reward is not 0 and is said so. */
+/** The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0. */
 export function stepTitle(step: TrajectoryStep, index: number): string {
   const parts = [`Step ${step.step_index ?? index}`, `reward ${numbers.reward(step.reward)}`];
   if (step.has_error) parts.push('error');
@@ -164,13 +164,13 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   return { blocks: writer.blocks, steps: writer.steps, errors: writer.errors };
 }
 
-/** Says what came and could not be read. */
+/** Reports what could not be read. */
 function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] | null | undefined): void {
   const count = unreadableIn(rows ?? []);
   if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);
 }
 
-/** The first error after a place, going round at the end; undefined if there is none. */
+/** The next error after a position, wrapping at the end; undefined if there is none. */
 export function nextError({ errors }: Transcript, place: number): number | undefined {
   return errors.find(error => error > place) ?? errors[0];
 }

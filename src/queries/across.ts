@@ -1,4 +1,4 @@
-/** What the service lists by benchmark only, gathered over all of them: no service lists the runs of an organization. */
+/** Gathers lists that the service offers by benchmark only: no service lists all runs of an organization. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { unreadableIn } from '../contract/common.ts';
@@ -6,7 +6,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import type { AnnotatedPage, ListSource } from './lists/list.ts';
 
-/** A page is made of so many benchmarks, at most. */
+/** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
 const askedAtOnce = 4;
 
@@ -20,17 +20,17 @@ type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 export interface AcrossOptions<Row> {
   /** Reads the rows of one benchmark. */
   readonly read: (benchId: string) => Promise<readonly Row[]>;
-  /** Spares the request for a benchmark that has none by what its record says. */
+  /** Skips the request for a benchmark whose record says that it has none. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** In the plural, for the notes: `runs`. */
   readonly words: string;
 }
 
 /**
- * A page: the rows of the next benchmarks, the newest row first. Benchmarks whose rows cannot be read keep those that
- * were read before, and a note counts them.
+ * Reads a page: the rows of the next benchmarks, newest first. If a benchmark's rows cannot be read, its former rows
+ * are kept, and a note counts these benchmarks.
  *
- * @throws ServiceError if the benchmarks, or the rows of none of them, can be read
+ * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
 export async function readAcross<Row extends OfBenchmark>(
   { service, query, signal }: PageContext<Row>,
@@ -56,7 +56,7 @@ export async function readAcross<Row extends OfBenchmark>(
       } catch (error) {
         failed.set(benchId, asError(error));
         if (!signal.aborted && !isNotOffered(error) && failed.size < asked.length) continue;
-        // Nothing else would be worth asking for.
+        // Other requests would fail in the same way.
         waiting.length = 0;
         throw error;
       }

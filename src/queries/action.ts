@@ -1,4 +1,4 @@
-/** What users do to the service. An action is a function that sends it, and says what it changes. */
+/** Writes that users start. An action is a function that sends a request, with its effects. */
 import { affectsAllRequests, isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
@@ -6,21 +6,21 @@ import { unlessAborted } from '../text/abort.ts';
 import { asError } from '../text/errors.ts';
 import type { Observation } from './statuses/store.ts';
 
-/** What an action has removed. */
+/** A resource that an action removed. */
 export interface Removed {
-  /** Missing for what has no status and is not remembered. */
+  /** Missing for kinds that have no status and are not remembered. */
   readonly kind?: string;
   readonly id: string;
 }
 
 export interface ActionEffects<Input, Result> {
-  /** Keys of the queries whose answers it changes; each means every key that begins with it. */
+  /** Query keys whose answers change; each matches every key that begins with it. */
   readonly touches: readonly (readonly unknown[])[];
   /** It starts something: the same input again carries the same idempotency key. */
   readonly keyed?: boolean;
-  /** What it has started. */
+  /** What it started. */
   starts?(result: Result, input: Input): Observation;
-  /** What is gone once it has succeeded. If the service does not have it any more, it has succeeded as well. */
+  /** What is gone after success. If the service no longer has it, that counts as success too. */
   removes?(input: Input): Removed;
 }
 
@@ -37,10 +37,7 @@ export function action<Input, Result>(
   return Object.assign(send.bind(undefined), effects);
 }
 
-/**
- * An input that has not succeeded. `error` is missing if it was not sent, because all would have failed like one
- * before.
- */
+/** A failed input. `error` is missing if it was not sent, because all would have failed like an earlier one. */
 export interface FailedInput<Input> {
   readonly input: Input;
   readonly error: Error | undefined;
@@ -50,13 +47,13 @@ export interface SendAllOptions<Input> {
   readonly signal: AbortSignal;
   /** Returns the idempotency key of an input; the same for the same content. */
   readonly keyOf?: ((input: Input) => string) | undefined;
-  /** Called after each that has succeeded, with the number of those so far. */
+  /** Called after each success, with the number of successes so far. */
   readonly onSuccess?: ((input: Input, done: number) => void) | undefined;
 }
 
 const atOnce = 4;
 
-/** Sends an action for each input, a few at once. Never rejects: gives those that have not succeeded, in their order. */
+/** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs in order. */
 export async function sendAll<Input>(
   service: Service,
   send: Action<Input>,
@@ -99,7 +96,7 @@ export class StoppedError extends Error {
 }
 
 /**
- * Waits for something that cannot be stopped itself, such as a connection that others wait for too.
+ * Waits for something that cannot be stopped, such as a shared connection.
  *
  * @throws StoppedError once the signal aborts
  */

@@ -1,4 +1,4 @@
-/** What the screens ask about benchmarks. */
+/** Queries and actions for benchmarks. */
 import {
   type Benchmark,
   type BenchmarkImage,
@@ -28,7 +28,7 @@ export const benchmarkKeys = {
   runtimes: ['runtimes'],
 } as const;
 
-/** Starts the builds of every task image that is not built; the list of the images says how they get on. */
+/** Starts the builds of all images that are not built; the list of images shows their progress. */
 export const buildImages = action(
   (service, { bench_id }: Pick<Benchmark, 'bench_id'>, options) =>
     service.call('buildBenchmarkImages', { params: { bench_id } }, options),
@@ -55,7 +55,7 @@ export const runtimeList: ListSource<BenchmarkRuntime> = {
 const foundAt = new WeakMap<Capabilities, Map<string, string | undefined>>();
 
 /**
- * A benchmark from the list of them. The list is walked once: after that, the page on which it was is asked first.
+ * Finds a benchmark in the list. The list is searched once; after that, the page it was found on is read first.
  *
  * @throws ServiceError, a NotFoundError if the list does not have it
  */
@@ -83,7 +83,7 @@ async function findListed(service: Service, benchId: string, signal: AbortSignal
   throw new NotFoundError(`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
 }
 
-/** A benchmark by id: from the service where it has the endpoint, else from the list of them. */
+/** A benchmark by id: from the endpoint if the service has it, else from the list. */
 export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   return {
     key: benchmarkKeys.one(benchId),
@@ -101,7 +101,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
-/** It has failed once an image has and no other is on its way: it does not become ready by itself then. */
+/** Failed once an image has failed and no other is being built: it will not become ready by itself. */
 function statusOf({ ready, unready_task_image_counts }: Readiness): string {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
@@ -121,7 +121,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   };
 }
 
-/** How many tasks a benchmark has, if the service counts them. They change by another ingest only. */
+/** How many tasks a benchmark has, if the service counts them. Only another ingest changes them. */
 export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   return {
     key: benchmarkKeys.tasks(benchId),
@@ -149,5 +149,5 @@ export function imagesQuery(benchId: string): LiveQuery<BenchmarkImages> {
   };
 }
 
-/** A missing status is not an end: builds may come without one at first. */
+/** A missing status is not final: a new build may lack one at first. */
 const isBuilding = (status: string | null | undefined): boolean => !hasEnded(status);

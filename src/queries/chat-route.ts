@@ -1,21 +1,24 @@
-/** Where a model is asked: most by their name, a deployment that does not answer for its slug at an address of its own. */
+/**
+ * Where to send a chat for a model: most models by name, a deployment that is not active for its slug to its own
+ * address.
+ */
 import type { Deployment } from '../contract/deployments.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from './remembered/store.ts';
 
 export interface ChatRoute {
-  /** The name that the request says. */
+  /** The model's name in the request. */
   readonly model: string;
-  /** The path or address, if it is not that of chat completions. */
+  /** The path or address, if it is not the usual one for chat completions. */
   readonly at?: string | undefined;
 }
 
-/** Names that were found not to be ids of deployments, by service. */
+/** Names found not to be deployment ids, by service. */
 const models = new WeakMap<object, Set<string>>();
 
 /**
- * @param name a slug, or the id of a deployment, which may look like one
- * @param asks also about a name that was not seen here
+ * @param name a slug, or a deployment id, which may look like one
+ * @param asks whether to look up a name that was not seen here
  */
 export async function chatRoute(
   service: Service,
@@ -25,7 +28,7 @@ export async function chatRoute(
   asks = false,
 ): Promise<ChatRoute> {
   const seen = memory.find('deployment', name);
-  // Models that can be trained are named by their vendor as well.
+  // Trainable models have a vendor prefix as well.
   const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
   if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
   const known = models.get(service) ?? new Set<string>();
@@ -35,7 +38,7 @@ export async function chatRoute(
   try {
     deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
   } catch (error) {
-    // The answer to the question says what is wrong with the service, if anything is.
+    // The chat itself reports what is wrong with the service.
     if (signal.aborted) throw error;
   }
   if (!deployment) {

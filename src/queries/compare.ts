@@ -12,9 +12,9 @@ export interface ComparedTask {
   readonly task_id: string;
   readonly first: number | undefined;
   readonly second: number | undefined;
-  /** Second less first; missing if one of them is. */
+  /** Second minus first; missing if either is. */
   readonly difference: number | undefined;
-  /** A trajectory of the task in the second run, or else in the first. */
+  /** A trajectory of the task in the second run, else in the first. */
   readonly trajectory_id: string | undefined;
 }
 
@@ -35,7 +35,7 @@ function byTask(rewards: readonly TrajectoryReward[]): Map<string, TaskRewards> 
   return tasks;
 }
 
-/** Every task that occurs in either run. Trajectories that name no task cannot be compared and are left out. */
+/** Every task of either run. Trajectories without a task cannot be compared and are left out. */
 export function compareTasks(
   firstRewards: readonly TrajectoryReward[],
   secondRewards: readonly TrajectoryReward[],
@@ -50,7 +50,7 @@ export function compareTasks(
   });
 }
 
-/** The mean of all rewards of a run that are numbers, and of how many. */
+/** The mean of a run's numeric rewards, and their number. */
 export interface RewardMean {
   readonly mean: number | undefined;
   readonly rewards: number;
@@ -61,7 +61,7 @@ function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
   return { mean: mean(values), rewards: values.length };
 }
 
-/** The tasks of two runs, and what they leave out. */
+/** The tasks of two runs, and notes about what they leave out. */
 type Comparison = AnnotatedPage<ComparedTask> & { readonly first: RewardMean; readonly second: RewardMean };
 
 export function comparison(
@@ -94,14 +94,14 @@ export function comparison(
 
 const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${rewards}`;
 
-/** What a comparison comes to. */
+/** The summary of a comparison. */
 export interface ComparedRuns {
-  /** Mean reward of the tasks of each run, and of how many: undefined if none has a reward. */
+  /** Mean reward of the tasks of each run, and their number; undefined if none has a reward. */
   readonly first: { readonly mean: number | undefined; readonly tasks: number };
   readonly second: { readonly mean: number | undefined; readonly tasks: number };
-  /** Of the tasks that have a reward in both; undefined if there is none. */
+  /** Over the tasks with a reward in both; undefined if there is none. */
   readonly paired: PairedDifference | undefined;
-  /** Of those, how many are higher, lower and the same in the second run. */
+  /** How many of those are higher, lower and equal in the second run. */
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;

@@ -1,4 +1,4 @@
-/** A conversation with a model: its turns, the answer that is being written, what went wrong. Pure. */
+/** The state of a conversation with a model: its turns, the streaming answer, errors. Pure. */
 
 import { ServiceError } from '../service/errors.ts';
 
@@ -7,9 +7,9 @@ export interface AnswerStats {
   readonly finishReason?: string | undefined;
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;
-  /** Milliseconds from sending to the first text. */
+  /** Milliseconds until the first text. */
   readonly firstMs?: number | undefined;
-  /** Milliseconds from sending to the end. */
+  /** Milliseconds until the end. */
   readonly totalMs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Turn {
 
 export interface Conversation {
   readonly turns: readonly Turn[];
-  /** True while the last turn is being written. */
+  /** True while the last turn is being streamed. */
   readonly answering: boolean;
 }
 
@@ -33,7 +33,7 @@ export const emptyConversation: Conversation = { turns: [], answering: false };
 
 export type ConversationAction =
   | { readonly kind: 'ask'; readonly text: string; readonly model: string }
-  /** Takes the last answer away, to ask again. */
+  /** Removes the last answer, to ask again. */
   | { readonly kind: 'ask-again'; readonly model: string }
   | {
       readonly kind: 'text';
@@ -44,10 +44,10 @@ export type ConversationAction =
   | { readonly kind: 'end'; readonly stats: AnswerStats }
   | { readonly kind: 'fail'; readonly error: Error }
   | { readonly kind: 'cancel' }
-  /** Takes the last question and its answer away, to be edited. */
+  /** Removes the last question and its answer, to edit the question. */
   | { readonly kind: 'take-back' }
   | { readonly kind: 'clear' }
-  /** Continues one that was kept. */
+  /** Continues a saved conversation. */
   | { readonly kind: 'open'; readonly turns: readonly Turn[] };
 
 function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, answering: boolean): Conversation {
@@ -60,7 +60,7 @@ function openAnswer(model: string): Turn {
   return { role: 'assistant', content: '', reasoning: '', stats: { model } };
 }
 
-/** The turns without an answer at their end. */
+/** The turns without a trailing answer. */
 function withoutAnswer(turns: readonly Turn[]): readonly Turn[] {
   return turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
 }
@@ -104,7 +104,7 @@ export function conversationReducer(conversation: Conversation, action: Conversa
   }
 }
 
-/** What is sent: the system prompt if there is one, then what was said, without answers that never came. */
+/** The messages to send: the system prompt, if any, then the turns, without empty answers. */
 export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
   const said = turns.filter(turn => turn.role === 'user' || turn.content !== '');
   return [
@@ -113,10 +113,10 @@ export function messagesOf(turns: readonly Turn[], system: string): { role: stri
   ];
 }
 
-/** Over a shorter time a rate says more about the clock than about the model. */
+/** Over a shorter time a rate measures the clock rather than the model. */
 const shortestRateMs = 200;
 
-/** Tokens a second, from the first text to the end; undefined if that was too short to say. */
+/** Tokens per second, from the first text to the end; undefined if that was too short to measure. */
 export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
   if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
   if (totalMs - firstMs < shortestRateMs) return undefined;

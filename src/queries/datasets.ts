@@ -1,4 +1,4 @@
-/** What the screens ask about datasets. */
+/** Queries for datasets. */
 import type { Dataset } from '../contract/datasets.ts';
 import type { ListSource } from './lists/list.ts';
 

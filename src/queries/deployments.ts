@@ -15,10 +15,10 @@ export const deploymentKeys = {
   one: (deploymentId: string) => ['deployments', 'one', deploymentId],
 } as const;
 
-/** A deployment on its way changes by itself; one that has arrived is changed by people only. */
+/** A deployment in progress changes by itself; a finished one only by users. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'running' : 'open');
 
-/** What a record of a deployment says. */
+/** What the record of a deployment says. */
 function observeDeployment(deployment: Deployment): Observation {
   return {
     kind: 'deployment',
@@ -37,10 +37,10 @@ export const startDeployment = action(
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
 
-/** A deployment that is promoted, and which one stops answering in its place if that is said. */
+/** A promoted deployment, and the one demoted for it, if named. */
 export type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
 
-/** Makes a deployment the one that answers for its slug. */
+/** Makes a deployment active for its slug. */
 export const promote = action(
   (service, { deployment_id, demote_deployment_id }: Promoted, options) => {
     const body = demote_deployment_id === undefined ? {} : { body: { demote_deployment_id } };
@@ -55,7 +55,7 @@ export const unpromote = action(
   { touches: [deploymentKeys.all] },
 );
 
-/** Tears down what serves a deployment, then deletes its record. */
+/** Tears down a deployment, then deletes its record. */
 export const undeploy = action(
   (service, { deployment_id }: DeploymentId, options) =>
     service.call('undeploy', { params: { deployment_id } }, options),

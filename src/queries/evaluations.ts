@@ -1,4 +1,4 @@
-/** What the screens ask about evaluation runs. */
+/** Queries and actions for evaluation runs. */
 
 import { unreadableIn } from '../contract/common.ts';
 import type {
@@ -33,7 +33,7 @@ function activityOfRuns(rows: readonly EvalRun[]): Activity {
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
-/** What a record of a run says. */
+/** What the record of a run says. */
 function observeRun(run: EvalRun): Observation {
   return {
     kind: 'run',
@@ -47,7 +47,7 @@ function observeRun(run: EvalRun): Observation {
   };
 }
 
-/** Evaluates a model, or a checkpoint of it, on a benchmark. */
+/** Evaluates a model or a checkpoint on a benchmark. */
 export const startEvaluation = action(
   (service, { bench_id, ...body }: StartEvalBody & { readonly bench_id: string }, options) =>
     service.call('startEval', { params: { bench_id }, body }, options),
@@ -56,7 +56,7 @@ export const startEvaluation = action(
     keyed: true,
     starts: ({ eval_run_id, display_name: given }, { bench_id, display_name: asked }) => {
       const display_name = given ?? asked;
-      // The answer says no status: the run is pending until it is read.
+      // The answer has no status: the run counts as pending until it is read.
       const record = { eval_run_id, display_name, bench_id, status: 'pending' };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
@@ -69,7 +69,7 @@ export const cancelRun = action(
   { touches: [evaluationKeys.all] },
 );
 
-/** The document's generation deletes a run within its benchmark, which its record need not name: then nothing is sent. */
+/** The document's generation needs the benchmark to delete a run. If the record does not name it, nothing is sent. */
 export const deleteRun = action(
   (service, { bench_id, eval_run_id }: Pick<EvalRun, 'bench_id' | 'eval_run_id'>, options) =>
     service.call('deleteEvalRun', { params: { bench_id: bench_id ?? '', eval_run_id } }, options),
@@ -97,7 +97,7 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   return remembering(listed, { ...rememberedRuns, parent: benchId });
 }
 
-/** The runs of every benchmark, newest first. */
+/** The runs of all benchmarks, newest first. */
 export const everyRun: ListSource<EvalRun> = remembering(
   {
     key: evaluationKeys.everyRun,
@@ -108,7 +108,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
         words: 'runs',
         read: benchId =>
           context.service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal: context.signal }),
-        // The count may be missing, and says nothing of training evaluations: only a plain zero spares the question.
+        // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       }),
     activity: activityOfRuns,
@@ -126,7 +126,7 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
     read: async ({ service, signal }, seen, error) => {
       if (seen && isNotOffered(error)) return seen;
-      // It has rewards, or an empty list of them, where it is there.
+      // The rewards exist, possibly empty, if the run does.
       await service.call('getTrajectoryRewards', { params: { eval_run_id: runId } }, { signal });
       return seen ?? { eval_run_id: runId };
     },
@@ -159,21 +159,21 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   };
 }
 
-/** What the rollouts of a run have come to. */
+/** The results of a run's rollouts. */
 export interface RunResults {
   readonly rewards: readonly TrajectoryReward[];
-  /** Rewards that could not be read: the mean is not of them. */
+  /** Unreadable rewards, which the mean leaves out. */
   readonly unreadable: number;
   readonly snapshots: readonly RolloutSnapshot[];
-  /** Snapshots that came and could not be read. */
+  /** Unreadable snapshots. */
   readonly unreadSnapshots: number;
-  /** Why there are no snapshots, where they could not be read. */
+  /** Why there are no snapshots, if they could not be read. */
   readonly statisticsError: string | undefined;
 }
 
 /**
- * Rewards and statistics of a run, asked for together so that they agree, and again while `ended` is false. Rewards are
- * worth showing if there are no statistics.
+ * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
+ * even without statistics.
  */
 export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunResults> {
   return {

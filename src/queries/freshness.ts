@@ -1,22 +1,22 @@
-/** How far what is on screen can be trusted to be now. All times are epoch milliseconds. */
+/** How current the data on screen is. All times are epoch milliseconds. */
 import type { GateState } from '../service/gate.ts';
 
 export type Freshness =
-  /** Nothing has arrived yet. */
+  /** No data yet. */
   | { readonly kind: 'loading' }
-  /** Arrived, and asked for again every `intervalMs`; without an interval it will not change any more. */
+  /** Polled every `intervalMs`; without an interval the data is final. */
   | { readonly kind: 'fresh'; readonly at: number; readonly intervalMs: number | undefined }
-  /** Arrived, but the next answer is overdue. */
+  /** The next answer is overdue. */
   | { readonly kind: 'stale'; readonly at: number }
-  /** The last attempt failed. `at` is the age of what is still shown, if anything is. */
+  /** The last attempt failed. `at` is when the data that is still shown was read, if there is any. */
   | { readonly kind: 'failing'; readonly at: number | undefined; readonly retryAt: number | undefined }
-  /** The service limits the rate of requests: nothing is sent before `until`. */
+  /** The service limits the request rate: nothing is sent before `until`. */
   | { readonly kind: 'limited'; readonly at: number | undefined; readonly until: number }
-  /** The user stopped the polling. */
+  /** The user paused polling. */
   | { readonly kind: 'paused'; readonly at: number | undefined }
-  /** The service no longer has it. It is asked for again by hand only. */
+  /** The service no longer has it. Only a manual refresh asks again. */
   | { readonly kind: 'gone'; readonly at: number | undefined }
-  /** The service does not offer it: what was seen here before is shown, or nothing. It is asked for again by hand only. */
+  /** The service does not offer it: remembered data is shown, or nothing. Only a manual refresh asks again. */
   | { readonly kind: 'unlisted'; readonly at: number | undefined };
 
 export interface FreshnessFacts {
@@ -27,7 +27,7 @@ export interface FreshnessFacts {
   readonly intervalMs: number | undefined;
   readonly paused: boolean;
   readonly gate: GateState;
-  /** Why it is not asked for again by itself. */
+  /** Why it is not polled any more. */
   readonly ended?: 'gone' | 'unlisted' | undefined;
 }
 
@@ -35,7 +35,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
   const { dataAt, isRestored = false, failedAt, intervalMs, paused, gate, ended } = facts;
   if (ended) return { kind: ended, at: dataAt };
   if (paused) return { kind: 'paused', at: dataAt };
-  // What is not polled waits for nothing, unless it has never been answered.
+  // Without polling nothing is overdue, unless there was never an answer.
   const waits = intervalMs !== undefined || (dataAt === undefined && failedAt === undefined);
   if (waits && gate.kind === 'limited') {
     return gate.reason === 'rate_limit'
@@ -53,9 +53,9 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
 /** An answer is overdue after this many intervals. */
 const overdueIntervals = 2.5;
 
-/** The freshness at `now`: what was fresh grows stale when the next answer is overdue. */
+/** The freshness at `now`: fresh data becomes stale when the next answer is overdue. */
 export function freshnessAt(freshness: Freshness, now: number): Freshness {
-  // Once the service takes requests again, what is shown is as old as it is until the next answer comes.
+  // After a rate limit the data keeps its age until the next answer.
   if (freshness.kind === 'limited' && now >= freshness.until) {
     return freshness.at === undefined ? { kind: 'loading' } : { kind: 'stale', at: freshness.at };
   }
@@ -64,7 +64,7 @@ export function freshnessAt(freshness: Freshness, now: number): Freshness {
   return overdue ? { kind: 'stale', at: freshness.at } : freshness;
 }
 
-/** What is to be known first. */
+/** By urgency. */
 const order: readonly Freshness['kind'][] = [
   'paused',
   'limited',
@@ -76,13 +76,13 @@ const order: readonly Freshness['kind'][] = [
   'unlisted',
 ];
 
-/** When an answer is overdue; never if none is waited for. */
+/** When an answer is overdue; never if none is expected. */
 function overdueAt(freshness: Freshness): number {
   if (freshness.kind !== 'fresh' || freshness.intervalMs === undefined) return Number.POSITIVE_INFINITY;
   return freshness.at + freshness.intervalMs * overdueIntervals;
 }
 
-/** The freshness of what is made of several parts: that of the part that says most against it. */
+/** The freshness of combined parts: that of the worst part. */
 export function freshnessOfParts(parts: readonly [Freshness, ...Freshness[]]): Freshness {
   return parts.reduce((first, second) => {
     const [left, right] = [order.indexOf(first.kind), order.indexOf(second.kind)];

@@ -1,15 +1,15 @@
-/** Conversations on disk: each is kept after every answer, and can be continued later. */
+/** Conversations on disk: saved after every answer, to be continued later. */
 import { useCallback, useEffect, useRef } from 'react';
 import type { ChatSession, ChatSettings } from './chat-session.ts';
 import { messagesOf, type Turn } from './conversation.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** A conversation with the way in which its model was asked. */
+/** A conversation with its settings. */
 export interface Chat {
   readonly id: string;
   readonly settings: ChatSettings;
   readonly turns: readonly Turn[];
-  /** What was said with the second model, if there was one. */
+  /** The conversation with the second model, if there was one. */
   readonly secondTurns?: readonly Turn[] | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface ListedChat extends Chat {
 
 const titleLength = 200;
 
-/** What a conversation is called: the beginning of its first question. */
+/** The title of a conversation: the beginning of its first question. */
 export function titleOf(turns: readonly Turn[]): string {
   const question = turns.find(turn => turn.role === 'user')?.content.trim() ?? '';
   return question.replace(/\s+/g, ' ').slice(0, titleLength);
@@ -36,7 +36,7 @@ function areTurns(value: unknown): value is readonly Turn[] {
   return Array.isArray(value) && value.every(isTurn);
 }
 
-/** Reads what was kept; undefined for what another version, or another program, has written there. */
+/** Parses a saved conversation; undefined for data of another version or program. */
 export function chatOf(id: string, talk: unknown): Chat | undefined {
   const { settings, turns, secondTurns } = (talk ?? {}) as Partial<Record<keyof Chat, unknown>>;
   const { model, system } = (settings ?? {}) as Partial<Record<keyof ChatSettings, unknown>>;
@@ -45,7 +45,7 @@ export function chatOf(id: string, talk: unknown): Chat | undefined {
   return { id, settings: settings as ChatSettings, turns, ...(secondTurns && { secondTurns }) };
 }
 
-/** Whether a conversation ends with an answer that is not whole: stopped, or broken off. */
+/** Whether a conversation ends with an incomplete answer: stopped or interrupted. */
 export function endsIncomplete({ turns, secondTurns = [] }: Pick<Chat, 'turns' | 'secondTurns'>): boolean {
   return [turns.at(-1), secondTurns.at(-1)].some(turn => turn?.cancelled === true || turn?.error !== undefined);
 }
@@ -61,8 +61,8 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
 }
 
 /**
- * Keeps a conversation on disk whenever an answer has come or has failed to, also while it is not on screen. A second model
- * that is sent away stops, and writes nothing more.
+ * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model that is removed stops,
+ * and is not saved any more.
  */
 export function useKeptChat(
   { id, settings }: Pick<Chat, 'id' | 'settings'>,
@@ -90,7 +90,7 @@ export function useKeptChat(
   }, [workbench, id, settings, session, second]);
 }
 
-/** Returns the conversations that were kept, the last one first. */
+/** Returns the saved conversations, most recent first. */
 export function useChats(): () => readonly ListedChat[] {
   const { remembered } = useWorkbench();
   return useCallback(

@@ -1,4 +1,4 @@
-/** What the screens ask about models. */
+/** Queries for models. */
 import type { ChatModel } from '../contract/inference.ts';
 import type { SupportedModel } from '../contract/models.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
@@ -12,7 +12,7 @@ export const modelList: ListSource<SupportedModel> = {
   readPage: async ({ service, signal }) => wholePage(await service.call('listSupportedTrainingModels', {}, { signal })),
 };
 
-/** The models that chat takes, if the service lists them. */
+/** The models available for chat, if the service lists them. */
 export const chatModelsQuery: LiveQuery<readonly ChatModel[]> = {
   key: modelKeys.chat,
   activity: () => 'open',

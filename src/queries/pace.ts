@@ -1,39 +1,39 @@
-/** How fast a training run advances now, from when its steps were seen. Pure. */
+/** The current speed of a training run, from the times its steps were observed. Pure. */
 import { statusMeaning } from '../contract/status.ts';
 import { duration } from '../text/time.ts';
 import type { ProgressPoint } from './remembered/store.ts';
 
 export interface Pace {
-  /** Milliseconds of a step; undefined before two different counts were seen. */
+  /** Milliseconds per step; undefined before two different counts were observed. */
   readonly stepMs: number | undefined;
-  /** When the count changed last; epoch milliseconds. */
+  /** When the count last changed; epoch milliseconds. */
   readonly changedAt: number | undefined;
-  /** Milliseconds without a new step after which it has stopped advancing. */
+  /** Milliseconds without a new step after which the run counts as stalled. */
   readonly stallMs: number;
 }
 
-/** The time from one count that was seen to the next. */
+/** The time between two observed counts. */
 interface Interval {
   readonly ms: number;
   readonly steps: number;
 }
 
-/** The rate is that of the last two minutes, or of the last ten steps where those took longer. */
+/** The rate covers the last two minutes, or the last ten steps if those took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** So many times the usual, an interval was an outage, and a silence is no longer a slow step. */
+/** Beyond this many times the median, an interval was an outage, and a silence is no longer a slow step. */
 const outlier = 3;
-/** Silences that are never worth a word: the polls of what has no focus are ten seconds apart. */
+/** Shorter silences are never reported: polls without focus are ten seconds apart. */
 const shortestPatienceMs = 15_000;
-/** How long a silence is before anything is known of the pace. */
+/** Tolerated silence before anything is known of the pace. */
 const firstPatienceMs = 60_000;
 
-/** The lower one of the two in the middle, so that one outage among two intervals is not half of the rate. */
+/** The lower of the two middle values, so that one outage among two intervals does not halve the rate. */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)];
 }
 
-/** The intervals of the window, the newest first. A run that was set back to a checkpoint did no steps in that interval. */
+/** The intervals of the window, newest first. An interval in which the run was reset to a checkpoint is left out. */
 function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   const intervals: Interval[] = [];
   let [ms, steps] = [0, 0];
@@ -50,8 +50,8 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
 }
 
 /**
- * The pace of the last steps. Intervals in which a step took several times as long as usual count for nothing: the service,
- * the line or this program was away.
+ * The pace of the last steps. Intervals several times as long as usual are ignored: the service, the line or this
+ * program was away.
  */
 export function paceOf(points: readonly ProgressPoint[]): Pace {
   const changedAt = points.at(-1)?.at;
@@ -66,8 +66,8 @@ export function paceOf(points: readonly ProgressPoint[]): Pace {
 }
 
 /**
- * Says that a run was seen further than it is: its service was killed and resumed it from a checkpoint. Undefined once it has
- * come past where it was.
+ * Reports that a run is behind an earlier observation, because its service was killed and resumed it from a checkpoint.
+ * Undefined once it has passed that point.
  */
 export function setBackWords(points: readonly ProgressPoint[]): string | undefined {
   const steps = points.map(({ completed_steps }) => completed_steps);
@@ -83,13 +83,13 @@ export interface RunSituation {
   readonly status: string | null | undefined;
   readonly completed: number | null | undefined;
   readonly total: number | null | undefined;
-  /** When the run was last observed; epoch milliseconds. What was not observed is not known to have stopped. */
+  /** When the run was last observed; epoch milliseconds. An unobserved run does not count as stalled. */
   readonly now: number;
 }
 
 /**
- * Rate and time left while steps come; how long none came once they have stopped. No time is given for a run that is
- * being cancelled, and nothing is guessed before the first steps.
+ * Rate and time left while steps arrive, and the length of the silence once they stop. No time left for a run being
+ * cancelled, and no estimate before the first steps.
  */
 export function paceWords(pace: Pace, { status, completed, total, now }: RunSituation): string {
   const { stepMs, changedAt, stallMs } = pace;

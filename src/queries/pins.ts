@@ -1,4 +1,4 @@
-/** What is pinned to Watch: kept between two starts, and announced when it changes. */
+/** The pins of Watch: saved between starts, and observable. */
 import type { RememberedStore, ResourceRef } from './remembered/store.ts';
 
 const noPins: readonly ResourceRef[] = [];
@@ -12,17 +12,17 @@ export class Pins {
     this.#remembered = remembered;
   }
 
-  /** In the order in which they were pinned; the same array until it changes. Opens the store of what was seen. */
+  /** In the order of pinning; the same array until it changes. Opens the remembered store. */
   list(): readonly ResourceRef[] {
     if (this.#list) return this.#list;
     const list = this.#remembered().pinned();
     this.#list = list;
-    // It may be asked for while something is drawn.
+    // May be called during rendering.
     if (list.length > 0) queueMicrotask(() => this.#announce());
     return list;
   }
 
-  /** The same without opening anything: none before they were first asked for, which the first frame does not. */
+  /** The same without opening the store: empty before the pins were first read, which the first frame does not do. */
   known(): readonly ResourceRef[] {
     return this.#list ?? noPins;
   }
@@ -31,7 +31,10 @@ export class Pins {
     return this.list().some(pin => pin.kind === kind && pin.id === id);
   }
 
-  /** Pins it, or unpins it. Returns what it is now; undefined if that could not be kept, and nothing has changed. */
+  /**
+   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved, in which case nothing has
+   * changed.
+   */
   toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
     const { kind, id } = resource;
     const wasPinned = this.has(kind, id);

@@ -1,36 +1,36 @@
 /**
- * When a query is sent again. One pure policy for all of them: by what its subject is doing, by how much attention it has
- * on screen, and by how its own last attempts went. What holds for the whole host, rate limits and failures of everything,
- * is the business of the gate in the service layer; the backoff here is for the one query that fails while others are
- * answered, of which the gate knows nothing. All times are in milliseconds.
+ * When to send a query again: one pure policy for all queries, based on what the resource is doing, how much attention
+ * it has on screen, and how its own last attempts went. Rate limits and failures of the whole host are handled by the
+ * gate of the service layer; the backoff here is for a single query that fails while others succeed, which the gate
+ * cannot know. All times are in milliseconds.
  */
 
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { hashOf } from '../text/hash.ts';
 
-/** How much of the user's attention a query has. Nothing hidden is polled. */
+/** How much of the user's attention a query has. Hidden ones are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
 
 /**
  * What the resource is doing: `running` changes by itself and soon, `building` changes by itself slowly, `open` may be
- * changed by others at any time (a list), `settled` will not change any more.
+ * changed by others at any time (a list), `settled` is final.
  */
 export type Activity = 'running' | 'building' | 'open' | 'settled';
 
-/** What a run with this status is doing. One without a status, e.g. of long ago, may be changed by others only. */
+/** The activity of a run with this status. A missing status, e.g. of an old run, can only be changed by others. */
 export function activityOfRun(status: string | null | undefined): Activity {
   if (hasEnded(status)) return 'settled';
   return isRunning(status) ? 'running' : 'open';
 }
 
-/** Milliseconds between two requests for what runs and has the focus, and for what is only visible. */
+/** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */
 export interface PollIntervals {
   readonly focusedMs: number;
   readonly visibleMs: number;
 }
 
 export const defaultIntervals: PollIntervals = { focusedMs: 2_000, visibleMs: 10_000 };
-/** Builds and deployments are polled this often, whatever has the focus. */
+/** The interval for builds and deployments, regardless of focus. */
 const buildingMs = 5_000;
 
 function intervalOf(activity: Activity, attention: Attention, { focusedMs, visibleMs }: PollIntervals) {
@@ -52,11 +52,11 @@ const jitterShare = 0.15;
 export interface PollSituation {
   readonly activity: Activity;
   readonly attention: Attention;
-  /** Attempts that failed since the last success. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
   /**
-   * A number in [0, 1) that spreads the attempts; it stays the same until the next attempt, so that the interval does
-   * too. The middle, 0.5, gives the interval as it is meant.
+   * A number in [0, 1) that spreads the attempts; stable until the next attempt, so that the interval is too. The
+   * middle, 0.5, leaves the interval unchanged.
    */
   readonly jitter: number;
   readonly intervals?: PollIntervals;
@@ -72,5 +72,5 @@ export function pollDelay(situation: PollSituation): number | undefined {
   return Math.round(backoff * (1 - jitterShare + 2 * jitterShare * jitter));
 }
 
-/** A number in [0, 1) made from a text: the same text, the same number. */
+/** A number in [0, 1) derived from a text: the same text gives the same number. */
 export const fractionOf = (text: string): number => hashOf(text) / 2 ** 32;

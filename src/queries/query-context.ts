@@ -1,10 +1,10 @@
-/** What a query is given to ask with. */
+/** What a query needs to read its data. */
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from './remembered/store.ts';
 
 export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
-  /** What was seen of this service before. */
+  /** Resources seen on this service before. */
   readonly memory: RememberedStore;
 }

@@ -1,4 +1,4 @@
-/** What a list is asked for by, and what is known of it. */
+/** The source of a list, and its data. */
 import type * as z from 'zod/mini';
 import { type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
 import type { Activity } from '../polling.ts';
@@ -7,22 +7,25 @@ import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;
-/** Pages in a row that bring no new row, after which a list is read no further: the service may go round in circles. */
+/** After this many pages in a row without a new row, reading stops: the service may be going in circles. */
 export const maxPagesWithoutNewRows = 5;
 
-/** A page, with what is to be said of it. */
+/** A page with notes. */
 export type AnnotatedPage<Row> = Page<Row> & {
-  /** Why it may hold less than there is. */
+  /** Why it may be incomplete. */
   readonly note?: string | undefined;
-  /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
+  /**
+   * When the newest remembered row was seen, if rows were remembered instead of listed; 0 if there are none. Epoch
+   * milliseconds.
+   */
   readonly remembered_at?: number | undefined;
-  /** What follows it, in words: said where it is the last page that was read, and not the last one. */
+  /** What follows this page, in words: shown if it is the last page read, but not the last one. */
   readonly rest?: string | undefined;
-  /** Whether a row was not asked about: where it was known before, it stays. */
+  /** Whether a row was outside this request: if it was known before, it stays. */
   readonly isUnread?: (row: Row) => boolean;
 };
 
-/** A list that comes whole in one answer. */
+/** A list that comes in a single answer. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
@@ -35,37 +38,40 @@ export interface ListSource<Row> {
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** What is shown where the service does not list them. */
   readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
-  /** What a row must be like. If it is given, the first page is remembered for the next start. */
+  /** Schema of a row. If set, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
   /** Key of the list that has the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];
-  /** The list takes `sort` and `order`. */
+  /** The list accepts `sort` and `order`. */
   readonly sorts?: boolean;
-  /** A page takes many requests: the next one is read when the user asks for it, and not because the cursor is near. */
+  /** A page takes many requests: the next one is read on demand, not because the cursor is near. */
   readonly costly?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** How many of the rows are reported, where they are too many to be remembered; all if it is missing. */
+  /** How many of the rows are reported, if there are too many to remember; all by default. */
   readonly observesFirst?: number;
   /** What the rows are doing; `open` if nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
 }
 
-/** A list as far as it has been read. The same object for as long as nothing in it changes. */
+/** A list as far as it has been read. The same object until something in it changes. */
 export interface ListData<Row> {
   readonly rows: readonly Row[];
-  /** Whether these are all the rows that the service has. */
+  /** Whether these are all the service's rows. */
   readonly complete: boolean;
-  /** Rows that came and could not be read. */
+  /** Unreadable rows. */
   readonly dropped: number;
   /** Rows left out because another row of their page has the same id. */
   readonly repeated: number;
-  /** Rows may be missing behind this many: they came faster than they were read. */
+  /** Rows may be missing after this many: they arrived faster than they were read. */
   readonly gapAfter: number | undefined;
-  /** Why the list may hold less than there is. */
+  /** Why the list may be incomplete. */
   readonly notes: readonly string[];
-  /** When the newest of the rows was seen, where they were remembered and not listed; 0 for none. Epoch milliseconds. */
+  /**
+   * When the newest remembered row was seen, if rows were remembered instead of listed; 0 if there are none. Epoch
+   * milliseconds.
+   */
   readonly remembered_at: number | undefined;
-  /** Counts up: of two states of a list the higher one is the newer. */
+  /** Increases with each state of the list. */
   readonly version: number;
 }

@@ -1,14 +1,14 @@
-/** The lists of one connection: a reader for each, and how many rows each was seen to have. */
+/** The lists of a connection: a reader for each, and their row counts. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type ListSource, wholePage } from './list.ts';
 import { ListReader } from './reader.ts';
 
-/** How many rows of a list have been read. */
+/** How many rows have been read. */
 export interface ListCount {
   readonly rows: number;
-  /** Whether these are all that the service has. */
+  /** Whether these are all the service's rows. */
   readonly complete: boolean;
   /** When they were counted, by the last answer about the first page; epoch milliseconds. */
   readonly readAt: number;
@@ -19,7 +19,7 @@ export class Lists {
   readonly #context: (signal: AbortSignal) => Promise<QueryContext>;
   readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, { readonly key: readonly unknown[]; readonly reader: ListReader<never> }>();
-  /** Kept also when the rows are forgotten: a count that was read does not turn blank. */
+  /** Kept after the rows are dropped, so that a known count does not disappear. */
   readonly #counts = new Map<string, ListCount>();
 
   /** The lists that have the rows of another one in another order, by that one. */
@@ -45,7 +45,7 @@ export class Lists {
     });
   }
 
-  /** The reader of a list. Sources of the same key are the same list. */
+  /** The reader of a list. Sources with the same key share one. */
   of<Row>(source: ListSource<Row>): ListReader<Row> {
     const hash = hashKey(source.key);
     const known = this.#readers.get(hash);
@@ -58,7 +58,7 @@ export class Lists {
       context: this.#context,
       publish: data => {
         const query = this.#cache.getQueryCache().get(hash);
-        // The age stays that of the first page, and so does its failure: only a poll makes the list newer.
+        // The age is that of the first page, and so is its failure: only a poll makes the list newer.
         if (query?.state.status === 'error') query.setState({ data });
         else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
       },
@@ -76,12 +76,14 @@ export class Lists {
     return this.#readers.get(hashKey(key))?.reader;
   }
 
-  /** Takes in how many rows an earlier start of the program read of each list. */
+  /** Restores the row counts of an earlier start. */
   recallCounts(): void {
     for (const [hash, count] of this.#memory()?.pageCounts() ?? []) this.#counts.set(hash, count);
   }
 
-  /** Shows a list as an earlier start read it, until it is read. What does not look like its rows is left out. */
+  /**
+   * Shows a list as an earlier start read it, until it is read again. Rows that do not match the schema are left out.
+   */
   #restore<Row>(hash: string, { key, schema }: ListSource<Row>, reader: ListReader<Row>): void {
     if (!schema || this.#cache.getQueryData(key) !== undefined) return;
     const known = this.#memory()?.page(hash);
@@ -94,7 +96,7 @@ export class Lists {
     reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);
     this.#counts.set(hash, { rows: reader.data.rows.length, complete: reader.data.complete, readAt });
     this.#cache.setQueryData(key, reader.data, { updatedAt: readAt });
-    // However young it is, this program has not read it.
+    // Stale however young: this program has not read it.
     this.#cache.getQueryCache().get(hash)?.invalidate();
   }
 
@@ -106,13 +108,13 @@ export class Lists {
     this.#memory()?.keepPage(hash, { items: rows, next_cursor: next, dropped, note, rest, remembered_at }, readAt);
   }
 
-  /** Calls `listener` when a count has changed, until the returned function is called. */
+  /** Calls `listener` when a count changes; returns a function that unsubscribes. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** How many rows of a list are known, in whatever order they were read; undefined until it has been read. */
+  /** How many rows of a list are known; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
     const orders = [...(this.#orders.get(hash) ?? [])].filter(order => this.#readers.has(order));
@@ -128,7 +130,7 @@ export class Lists {
     this.#refused.add(hashKey([key, field]));
   }
 
-  /** Takes rows out of every list whose key begins with `under`: the program has just deleted them. */
+  /** Removes rows that the program just deleted, from every list whose key begins with `under`. */
   remove(under: readonly unknown[], ids: readonly string[]): void {
     for (const { key, reader } of this.#readers.values()) {
       if (under.every((part, index) => hashKey([part]) === hashKey([key[index]]))) reader.remove(ids);

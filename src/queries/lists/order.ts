@@ -1,10 +1,10 @@
-/** A list in an order that the service makes: the only right one while not all of it has been read. */
+/** Sorting by the service, which is the only correct order until all rows have been read. */
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { own } from '../../text/own.ts';
 import type { ListSource } from './list.ts';
 
 export interface FieldOrder {
-  /** Name of a field of the contract. */
+  /** The contract's field name. */
   readonly field: string;
   readonly descending: boolean;
 }
@@ -18,7 +18,7 @@ export class OrderRefusedError extends Error {
 }
 
 /**
- * The list, asked for in an order. If the service does not give that order, `onRefused` is called and reading throws
+ * The list in the requested order. If the service does not deliver it, `onRefused` is called and reading throws
  * OrderRefusedError.
  */
 export function inOrder<Row>(
@@ -46,7 +46,7 @@ export function inOrder<Row>(
   };
 }
 
-/** Later pages are refused for their cursor, unless the field is named. */
+/** A later page is refused because of its cursor, unless the error names the field. */
 function isRefusal(error: unknown, later: boolean): boolean {
   if (!(error instanceof ServiceError)) return false;
   if (error.param !== undefined) return error.param === 'sort' || error.param === 'order';
@@ -59,10 +59,7 @@ const byCodeUnit = (left: string, right: string): number => (left < right ? -1 :
 const foldingCase = (left: string, right: string): number => byCodeUnit(left.toLowerCase(), right.toLowerCase());
 const bySize = (left: number, right: number): number => left - right;
 
-/**
- * Whether rows are in the order of a field. Where the missing ones are is the service's affair, and so is by which rule it
- * orders texts: any of the usual ones will do.
- */
+/** Whether rows are ordered by a field. Missing values may be anywhere, and any common text collation is accepted. */
 export function isOrdered(rows: readonly unknown[], field: string, descending: boolean): boolean {
   const values = rows
     .map(row => own(row as Readonly<Record<string, unknown>>, field))

@@ -1,11 +1,14 @@
-/** One page of a list, and what is to be read of it. */
+/** A page of a list, and what to read next. */
 import type { AnnotatedPage, RowId } from './list.ts';
 
-/** One page as it is known. Only `ListPages` changes it. */
+/** A page as it is known. Only `ListPages` changes it. */
 export interface ListPage<Row> {
-  /** What it was read with: null for the first page; undefined behind a gap, if only the page before leads to it. */
+  /**
+   * The cursor it was read with: null for the first page; undefined after a gap, where only the previous page leads to
+   * it.
+   */
   cursor: string | null | undefined;
-  /** Cursor of what follows; null at the end of the list. */
+  /** Cursor of the next page; null at the end of the list. */
   next: string | null;
   rows: Row[];
   ids: string[];
@@ -15,11 +18,11 @@ export interface ListPage<Row> {
   repeated: number;
   note: string | undefined;
   rest: string | undefined;
-  /** Epoch milliseconds; of its oldest row, where it was put together. */
+  /** Epoch milliseconds; of its oldest row, if it was merged. */
   readAt: number;
-  /** Number of the round in which it was last read. */
+  /** The round in which it was last read. */
   round: number;
-  /** Number of the request that gave it; 0 for a page that an earlier start of the program read. */
+  /** Number of the request that returned it; 0 for a page from an earlier start. */
   asked: number;
   /** Rows may be missing between it and the next page. */
   gap: boolean;
@@ -27,13 +30,13 @@ export interface ListPage<Row> {
   outdated: boolean;
 }
 
-/** What is to be read: the first page, a page once more, or what follows a page. */
+/** What to read: the first page, a page again, or the page after one. */
 export type Place<Row> =
   | { readonly kind: 'first' }
   | { readonly kind: 'again'; readonly page: ListPage<Row> }
   | { readonly kind: 'after'; readonly page: ListPage<Row> };
 
-/** The answer to a request, and which request that was. */
+/** An answer, with the number of its request. */
 export interface PageAnswer<Row> {
   readonly page: AnnotatedPage<Row>;
   /** The cursor that was sent. */
@@ -44,13 +47,13 @@ export interface PageAnswer<Row> {
   readonly at: number;
 }
 
-/** The cursor that reads a place; undefined if nothing leads there. */
+/** The cursor to read a place with; undefined if nothing leads there. */
 export function cursorOf<Row>(place: Place<Row>): string | null | undefined {
   if (place.kind === 'first') return null;
   return place.kind === 'again' ? place.page.cursor : (place.page.next ?? undefined);
 }
 
-/** An answer as a page. `isKnown` says whether a cursor has led to an earlier page. */
+/** Makes a page of an answer. `isKnown` says whether a cursor has led to an earlier page. */
 export function pageOf<Row>(
   { page, cursor, asked, round, at }: PageAnswer<Row>,
   idOf: RowId<Row>,
@@ -63,7 +66,7 @@ export function pageOf<Row>(
   });
   const { next_cursor: next, dropped, note, rest } = page;
   const empty = page.items.length === 0 && dropped === 0;
-  // The end: if the service says so, and where it leads back to what has been read.
+  // The end: either the service says so, or the cursor leads back to a page already read.
   const ended = !page.has_more || empty || !next || next === cursor || isKnown(next);
   return {
     cursor,

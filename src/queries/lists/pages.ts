@@ -1,22 +1,21 @@
 /**
- * The pages of one list, in their order, each with its cursor and its age. Pages are read again one by one: what a page
- * says replaces what was known of its stretch of the list, and nothing else.
- *
- * Cursors are opaque: some name the row that they follow, some are mere offsets. So whether two pages still meet is
- * decided by their rows: a page meets the next one where its last row was known to be right before it, or is in it.
- * Where they do not meet, rows may be missing between them: a gap, which is closed by reading on behind the first of them.
+ * The pages of one list, in order, each with its cursor and age. Pages are read again one by one: a page replaces what
+ * was known of its part of the list, and nothing else. Cursors are opaque: some name the row before, some are offsets.
+ * So whether two pages still adjoin is decided by their rows: a page adjoins the next one if its last row was known to
+ * come right before it, or is in it. Otherwise rows may be missing between them: a gap, which is closed by reading on
+ * from the first of the two.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnnotatedPage, ListData, RowId } from './list.ts';
 import { type ListPage, type PageAnswer, type Place, pageOf } from './page.ts';
 
-/** More gaps than this are not kept: what is behind them is read when the cursor comes near. */
+/** More gaps are not kept: what follows is read when the cursor comes near. */
 const mostGaps = 2;
 
 export class ListPages<Row> {
   readonly #id: RowId<Row>;
   #pages: ListPage<Row>[] = [];
-  /** The page that has the newest copy of each row. */
+  /** The page with the newest copy of each row. */
   readonly #owners = new Map<string, ListPage<Row>>();
   #rememberedAt: number | undefined;
   #data: ListData<Row> | undefined;
@@ -30,12 +29,12 @@ export class ListPages<Row> {
     return this.#pages;
   }
 
-  /** The page that shows the row of this id. */
+  /** The page that shows the row with this id. */
   pageOf(id: string): ListPage<Row> | undefined {
     return this.#owners.get(id);
   }
 
-  /** The first page behind which rows may be missing. */
+  /** The first page after which rows may be missing. */
   get gap(): ListPage<Row> | undefined {
     return this.#pages.find(page => page.gap);
   }
@@ -83,14 +82,12 @@ export class ListPages<Row> {
     return old && notes.join('\n') === old.notes.join('\n') ? old.notes : notes;
   }
 
-  /** Whether all that is known is what an earlier start of the program read. */
+  /** Whether everything known is from an earlier start of the program. */
   get isRestored(): boolean {
     return this.#pages[0]?.asked === 0;
   }
 
-  /**
-   * Takes in the first page as an earlier start read it, if nothing has been read yet. The next answer replaces it.
-   */
+  /** Takes the first page of an earlier start, if nothing has been read yet. The next answer replaces it. */
   restore(page: AnnotatedPage<Row>, readAt: number): void {
     if (this.#pages.length > 0) return;
     const restored = pageOf({ page, cursor: null, asked: 0, round: -1, at: readAt }, this.#id, () => false);
@@ -100,9 +97,7 @@ export class ListPages<Row> {
     this.#changed = true;
   }
 
-  /**
-   * Takes in what was read. An answer that newer ones have overtaken is left out. Returns the page, if it was taken.
-   */
+  /** Takes an answer, unless newer ones have overtaken it. Returns the page if it was taken. */
   take(place: Place<Row>, answer: PageAnswer<Row>): ListPage<Row> | undefined {
     if (place.kind === 'after') return this.#append(place.page, answer);
     const old = place.kind === 'first' ? this.#pages[0] : place.page;
@@ -121,7 +116,7 @@ export class ListPages<Row> {
     return page;
   }
 
-  /** Takes rows out at once that are known to be gone. Returns whether there were any. */
+  /** Removes rows that are known to be gone. Returns whether there were any. */
   remove(ids: readonly string[]): boolean {
     let removed = false;
     for (const id of ids) {
@@ -135,7 +130,7 @@ export class ListPages<Row> {
     return removed;
   }
 
-  /** Forgets what follows a page: it is read again when it is wanted. */
+  /** Drops everything after a page: it is read again on demand. */
   cutAfter(page: ListPage<Row>): void {
     const index = this.#pages.indexOf(page);
     if (index === -1) return;
@@ -160,7 +155,7 @@ export class ListPages<Row> {
     return page;
   }
 
-  /** What is behind a gap is left as it was until the gap is closed: the pages that close it may reach beyond it. */
+  /** Pages after a gap stay until it is closed: the pages that close it may overlap them. */
   #isBehindGap(index: number): boolean {
     const gap = this.#pages.findIndex(page => page.gap);
     return gap !== -1 && gap < index;
@@ -171,7 +166,7 @@ export class ListPages<Row> {
     return { ...pageOf(answer, this.#id, isKnown), after };
   }
 
-  /** Rows that were not asked about stay as they were. */
+  /** Rows outside the request stay as they were. */
   #keepUnread(page: ListPage<Row>, old: ListPage<Row>, isUnread: ((row: Row) => boolean) | undefined): void {
     if (!isUnread) return;
     const taken = new Set(page.ids);
@@ -183,10 +178,7 @@ export class ListPages<Row> {
     }
   }
 
-  /**
-   * Makes a page the one that shows its rows. Rows that say the same as before keep their identity. Returns the page in
-   * which its last row was before.
-   */
+  /** Makes a page the owner of its rows. Equal rows keep their identity. Returns the former page of its last row. */
   #claim(page: ListPage<Row>, old: ListPage<Row> | undefined): ListPage<Row> | undefined {
     const known = new Map(old?.ids.map((id, index) => [id, old.rows[index]]));
     let lastWas: ListPage<Row> | undefined;
@@ -201,7 +193,7 @@ export class ListPages<Row> {
     return lastWas;
   }
 
-  /** Puts a page in place of its older self, whose rows behind the new last one move on to the next page. */
+  /** Replaces a page by its newer version; rows after the new last one move to the next page. */
   #replace(index: number, page: ListPage<Row>, old: ListPage<Row>, lastWas: ListPage<Row> | undefined): void {
     const taken = new Set(page.ids);
     this.#markPreviousOutdated(index, page, old, taken);
@@ -238,7 +230,7 @@ export class ListPages<Row> {
     if (!old.gap) this.#mergeWithNext(index + 1);
   }
 
-  /** Joins what is left of a page with the page behind it: one cursor reads both. */
+  /** Joins the remainder of a page with the next page: one cursor reads both. */
   #mergeWithNext(index: number): void {
     const [page, next] = this.#pages.slice(index, index + 2);
     if (!page || !next) return;
@@ -257,8 +249,8 @@ export class ListPages<Row> {
   }
 
   /**
-   * Rows that were at the head of a page and are not there any more are gone, or, where cursors are offsets, have moved
-   * into the page before it: that one is to be read as well.
+   * Rows that vanished from the head of a page are gone, or, if cursors are offsets, have moved to the previous page,
+   * which is to be read too.
    */
   #markPreviousOutdated(index: number, page: ListPage<Row>, old: ListPage<Row>, taken: ReadonlySet<string>): void {
     const before = this.#pages[index - 1];
@@ -268,8 +260,8 @@ export class ListPages<Row> {
   }
 
   /**
-   * Decides whether a page meets the next one. `lastWas` is the page in which its last row was. Pages between the two are
-   * skipped where two pages read one after the other have shown that nothing is left of them.
+   * Decides whether a page adjoins the next one. `lastWas` is the former page of its last row. Pages between the two
+   * are dropped if two consecutive answers have shown that nothing is left of them.
    */
   #settle(index: number, lastWas: ListPage<Row> | undefined, skips: boolean, met = false): void {
     const page = this.#pages[index];
@@ -304,14 +296,14 @@ export class ListPages<Row> {
         next.after = page.ids.at(-1) ?? page.after;
         return;
       }
-      // All of it has been read with this page.
+      // With this page the whole list has been read.
       this.#pages.splice(index + 1, 1);
       page.gap = next.gap;
       if (page.gap) return;
     }
   }
 
-  /** Takes out rows of which another page has a newer copy, and those that were removed. */
+  /** Removes rows of which another page has a newer copy, and rows that were deleted. */
   #tidy(page: ListPage<Row>): void {
     if (!page.outdated) return;
     const kept = page.ids.map(id => this.#owners.get(id) === page);

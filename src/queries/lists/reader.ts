@@ -1,7 +1,6 @@
 /**
- * Reads one list: polls its first page and the pages in view, reads on as the cursor nears the end, and reads all the rest
- * on request. Every answer goes through `ListPages`, which leaves out what newer answers have overtaken, so that these may
- * run at the same time.
+ * Reads one list: polls its first page and the pages in view, reads on as the cursor nears the end, and reads the rest
+ * on request. These may run at the same time, because `ListPages` drops answers that newer ones have overtaken.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -14,18 +13,18 @@ import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewR
 import { cursorOf, type ListPage, type Place } from './page.ts';
 import { ListPages } from './pages.ts';
 
-/** What a reader needs of the workbench. */
+/** The reader's interface to the workbench. */
 export interface ReaderPorts<Row> {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
-  /** Shows the list as it is known now. */
+  /** Publishes the current state of the list. */
   readonly publish: (data: ListData<Row>) => void;
 }
 
-/** What a reader is doing besides polling. */
+/** What a reader does in addition to polling. */
 export interface ReaderState {
-  /** Rows read so far, while the view waits for all the rest. */
+  /** Rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
-  /** Why the last page that was wanted could not be read. */
+  /** Why the last requested page could not be read. */
   readonly error: Error | undefined;
 }
 
@@ -33,7 +32,7 @@ export interface ReaderState {
 export interface RowsAge {
   /** Epoch milliseconds. */
   readonly readAt: number;
-  /** Number of the first row of their page in the list, from 1 on, and of its last one. */
+  /** Numbers of the first and last row of their page, from 1. */
   readonly from: number;
   readonly to: number;
 }
@@ -55,20 +54,20 @@ interface RestReading {
   readonly outcome: Promise<RestOutcome>;
 }
 
-/** Pages that one poll reads at most: the first, those in view, and those that close a gap. */
+/** Maximum number of pages in a poll: the first, those in view, and those that close a gap. */
 export const pagesPerPoll = 12;
-/** Statuses with which a service refuses a cursor that it does not know any more. */
+/** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
 
 function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && refusals.includes(error.status);
 }
 
-/** A page must have answered by then, in milliseconds. */
+/** Time limit for a page in milliseconds. */
 const pageTimeoutMs = 60_000;
-/** How often reading the rest says how far it is, in milliseconds. */
+/** Interval between progress reports in milliseconds. */
 const progressMs = 100;
-/** Answers that may come too late for one page; and for all that is left. */
+/** Late answers allowed for one page, and for reading the rest. */
 const attempts = 5;
 const mostMissed = 50;
 
@@ -103,7 +102,7 @@ export class ListReader<Row> {
     return this.#pages.isRestored ? undefined : this.#pages.pages[0];
   }
 
-  /** Shows the first page as an earlier start of the program read it, in epoch milliseconds, until it is read. */
+  /** Shows the first page of an earlier start, read at `at` in epoch milliseconds, until it is read again. */
   restore(page: AnnotatedPage<Row>, readAt: number): void {
     this.#pages.restore(page, readAt);
   }
@@ -115,17 +114,17 @@ export class ListReader<Row> {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The rows whose pages were read in the last poll: nothing is known of how the others are now. */
+  /** Rows read in the last poll; the others may be outdated. */
   live(): Row[] {
     return this.#pages.pages.filter(page => page.round === this.#round).flatMap(page => page.rows);
   }
 
-  /** What the rows that are live are doing. */
+  /** What the live rows are doing. */
   activity(): Activity {
     return this.source.activity?.(this.live()) ?? 'open';
   }
 
-  /** When the last poll began that was answered, in epoch milliseconds. */
+  /** When the last successful poll began, in epoch milliseconds. */
   get polledAt(): number {
     return this.#polledAt;
   }
@@ -140,7 +139,7 @@ export class ListReader<Row> {
     return this.#pages.pageOf(id) !== undefined;
   }
 
-  /** The age of the oldest of these rows, and where in the list its page is; undefined for none. */
+  /** The age of the oldest of these rows, and the position of its page; undefined for none. */
   oldest(rows: readonly Row[]): RowsAge | undefined {
     const pages = new Set(rows.flatMap(row => this.#pages.pageOf(this.source.id(row)) ?? []));
     let oldest: ListPage<Row> | undefined;
@@ -154,13 +153,13 @@ export class ListReader<Row> {
     return { readAt: oldest.readAt, from: before + 1, to: before + oldest.rows.length };
   }
 
-  /** Says which rows a viewer shows: the pages that hold them are polled. */
+  /** Sets the rows in a viewer's sight: their pages are polled. */
   see(viewer: object, rows: readonly Row[] | undefined): void {
     if (rows === undefined) this.#windows.delete(viewer);
     else this.#windows.set(viewer, rows);
   }
 
-  /** Reads the first page, what closes gaps, and the pages in view. @throws ServiceError */
+  /** Reads the first page, pages that close gaps, and the pages in view. @throws ServiceError */
   async poll(context: QueryContext): Promise<ListData<Row>> {
     this.#round += 1;
     const round = this.#round;
@@ -169,7 +168,7 @@ export class ListReader<Row> {
       await this.#read({ kind: 'first' }, context, round);
       await this.#readDue(context, round, pagesPerPoll - 1);
     } catch (error) {
-      // What did answer is shown, with its age.
+      // Shows the pages that did arrive, with their age.
       if (!context.signal.aborted && this.#pages.size > 0) this.#publish();
       throw error;
     }
@@ -179,7 +178,7 @@ export class ListReader<Row> {
 
   /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */
   async refreshView(since: number): Promise<void> {
-    // What an earlier start read is replaced by the poll that is under way.
+    // Pages of an earlier start are replaced by the poll in progress.
     const due = this.#inView().filter(page => page.readAt < since && page.asked > 0);
     if (due.length === 0) return;
     try {
@@ -199,7 +198,7 @@ export class ListReader<Row> {
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      // A poll may have moved the end meanwhile: then the page is asked for by its new cursor.
+      // A poll may have moved the end: ask again with the new cursor.
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const place = this.#following();
         if (!place || (await this.#read(place, context, this.#round))) break;
@@ -214,8 +213,8 @@ export class ListReader<Row> {
   };
 
   /**
-   * Reads all that has not been read, or was read before `notBefore`, in epoch milliseconds. What was read stays where it is
-   * stopped, or fails. For the view, unless it is for `background`.
+   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds. Rows already read stay if it is
+   * stopped or fails.
    */
   readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
     const waiter = background ?? { onProgress: reading => this.#say({ ...this.#state, reading }) };
@@ -270,7 +269,7 @@ export class ListReader<Row> {
     this.#viewStop = new AbortController();
   };
 
-  /** Takes rows out at once that are known to be gone. */
+  /** Removes rows that are known to be gone. */
   remove(ids: readonly string[]): void {
     if (this.#pages.remove(ids)) this.#publish();
   }
@@ -290,7 +289,7 @@ export class ListReader<Row> {
         fruitless = this.#pages.size > before || place.kind === 'again' ? 0 : fruitless + 1;
         if (fruitless >= maxPagesWithoutNewRows)
           throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
-        // Keys are heard between two pages, also if the service answers at once.
+        // Lets keys be handled between two pages, even if the service answers immediately.
         await turn();
         signal.throwIfAborted();
       }
@@ -304,7 +303,7 @@ export class ListReader<Row> {
     }
   }
 
-  /** What is to be read next on the way to the end; undefined if all has been read. */
+  /** What to read next on the way to the end; undefined if everything has been read. */
   #following(notBefore = 0): Place<Row> | undefined {
     if (this.#pages.isRestored) return { kind: 'first' };
     const gap = this.#pages.gap;
@@ -316,7 +315,7 @@ export class ListReader<Row> {
     return page && { kind: 'again', page };
   }
 
-  /** A gap is behind what is known of a page, which may be old itself. */
+  /** A gap follows the known part of a page, which may itself be old. */
   #closing(page: ListPage<Row>): Place<Row> {
     const again = page.round !== this.#round && page.cursor !== undefined;
     return again ? { kind: 'again', page } : { kind: 'after', page };
@@ -331,11 +330,11 @@ export class ListReader<Row> {
       if (!place) return;
       await this.#read(place, context, round);
     }
-    // More came than can be read in one poll: what is behind it is read when it is wanted.
+    // More rows arrived than one poll can read: what follows is read on demand.
     if (gap && this.#pages.gap) this.#pages.cutAfter(this.#pages.gap);
   }
 
-  /** The pages of the rows that are shown, and their neighbours; the oldest first. */
+  /** The pages in view and their neighbours, oldest first. */
   #inView(): ListPage<Row>[] {
     const { pages } = this.#pages;
     const shown = new Set<ListPage<Row>>();
@@ -345,7 +344,7 @@ export class ListReader<Row> {
         if (page) shown.add(page);
       }
     }
-    // Rows of many pages are shown where they are sorted or filtered: their neighbours are nowhere near.
+    // Sorted or filtered rows come from many pages, whose neighbours are not in view.
     const wanted =
       shown.size > 2 || this.source.costly
         ? shown
@@ -359,8 +358,8 @@ export class ListReader<Row> {
   }
 
   /**
-   * Reads a place and takes the answer in. Returns whether it was taken. Where an old cursor is refused, what it led to
-   * is forgotten: it is read again from the first page on.
+   * Reads a place and takes the answer. Returns whether it was taken. If an old cursor is rejected, what it led to is
+   * dropped and read again from the first page.
    */
   async #read(place: Place<Row>, context: QueryContext, round: number): Promise<boolean> {
     const cursor = cursorOf(place);
