@@ -125,10 +125,13 @@ export async function finish(
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
-  io.note(`${ref.label} is ${ref.id}`);
+  io.note(`${ref.label} is ${ref.id}`, { id: ref.id });
   const code = await untilEnded(ref, context, io, {
     timeout: flags.timeout,
-    onChange: async seen => io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`),
+    onChange: async seen => {
+      const { id, status, done, total, mean } = seen;
+      io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
+    },
   });
   // After an interruption it cannot be read any more, but a script still needs its id.
   const record = code === exitCodes.interrupted ? started : { ...started, ...(await again()) };

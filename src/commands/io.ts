@@ -8,13 +8,16 @@ import { sanitise } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
+/** What a note says, as data: printed with its text in JSON only. */
+export type NoteFields = Readonly<Record<string, unknown>>;
+
 export interface CommandIo {
   readonly environment: NodeJS.ProcessEnv;
   readonly input: Readable & { readonly isTTY?: boolean | undefined };
   /** Writes to standard output unchanged. Resolves once there is room for more. */
   readonly print: (text: string) => Promise<void>;
   /** Prints a line on standard error, made safe for a terminal. */
-  readonly note: (text: string) => void;
+  readonly note: (text: string, fields?: NoteFields) => void;
   /** Reports an error in the same way, without secrets. */
   readonly fail: (error: unknown) => Promise<void>;
   /** Width of the terminal in columns; undefined for a file or a pipe. */

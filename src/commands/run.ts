@@ -1,6 +1,6 @@
 /** Runs a command line. Each command's code is loaded when it is used. */
 import { exitCodes, Interruption } from './exit.ts';
-import { type CommandIo, processIo } from './io.ts';
+import { type CommandIo, type NoteFields, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
 import { version } from './version.ts';
@@ -46,7 +46,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
 /** Notes and errors as JSON, one per line, for a caller that reads JSON. */
 function inJson(io: CommandIo): CommandIo {
   return Object.create(io, {
-    note: { value: (text: string) => io.note(JSON.stringify({ note: text })) },
+    note: { value: (text: string, fields?: NoteFields) => io.note(JSON.stringify({ note: text, ...fields })) },
     fail: {
       value: async (error: unknown) => io.note((await import('./failure.ts')).describeFailure(error, true)),
     },

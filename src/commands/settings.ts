@@ -7,7 +7,7 @@ import {
   profileNameProblem,
   type Settings,
 } from '../config/schema.ts';
-import { changeSettings, readSettings, settingsPath } from '../config/settings-file.ts';
+import { changeSettings, explain, readSettings, settingsPath } from '../config/settings-file.ts';
 import { errorMessage } from '../text/errors.ts';
 import { isRecord, own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
@@ -69,13 +69,27 @@ function requireProfile({ profiles = {} }: Settings, name: string): void {
   throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
 }
 
-export async function useProfile({ args: [name = ''] }: CommandInput<'profile use'>, io: CommandIo): Promise<number> {
+/** Says what a change of the settings has brought: as a note, or as JSON on standard output. */
+async function printChange(
+  words: string,
+  record: object,
+  { json }: { readonly json?: boolean | undefined },
+  io: CommandIo,
+): Promise<void> {
+  if (json) await io.print(recordText(record));
+  else io.note(words);
+}
+
+export async function useProfile(
+  { args: [name = ''], flags }: CommandInput<'profile use'>,
+  io: CommandIo,
+): Promise<number> {
   const path = pathIn(io);
   requireProfile(readSettings(path).settings, name);
   await changeSettings(path, settings => {
     settings.defaultProfile = name;
   });
-  io.note(`${name} is the default profile now.`);
+  await printChange(`${name} is the default profile now.`, { name, default: true }, flags, io);
   return exitCodes.done;
 }
 
@@ -113,7 +127,7 @@ export async function addProfile(
   const config = loadConfig({ profile: name }, io.environment, add);
   if (!flags.unchecked) await testService(config, io.signal);
   await changeSettings(path, settings => void Object.assign(settings, add(settings)));
-  io.note(`${name} is in ${path}.`);
+  await printChange(`${name} is in ${path}.`, { name, path, default: flags.use ?? false }, flags, io);
   return exitCodes.done;
 }
 
@@ -127,28 +141,33 @@ export async function removeProfile(
   if (!own(settings.profiles, name))
     throw new CommandError(`${name} is always there: it is the service of this machine.`);
   await confirm(`Remove profile ${name} from ${path}?`, flags, io);
+  const wasDefault = settings.defaultProfile === name;
   await changeSettings(path, all => {
     const left = Object.entries(all.profiles ?? {}).filter(([each]) => each !== name);
     all.profiles = Object.fromEntries(left);
     if (all.defaultProfile === name) delete all.defaultProfile;
   });
+  const words = `Removed ${name} from ${path}.${wasDefault ? ' The default profile is local now.' : ''}`;
+  await printChange(words, { name, path, removed: true }, flags, io);
   return exitCodes.done;
 }
 
-export async function printPath(_: CommandInput<'config path'>, io: CommandIo): Promise<number> {
-  await io.print(`${pathIn(io)}\n`);
+export async function printPath({ flags }: CommandInput<'config path'>, io: CommandIo): Promise<number> {
+  const path = pathIn(io);
+  await io.print(flags.json ? recordText({ path }) : `${path}\n`);
   return exitCodes.done;
 }
 
-export async function getSetting({ args: [key] }: CommandInput<'config get'>, io: CommandIo): Promise<number> {
+export async function getSetting({ args: [key], flags }: CommandInput<'config get'>, io: CommandIo): Promise<number> {
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
   if (key !== undefined) {
     const names = key.split('.');
-    requireSetting(key, names, undefined);
+    requireSetting(key, names);
     if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
   }
-  await io.print(recordText(withoutSecrets(settings), key));
+  const shown = withoutSecrets(settings);
+  await io.print(flags.json ? recordText(fieldOf(shown, key?.split('.') ?? [])) : recordText(shown, key));
   return exitCodes.done;
 }
 
@@ -190,24 +209,43 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** @throws CommandError for an unknown setting; the value is validated when the file is written */
-function requireSetting(key: string, names: readonly string[], value: unknown): void {
+/** What keeps a setting from having a value, as far as that can be said of it alone. */
+function issuesOf(names: readonly string[], value: unknown) {
   const alone = {};
   put(alone, names, value);
-  const isUnknown = knownSettings.safeParse(alone).error?.issues.some(({ code }) => code === 'unrecognized_keys');
+  return knownSettings.safeParse(alone).error?.issues ?? [];
+}
+
+/** @throws CommandError for an unknown setting */
+function requireSetting(key: string, names: readonly string[]): void {
+  const isUnknown = issuesOf(names, undefined).some(({ code }) => code === 'unrecognized_keys');
   if (isUnknown || names.includes('') || names.includes('__proto__')) {
     throw new CommandError(`There is no setting ${key || 'with an empty name'}.`);
   }
 }
 
+/** The value of a setting: JSON, or else the text, where the setting takes that. @throws CommandError for another one */
+function settingValue(key: string, names: readonly string[], text: string): unknown {
+  const value = readSetting(text);
+  const [issue] = issuesOf(names, value);
+  if (!issue) return value;
+  // A name may look like a number.
+  if (issuesOf(names, text).length === 0) return text;
+  if (issue.code === 'unrecognized_keys') throw new CommandError(`${key} has no ${issue.keys.join(', ')}.`);
+  const place = issue.path.map(String).join('.');
+  throw new CommandError(`${place} ${explain(issue).replace(/^must be (?=one of |an? |true )/, 'takes ')}.`);
+}
+
 export async function setSetting(
-  { args: [key = '', text = ''] }: CommandInput<'config set'>,
+  { args: [key = '', text = ''], flags }: CommandInput<'config set'>,
   io: CommandIo,
 ): Promise<number> {
   const names = key.split('.');
-  const value = readSetting(text);
-  requireSetting(key, names, value);
+  requireSetting(key, names);
+  const value = settingValue(key, names, text);
   await changeSettings(pathIn(io), settings => put(settings, names, value));
+  const [name = ''] = names.slice(-1);
+  if (flags.json) await io.print(recordText({ key, value: fieldOf(withoutSecrets({ [name]: value }), [name]) }));
   return exitCodes.done;
 }
 

@@ -164,11 +164,13 @@ export async function untilEnded(
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      io.note(`${ref.label} keeps running.`);
+      io.note(`${ref.label} keeps running.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
-    io.note(`${ref.label} is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`);
+    io.note(`${ref.label} is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`, {
+      id: ref.id,
+    });
     return exitCodes.timeout;
   }
 }

@@ -164,7 +164,7 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 /** One problem in words. The value itself is never shown: it may be a secret in the wrong place. */
-function explain(issue: z.core.$ZodIssue): string {
+export function explain(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return 'cannot be used as a name';
   if (issue.code === 'invalid_type' && issue.path.at(-1)?.toString().endsWith('Command')) {
     return 'must be a list of a program and its arguments, such as ["pass", "show", "benchtop"]';

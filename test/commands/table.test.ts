@@ -151,6 +151,10 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   evaluate: [
     ok(['t-words', '-m', model, '--name', 'waited', '--wait'], /^evr_\w+\n$/, { notes: /completed, 28 of 28/ }),
+    asJson(['t-words', '-m', model, '--name', 'followed', '--wait'], has({ status: 'completed' }), {
+      notes:
+        /^\{"note":"followed: completed, 28 of 28[^"]*","id":"evr_\w+","status":"completed","done":28,"total":28,"mean":/m,
+    }),
     asJson(['t-words', '-c', 'trained@latest', '--name', 'another'], has({ eval_run_id: id('evr') })),
     asJson(['t-words', '-m', model, '--dry-run'], request('POST', /^\/api\/v1\/eval\//)),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
@@ -267,25 +271,34 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   'profile use': [
     bad(['lob'], notFound, /Did you mean lab\?/),
     bad(['lab'], done, /lab is the default profile now/),
+    asJson(['lab'], { name: 'lab', default: true }),
     bad(['local'], done, /local is the default profile now/),
     bad([''], notFound, /There is no profile/),
   ],
   'profile remove': [
     bad(['lab'], usage, /add --yes/),
     bad(['lob', '--yes'], notFound, /Did you mean lab\?/),
-    { args: ['lab', '--yes'], code: done },
+    bad(['lab', '--yes'], done, /^Removed lab from \/.*config\.json\.$/),
+    bad(['other', '--yes'], notFound, /no profile other/),
     bad(['local', '--yes'], usage, /is always there/),
   ],
-  'config path': [ok([], /^\/.*config\.json\n$/)],
+  'config path': [ok([], /^\/.*config\.json\n$/), asJson([], { path: expect.stringMatching(/config\.json$/) })],
   'config set': [
     { args: ['theme', 'dark'], code: done },
-    bad(['theme', 'mauve'], usage, /theme/),
+    asJson(['theme', 'dark'], { key: 'theme', value: 'dark' }),
+    asJson(['profiles.keyed.apiKey', 'hidden-0123456789'], { key: 'profiles.keyed.apiKey', value: '********' }),
+    asJson(['profiles.keyed.assumptions', '{}'], { key: 'profiles.keyed.assumptions', value: {} }),
+    bad(['theme', 'mauve'], usage, /^benchtop: theme takes one of terminal, dark, light, high-contrast, plain\.$/),
+    bad(['poll.focusedSeconds', '0'], usage, /^benchtop: poll\.focusedSeconds must be at least 1\.$/),
+    bad(['profiles.x.apiKeyCommand', 'pass'], usage, /apiKeyCommand takes a list of a program and its arguments/),
     bad(['them', 'dark'], usage, /There is no setting them/),
     bad(['', 'dark'], usage, /There is no setting/),
   ],
   'config get': [
     ok(['theme'], /^dark\n$/),
     { args: [], code: done, json: has({ theme: 'dark' }) },
+    asJson([], has({ theme: 'dark' })),
+    asJson(['theme'], 'dark'),
     bad(['mouse'], failed, /mouse is not set/),
     bad(['them'], usage, /There is no setting them/),
     bad([''], usage, /There is no setting/),

@@ -4,7 +4,11 @@ import { type CommandSpec, spec } from './spec.ts';
 
 export const setup = {
   'profile list': spec({ summary: 'list the profiles of the settings file', flags: jsonFlag }),
-  'profile use': spec({ summary: 'make a profile the default', args: [{ name: 'NAME', of: 'profile' }], flags: {} }),
+  'profile use': spec({
+    summary: 'make a profile the default',
+    args: [{ name: 'NAME', of: 'profile' }],
+    flags: jsonFlag,
+  }),
   'profile add': spec({
     summary: 'add the profile of a service, once it has answered',
     args: [{ name: 'NAME' }],
@@ -15,22 +19,27 @@ export const setup = {
       keyCommand: { value: 'COMMAND', description: 'command that prints the API key' },
       use: { description: 'make it the default' },
       unchecked: { description: 'do not ask the service first' },
+      ...jsonFlag,
     },
     exclusive: [['keyEnv', 'keyFile', 'keyCommand']],
     examples: ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use"],
   }),
-  'profile remove': spec({ summary: 'remove a profile', args: [{ name: 'NAME', of: 'profile' }], flags: yesFlag }),
-  'config path': spec({ summary: 'print where the settings file is', flags: {} }),
+  'profile remove': spec({
+    summary: 'remove a profile',
+    args: [{ name: 'NAME', of: 'profile' }],
+    flags: { ...yesFlag, ...jsonFlag },
+  }),
+  'config path': spec({ summary: 'print where the settings file is', flags: jsonFlag }),
   'config get': spec({
     summary: 'print the settings, or one of them',
     args: [{ name: 'KEY', optional: true }],
-    flags: {},
+    flags: jsonFlag,
     examples: ['benchtop config get profiles.prod.baseUrl'],
   }),
   'config set': spec({
     summary: 'change a setting; the value is JSON or a text',
     args: [{ name: 'KEY' }, { name: 'VALUE' }],
-    flags: {},
+    flags: jsonFlag,
     examples: ['benchtop config set theme dark', 'benchtop config set poll.focusedSeconds 5'],
   }),
   completion: spec({
