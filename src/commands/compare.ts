@@ -1,9 +1,9 @@
 /**
- * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the second is good enough.
+ * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the new one is good enough.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import { type ComparedRuns, comparison, type RewardMean, summariseComparison } from '../queries/compare.ts';
+import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
@@ -15,16 +15,16 @@ import { withService } from './with-service.ts';
 function textOf(
   base: Found,
   fresh: Found,
-  { first, second, paired, ...counts }: ComparedRuns,
+  { base: before, new: after, paired, ...counts }: ComparedRuns,
   percent: string,
 ): string {
-  const runWords = ({ id, row }: Found, { mean, tasks }: ComparedRuns['first']): string =>
+  const runWords = ({ id, row }: Found, { mean, tasks }: ComparedRuns['base']): string =>
     `${reward(mean)} of ${counted(tasks, 'task')}, ${(row as EvalRun).display_name ?? id} (${id})`;
   const [low, high] = paired?.interval ?? [];
   return factText(
     [
-      { label: 'base', value: runWords(base, first) },
-      { label: 'new', value: runWords(fresh, second) },
+      { label: 'base', value: runWords(base, before) },
+      { label: 'new', value: runWords(fresh, after) },
       {
         label: 'difference',
         value: paired && `${difference(paired.mean)} of ${counted(paired.count, 'task')} in both`,
@@ -33,6 +33,7 @@ function textOf(
         label: `${percent} between`,
         value: low === undefined ? undefined : `${difference(low)} and ${difference(high)}`,
       },
+      { label: 'verdict', value: paired && verdictOf({ paired }).words },
       { label: 'wins', value: counts.wins },
       { label: 'losses', value: counts.losses },
       { label: 'ties', value: counts.ties },
@@ -70,13 +71,13 @@ export async function run(
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: in none of these means.`);
     const summary = summariseComparison(page.items, confidence);
-    const { first, second, paired, wins, losses, ties } = summary;
+    const { base: before, new: after, paired, wins, losses, ties } = summary;
     const low = paired?.interval?.[0];
     // Without an interval the result is unknown, which does not pass.
     const passed = failBelow === undefined ? undefined : low !== undefined && low >= failBelow;
     const record = {
-      base: { eval_run_id: base.id, mean: first.mean ?? null, tasks: first.tasks, ...rewardFields(page.first) },
-      new: { eval_run_id: fresh.id, mean: second.mean ?? null, tasks: second.tasks, ...rewardFields(page.second) },
+      base: { eval_run_id: base.id, mean: before.mean ?? null, tasks: before.tasks, ...rewardFields(page.base) },
+      new: { eval_run_id: fresh.id, mean: after.mean ?? null, tasks: after.tasks, ...rewardFields(page.new) },
       difference: paired?.mean ?? null,
       interval: paired?.interval ? { low, high: paired.interval[1], confidence } : null,
       n: paired?.count ?? 0,

@@ -10,11 +10,11 @@ import type { QueryContext } from './query-context.ts';
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
   readonly task_id: string;
-  readonly first: number | undefined;
-  readonly second: number | undefined;
-  /** Second minus first; missing if either is. */
+  readonly base: number | undefined;
+  readonly new: number | undefined;
+  /** New minus base; missing if either is. */
   readonly difference: number | undefined;
-  /** A trajectory of the task in the second run, else in the first. */
+  /** A trajectory of the task in the new run, else in the base. */
   readonly trajectory_id: string | undefined;
 }
 
@@ -37,16 +37,16 @@ function byTask(rewards: readonly TrajectoryReward[]): Map<string, TaskRewards> 
 
 /** Every task of either run. Trajectories without a task cannot be compared and are left out. */
 export function compareTasks(
-  firstRewards: readonly TrajectoryReward[],
-  secondRewards: readonly TrajectoryReward[],
+  baseRewards: readonly TrajectoryReward[],
+  newRewards: readonly TrajectoryReward[],
 ): ComparedTask[] {
-  const [before, after] = [byTask(firstRewards), byTask(secondRewards)];
+  const [before, after] = [byTask(baseRewards), byTask(newRewards)];
   return [...new Set([...before.keys(), ...after.keys()])].map(task_id => {
-    const first = mean(before.get(task_id)?.rewards ?? []);
-    const second = mean(after.get(task_id)?.rewards ?? []);
-    const difference = first === undefined || second === undefined ? undefined : second - first;
+    const base = mean(before.get(task_id)?.rewards ?? []);
+    const fresh = mean(after.get(task_id)?.rewards ?? []);
+    const difference = base === undefined || fresh === undefined ? undefined : fresh - base;
     const trajectory_id = after.get(task_id)?.trajectory ?? before.get(task_id)?.trajectory;
-    return { task_id, first, second, difference, trajectory_id };
+    return { task_id, base, new: fresh, difference, trajectory_id };
   });
 }
 
@@ -62,32 +62,32 @@ function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
 }
 
 /** The tasks of two runs, and notes about what they leave out. */
-type Comparison = AnnotatedPage<ComparedTask> & { readonly first: RewardMean; readonly second: RewardMean };
+type Comparison = AnnotatedPage<ComparedTask> & { readonly base: RewardMean; readonly new: RewardMean };
 
 export function comparison(
-  firstRun: string,
-  secondRun: string,
+  baseRun: string,
+  newRun: string,
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
   return {
-    key: [...evaluationKeys.all, 'compared', firstRun, secondRun],
+    key: [...evaluationKeys.all, 'compared', baseRun, newRun],
     id: row => row.task_id,
     readPage: async ({ service, signal }) => {
       const answers = await Promise.all(
-        [firstRun, secondRun].map(run =>
+        [baseRun, newRun].map(run =>
           service.call('getTrajectoryRewards', { params: { eval_run_id: run } }, { signal }),
         ),
       );
-      const [first = [], second = []] = answers.map(answer => answer.trajectory_rewards);
-      const nameless = [...first, ...second].filter(({ task_id }) => !task_id).length;
-      const [base, fresh] = [meanOf(first), meanOf(second)];
+      const [before = [], after = []] = answers.map(answer => answer.trajectory_rewards);
+      const nameless = [...before, ...after].filter(({ task_id }) => !task_id).length;
+      const [base, fresh] = [meanOf(before), meanOf(after)];
       const note =
         nameless > 0
           ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared. The means of all rewards are ${meanText(base)} and ${meanText(fresh)}`
           : undefined;
-      const dropped = unreadableIn(first) + unreadableIn(second);
-      return { ...wholePage(compareTasks(first, second), note), dropped, first: base, second: fresh };
+      const dropped = unreadableIn(before) + unreadableIn(after);
+      return { ...wholePage(compareTasks(before, after), note), dropped, base, new: fresh };
     },
   };
 }
@@ -96,12 +96,12 @@ const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of 
 
 /** The summary of a comparison. */
 export interface ComparedRuns {
-  /** Mean reward of the tasks of each run, and their number; undefined if none has a reward. */
-  readonly first: { readonly mean: number | undefined; readonly tasks: number };
-  readonly second: { readonly mean: number | undefined; readonly tasks: number };
-  /** Over the tasks with a reward in both; undefined if there is none. */
+  /** Mean reward of the tasks of each run, and of how many: undefined if none has a reward. */
+  readonly base: { readonly mean: number | undefined; readonly tasks: number };
+  readonly new: { readonly mean: number | undefined; readonly tasks: number };
+  /** Of the tasks that have a reward in both; undefined if there is none. */
   readonly paired: PairedDifference | undefined;
-  /** How many of those are higher, lower and equal in the second run. */
+  /** Of those, how many are higher, lower and the same in the new run. */
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
@@ -109,17 +109,28 @@ export interface ComparedRuns {
 
 const given = (values: readonly (number | undefined)[]): number[] => values.filter(value => value !== undefined);
 
+/** Which run is better, in words. An interval that holds zero leaves it open. */
+export function verdictOf({ paired }: Pick<ComparedRuns, 'paired'>): {
+  readonly better: 'base' | 'new' | undefined;
+  readonly words: string;
+} {
+  const [low, high] = paired?.interval ?? [];
+  if (low !== undefined && low > 0) return { better: 'new', words: 'the new run is better' };
+  if (high !== undefined && high < 0) return { better: 'base', words: 'the base is better' };
+  return { better: undefined, words: 'no clear difference' };
+}
+
 /** @param confidence of the interval, between 0 and 1 */
 export function summariseComparison(tasks: readonly ComparedTask[], confidence?: number): ComparedRuns {
-  const [first, second] = [given(tasks.map(task => task.first)), given(tasks.map(task => task.second))];
+  const [base, fresh] = [given(tasks.map(task => task.base)), given(tasks.map(task => task.new))];
   const differences = given(tasks.map(task => task.difference));
   const pairs = tasks.flatMap(task =>
-    task.first === undefined || task.second === undefined ? [] : [[task.first, task.second] as const],
+    task.base === undefined || task.new === undefined ? [] : [[task.base, task.new] as const],
   );
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
   return {
-    first: { mean: mean(first), tasks: first.length },
-    second: { mean: mean(second), tasks: second.length },
+    base: { mean: mean(base), tasks: base.length },
+    new: { mean: mean(fresh), tasks: fresh.length },
     paired: pairedDifference(pairs, confidence),
     wins: count(value => value > 0),
     losses: count(value => value < 0),

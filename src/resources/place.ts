@@ -34,7 +34,7 @@ interface Places {
     readonly parent?: string;
   };
   /** Two evaluation runs, task by task. */
-  readonly compare: { readonly first: NamedRun; readonly second: NamedRun };
+  readonly compare: { readonly base: NamedRun; readonly new: NamedRun };
   readonly step: { readonly trainingRunId: string; readonly step: number };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };

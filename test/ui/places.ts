@@ -28,7 +28,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
   const others: readonly Place[] = [
     { view: 'watch' },
     { view: 'chat' },
-    { view: 'compare', first: { id: runId, name: word }, second: { id: runId, name: word } },
+    { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
     { view: 'step', trainingRunId: trainingId, step: 2 },
     { view: 'benchmark-upload', jobId, label: word },
     { view: 'trajectory-upload', jobId, dataset: word },

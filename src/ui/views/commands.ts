@@ -11,6 +11,10 @@ export const watchCommands = {
   },
 } as const satisfies CommandTable;
 
+export const compareCommands = {
+  swap: { id: 'compare.swap', title: 'swap base and new', keys: ['v'], group: 'Comparison', hint: 'swap' },
+} as const satisfies CommandTable;
+
 export const chatCommands = {
   send: { id: 'chat.send', title: 'send', keys: ['enter'], group: 'Chat', hint: 'send', palette: false },
   leave: {

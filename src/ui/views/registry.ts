@@ -7,7 +7,14 @@ import { useWatchedCount } from '../../resources/use-watched.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
-import { chartCommands, chatCommands, readerCommands, uploadCommands, watchCommands } from './commands.ts';
+import {
+  chartCommands,
+  chatCommands,
+  compareCommands,
+  readerCommands,
+  uploadCommands,
+  watchCommands,
+} from './commands.ts';
 import { PlainListView, PlainRecordView } from './shared/resource-views.tsx';
 
 /** The views of a resource that has more to show than what it declares. */
@@ -121,7 +128,7 @@ export const registry: Registry = {
       id: 'compare',
       title: 'Comparison',
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
-      commands: [],
+      commands: Object.values(compareCommands),
     }),
     defineView<'step'>({
       id: 'step',

@@ -13,14 +13,14 @@ import { CompareWindow } from './compare-window.tsx';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
 
-/** Where two runs are compared; the earlier one is the first. */
+/** Where two runs are compared; the earlier one is the base. */
 export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
-  const [first, second] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
+  const [base, fresh] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
   const named = (run: EvalRun): NamedRun => ({
     id: run.eval_run_id,
     name: [labelOf(run), run.base_model_slug].filter(Boolean).join('  '),
   });
-  return { view: 'compare', first: named(first), second: named(second) };
+  return { view: 'compare', base: named(base), new: named(fresh) };
 }
 
 export interface RunActionsOptions {

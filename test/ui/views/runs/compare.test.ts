@@ -11,7 +11,7 @@ const rewarded = (task_id: string | null, reward: number | null, trajectory_id =
   trajectory_id,
 });
 const lines = (tasks: Parameters<typeof comparisonLines>[0], width = 120): string[] =>
-  comparisonLines(tasks, { first: 'base', second: 'trained' }, width, createTheme()).map(line =>
+  comparisonLines(tasks, { base: 'untrained', new: 'trained' }, width, createTheme()).map(line =>
     stripVTControlCharacters(line),
   );
 
@@ -22,12 +22,12 @@ describe('compareTasks', () => {
       [rewarded('a', 0.5, 'traj_new'), rewarded('b', null), rewarded('d', 1)],
     );
     expect(tasks.map(({ task_id }) => task_id)).toEqual(['a', 'b', 'c', 'd']);
-    expect(tasks[0]).toMatchObject({ second: 0.5, trajectory_id: 'traj_new' });
-    expect(tasks[0]?.first).toBeCloseTo(0.3);
+    expect(tasks[0]).toMatchObject({ new: 0.5, trajectory_id: 'traj_new' });
+    expect(tasks[0]?.base).toBeCloseTo(0.3);
     expect(tasks[0]?.difference).toBeCloseTo(0.2);
     // A missing reward is no zero.
-    expect(tasks[1]).toMatchObject({ first: 0, second: undefined, difference: undefined });
-    expect(tasks[2]).toMatchObject({ first: 1, second: undefined, trajectory_id: 'traj_c' });
+    expect(tasks[1]).toMatchObject({ base: 0, new: undefined, difference: undefined });
+    expect(tasks[2]).toMatchObject({ base: 1, new: undefined, trajectory_id: 'traj_c' });
   });
 });
 
@@ -36,19 +36,23 @@ describe('comparisonLines', () => {
 
   it('say the means, the paired difference, its interval, and who did better where', () => {
     const said = lines(compareTasks(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
-    expect(said.slice(0, 2)).toEqual(['first   0.250 of 4 tasks  base', 'second  0.563 of 4 tasks  trained']);
+    expect(said.slice(0, 2)).toEqual(['base  0.250 of 4 tasks  untrained', 'new   0.563 of 4 tasks  trained']);
     // Differences 0.4, 0.35, 0.5, 0: mean 0.3125, s 0.2175, t(0.975, 3) 3.182.
-    expect(said[2]).toBe('diff    +0.313  95% between -0.0335 and +0.659');
-    expect(said[3]).toBe('no clear difference: 3 better, 0 worse, 1 same of 4');
+    expect(said[2]).toBe('diff  +0.313  95% between -0.0335 and +0.659');
+    expect(said.slice(3)).toEqual([
+      '      No clear difference',
+      '      new is higher on 3 of 4 tasks, lower on 0, same on 1',
+    ]);
   });
 
   it('are sure only where the interval leaves no doubt', () => {
     const [low, high] = [run([0.1, 0.12, 0.11, 0.1, 0.13]), run([0.8, 0.81, 0.83, 0.79, 0.82])];
-    expect(lines(compareTasks(low, high))[3]).toContain('clearly better');
-    expect(lines(compareTasks(high, low))[3]).toContain('clearly worse');
+    expect(lines(compareTasks(low, high))[3]).toBe('      The new run is better');
+    expect(lines(compareTasks(high, low))[3]).toBe('      The base is better');
     expect(lines(compareTasks(run([0.1]), run([0.9]))).slice(2)).toEqual([
-      'diff    +0.800  from one task only',
-      'no clear difference: 1 better, 0 worse, 0 same of 1',
+      'diff  +0.800  from one task only',
+      '      No clear difference',
+      '      new is higher on 1 of 1 task, lower on 0, same on 0',
     ]);
   });
 
@@ -58,13 +62,13 @@ describe('comparisonLines', () => {
   });
 });
 
-it('puts the earlier run first', () => {
+it('takes the earlier run as the base', () => {
   const run = (eval_run_id: string, created_at: string) =>
     ({ eval_run_id, created_at }) as Parameters<typeof comparePlace>[0];
   const place = comparePlace(run('evr_new', '2026-02-01T00:00:00Z'), run('evr_old', '2026-01-01T00:00:00Z'));
   expect(place).toMatchObject({
     view: 'compare',
-    first: { id: 'evr_old' },
-    second: { id: 'evr_new', name: 'evr_new' },
+    base: { id: 'evr_old' },
+    new: { id: 'evr_new', name: 'evr_new' },
   });
 });
