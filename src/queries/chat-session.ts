@@ -1,4 +1,4 @@
-/** Talks with a model: sends, streams, stops. An answer also continues while its conversation is not on screen. */
+/** Chat sessions: send, stream, stop. An answer also continues while its conversation is not on screen. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
@@ -15,13 +15,13 @@ import {
 } from './conversation.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
 
-/** The stream is drawn so often at most: faster than one can read, slow enough for a thin line. */
+/** Maximum rate of drawing a stream: faster than one can read, slow enough for a slow line. */
 const drawEveryMs = 66;
 
 export interface ChatSettings {
   readonly model: string;
   readonly system: string;
-  /** A second model that is asked the same, to be read next to the first. */
+  /** A second model that is asked the same, to compare the answers. */
   readonly secondModel?: string | undefined;
   readonly temperature?: number | undefined;
   readonly top_p?: number | undefined;
@@ -41,16 +41,16 @@ function requestOf(
   };
 }
 
-/** A conversation and what it says; lives as long as the program shows the service. */
+/** A conversation and its stream; lives as long as the program shows the service. */
 export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
   readonly #listeners = new Set<() => void>();
   #conversation: Conversation = emptyConversation;
   #running: AbortController | undefined;
-  /** Takes in what has come of the answer and is not shown yet. */
+  /** Adds the text that has arrived but is not shown yet. */
   #flush = (): void => {};
-  /** Called with what is new once no answer is being written, also when nothing shows the conversation. */
+  /** Called after each answer, also while nothing shows the conversation. */
   onSettled: (() => void) | undefined;
 
   constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
@@ -66,7 +66,7 @@ export class ChatSession {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Asks something; not while an answer is being written. */
+  /** Asks something; ignored while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
     if (this.#conversation.answering) return;
     this.#dispatch({ kind: 'ask', text, model: settings.model });
@@ -86,7 +86,7 @@ export class ChatSession {
     this.#dispatch({ kind: 'cancel' });
   }
 
-  /** Takes the last question back and gives its text. */
+  /** Removes the last question and returns its text. */
   takeBack(): string {
     const question = this.#conversation.turns.findLast(turn => turn.role === 'user')?.content ?? '';
     this.#dispatch({ kind: 'take-back' });
@@ -98,7 +98,7 @@ export class ChatSession {
     this.#dispatch({ kind: 'clear' });
   }
 
-  /** Continues a conversation that was kept. */
+  /** Continues a saved conversation. */
   open(turns: readonly Turn[]): void {
     this.#running?.abort();
     this.#dispatch({ kind: 'open', turns });
@@ -115,7 +115,7 @@ export class ChatSession {
       unfinished.set(this.#id, { words: `The answer of ${model} in the chat`, stop: () => this.cancel() });
     } else {
       unfinished.delete(this.#id);
-      // What is opened or cleared away is nothing new.
+      // Opening or clearing a conversation is not a new answer.
       if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
     }
   }
@@ -174,7 +174,7 @@ export class ChatSession {
   }
 }
 
-/** Shows a conversation: one that was shown before, or a new one. `remember` is called with a new one. */
+/** Shows a conversation: a remembered or a new one. `remember` is called with a new one. */
 export function useChatSession(known: ChatSession | undefined, remember: (session: ChatSession) => void): ChatSession {
   const workbench = useWorkbench();
   const [session] = useState(() => known ?? new ChatSession(workbench));

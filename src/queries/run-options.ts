@@ -1,12 +1,12 @@
-/** The options that evaluations and training runs take, in the shape in which the service describes them. */
+/** The options of evaluations and training runs, as the service describes them. */
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { LiveQuery } from './use-live.ts';
 
-/** Which runs: each has an operation that lists their options. */
+/** The operation that lists the options, for either kind of run. */
 export type OptionsOperation = 'getTrainingOptions' | 'getEvalOptions';
 
-/** What the options are asked for: later generations give them by benchmark, and by base model. */
+/** Later generations list options by benchmark and by base model. */
 export interface OptionsChoice {
   readonly benchId: string;
   readonly model?: string | undefined;
@@ -15,8 +15,8 @@ export interface OptionsChoice {
 type Described = Readonly<Record<string, unknown>>;
 
 /**
- * The options that the start of a run takes. A service of the document's generation has the same for every benchmark; where
- * it turns out to want another question, it is asked that.
+ * The options of a new run. The document's generation has the same for every benchmark; a service that wants to know
+ * the benchmark is asked that way.
  *
  * @throws ServiceError
  */

@@ -1,4 +1,4 @@
-/** What the screens ask about secrets: what is known of them, never their values. */
+/** Queries and actions for secrets: their metadata, never their values. */
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
@@ -13,7 +13,7 @@ export const secretList: ListSource<Secret> = {
   readPage: ({ service, query, signal }) => service.call('listSecrets', { query }, { signal }),
 };
 
-/** Creates a secret, or replaces its value. The value is sent, and never comes back, not in an error either. */
+/** Creates a secret, or replaces its value. No answer or error repeats the value. */
 export const createSecret = action(
   async (service, body: CreateSecretBody, options) => (await service.call('createSecret', { body }, options)).secret,
   { touches: [secretKeys.all, benchmarkKeys.all] },

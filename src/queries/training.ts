@@ -1,4 +1,4 @@
-/** What the screens ask about training runs. */
+/** Queries and actions for training runs. */
 
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -38,7 +38,7 @@ export const trainingKeys = {
 const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
   rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 
-/** What a record of a training run says. */
+/** What the record of a training run says. */
 export function observeTraining(run: ProgressedRun): Observation {
   return {
     kind: 'training',
@@ -61,7 +61,7 @@ export const startTraining = action(
   },
 );
 
-/** Asks a run to stop: it ends after its step. */
+/** Cancels a run: it ends after its step. */
 export const cancelTraining = action(
   (service, { training_run_id }: Pick<TrainingRun, 'training_run_id'>, options) =>
     service.call('cancelTraining', { params: { training_run_id } }, options),
@@ -74,7 +74,7 @@ export const deleteTraining = action(
   { touches: [trainingKeys.all], removes: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }) },
 );
 
-/** The checkpoints of a run, the newest last. @throws ServiceError */
+/** The checkpoints of a run, newest last. @throws ServiceError */
 export async function checkpointsByStep(
   service: Service,
   runId: string,
@@ -84,14 +84,14 @@ export async function checkpointsByStep(
   return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
-/** The id of the newest checkpoint of a run. @throws Error in words if it has committed none yet */
+/** The id of the newest checkpoint of a run. @throws Error for the user if it has none yet */
 export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
   const last = (await checkpointsByStep(service, runId, options)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
 }
 
-/** The id of the newest checkpoint of a run that the service would deploy. @throws Error in words if there is none */
+/** The id of the newest deployable checkpoint of a run. @throws Error for the user if there is none */
 export async function lastDeployable(service: Service, runId: string, options?: CallOptions): Promise<string> {
   const checkpoints = await checkpointsByStep(service, runId, options);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
@@ -110,7 +110,7 @@ const remembered = {
   observe: observeTraining,
 } as const;
 
-/** The training runs of every benchmark, newest first. */
+/** The training runs of all benchmarks, newest first. */
 export const everyTrainingRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
@@ -138,14 +138,14 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   return remembering(listed, { ...remembered, parent: benchId });
 }
 
-/** A training run with the steps it has done, which its record does not say. */
+/** A training run with its completed steps, which its record lacks. */
 export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | null | undefined };
 
 const progressesAtOnce = 4;
 
 /**
- * The same list with the steps that each run has done. Asked of runs that are not over, and once of those that ended before their
- * last step; what cannot be had is left out.
+ * The same list with the completed steps of each run. Requested for unfinished runs, and once for those that ended
+ * before their last step; left out if unavailable.
  */
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, instead } = source;
@@ -169,7 +169,7 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
           items[index] = { ...run, completed_steps };
         } catch (error) {
           if (signal.aborted) throw error;
-          // Whatever is wrong concerns the others too; the list is worth showing without.
+          // Other requests would fail as well; the list is useful without the steps.
           waiting.length = 0;
         }
       }
@@ -189,9 +189,9 @@ function asksProgress(run: ProgressedRun | undefined): boolean {
   return run?.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
 }
 
-/** The steps of a run that had ended early when they were read: they do not change any more. */
+/** The steps of a run that had ended early when they were read are final. */
 function completedOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps'> {
-  // One that succeeded has done them all.
+  // A successful run has done all its steps.
   if (!hasEnded(run.status) || statusMeaning(run.status ?? '') === 'success') return {};
   const { status, completed_steps } = memory.find('training', run.training_run_id)?.record ?? {};
   return status === run.status && typeof completed_steps === 'number' ? { completed_steps } : {};
@@ -219,7 +219,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   });
 }
 
-/** How far a run is. Every answer is reported, so that there is a curve even if the service has none. */
+/** The progress of a run. Every answer is reported, so that there is a curve even if the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),
@@ -271,10 +271,10 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   };
 }
 
-/** The reward of a rollout, with its place in the answer: not every rollout has an id. */
+/** The reward of a rollout, with its position in the answer, since not every rollout has an id. */
 export type StepRollout = TrajectoryReward & { readonly place: number };
 
-/** Rewards of the rollouts of a step that has been done: they do not change any more. */
+/** The rewards of a completed step's rollouts, which are final. */
 export function stepRewardList(runId: string, step: number): ListSource<StepRollout> {
   return {
     key: trainingKeys.stepRewards(runId, step),
@@ -292,7 +292,7 @@ export function stepRewardList(runId: string, step: number): ListSource<StepRoll
   };
 }
 
-/** The checkpoint that was committed at a step. */
+/** The checkpoint committed at a step. */
 export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoint> {
   return {
     key: [...trainingKeys.checkpoints(runId), step],

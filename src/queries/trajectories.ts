@@ -1,4 +1,4 @@
-/** What the screens ask about trajectories. */
+/** Queries and actions for trajectories. */
 
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
@@ -12,7 +12,7 @@ import { remembering } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
-/** Which trajectories a list holds: those of a run or of a dataset, or all. */
+/** The trajectories of a run or of a dataset, or all. */
 export interface TrajectoryFilter {
   readonly eval_run_id?: string;
   readonly training_run_id?: string;
@@ -26,7 +26,7 @@ export const trajectoryKeys = {
   status: (trajectoryId: string) => ['trajectories', 'status', trajectoryId],
 } as const;
 
-/** The fields of a trajectory that a list shows: what is remembered of it. The rest may be megabytes. */
+/** The fields of a trajectory that a list shows, which are remembered. The rest may be megabytes. */
 const shownFields = [
   'trajectory_id',
   'task_id',
@@ -67,11 +67,11 @@ function observeTrajectory(trajectory: Trajectory): Observation {
   };
 }
 
-/** There may be 100,000 of them: those at the top of a list are remembered. */
+/** There may be 100,000 of them: only those at the top of a list are remembered. */
 const rememberedRows = 200;
 
 /**
- * If the service does not list them, those seen here are shown instead: in lists like this, and of the runs opened.
+ * If the service does not list them, those seen here are shown instead: in lists like this one, and in opened runs.
  */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
@@ -113,7 +113,7 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
   };
 }
 
-/** How a trajectory is doing, without its steps. */
+/** The status of a trajectory, without its steps. */
 export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajectory> {
   return {
     key: trajectoryKeys.status(trajectoryId),
@@ -130,8 +130,8 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 }
 
 /**
- * The trajectories of an evaluation run. If the service does not list trajectories, its rewards take their place,
- * without the rollouts that failed.
+ * The trajectories of an evaluation run. If the service does not list trajectories, the run's rewards are shown
+ * instead, without failed rollouts.
  */
 export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Trajectory> {
   const filter = { eval_run_id: runId };
@@ -164,8 +164,8 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
 }
 
 /**
- * The trajectories of a run as far as they were read, and what its rewards say of the others: a list that is not read whole
- * yet has every reward all the same. What has no reward is behind them in either order.
+ * The trajectories of a run read so far, with rewards for those not read yet: the rewards are complete even if the list
+ * is not. Missing rewards come last in either direction.
  */
 export function withRewards(
   rows: readonly Trajectory[],
@@ -186,7 +186,7 @@ export function withRewards(
     : [...joined, ...unread.values()];
 }
 
-/** The rewards of a run that has not ended, with those of rollouts that are listed already and have no entry among them. */
+/** The rewards of a running run, with those of listed rollouts that have no entry yet. */
 export function rewardsSoFar(
   rewards: readonly TrajectoryReward[] | undefined,
   rows: readonly Trajectory[],
@@ -197,20 +197,20 @@ export function rewardsSoFar(
   return [...(rewards ?? []), ...newer.map(({ trajectory_id, reward }) => ({ trajectory_id, reward }))];
 }
 
-/** With the short-lived token of the trajectory, if the service wants one. */
+/** With the short-lived token of the trajectory, if the service requires one. */
 interface OfTrajectory {
   readonly trajectory_id: string;
   readonly token?: string | undefined;
 }
 
-/** Logs a reward. The same `reward_id` again is the same reward, so that a repeat is harmless. */
+/** Logs a reward. Repeating a `reward_id` is harmless. */
 export const logReward = action(
   (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
     service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
   { touches: [trajectoryKeys.all] },
 );
 
-/** Ends a trajectory: it takes no more rewards. */
+/** Ends a trajectory: it accepts no more rewards. */
 export const completeTrajectory = action(
   (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
     service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
@@ -222,7 +222,7 @@ interface StoredTrajectory {
   readonly trajectory: Record<string, unknown>;
 }
 
-/** Stores one trajectory in a dataset, and fails with the service's reason where it was not stored. */
+/** Stores one trajectory in a dataset. Throws the service's reason if it was not stored. */
 export const storeTrajectory = action(
   async (service, { dataset, trajectory }: StoredTrajectory, options) => {
     const body = { dataset, trajectories: [trajectory] };

@@ -1,4 +1,4 @@
-/** Actions as the screen shows and starts them: each is sent once, reported once, and never repeated by itself. */
+/** Actions in the screen: each is sent once, reported once, and never repeated automatically. */
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
 import type { RequestPreview } from '../service/request.ts';
@@ -14,12 +14,12 @@ export type WorkState<Result> =
 
 interface Work<Result> {
   readonly state: WorkState<Result>;
-  /** Returns undefined if it failed, and where an earlier start is still running. Never rejects. */
+  /** Returns undefined if it failed or is already running. Never rejects. */
   readonly start: (
     work: (service: Service, signal: AbortSignal) => Promise<Result>,
     touches: Action<never>['touches'],
   ) => Promise<Result | undefined>;
-  /** Aborts what is running. It ends as failed, and the error says whether it may have happened. */
+  /** Aborts the running action. It ends as failed, and the error says whether it may have happened. */
   readonly stop: () => void;
 }
 
@@ -28,7 +28,7 @@ function useWork<Result>(): Work<Result> {
   const [state, setState] = useReducer((_: WorkState<Result>, next: WorkState<Result>): WorkState<Result> => next, {
     kind: 'idle',
   });
-  // A ref and not the state: two presses may come before the next drawing.
+  // A ref instead of state, because two presses may precede the next drawing.
   const running = useRef<AbortController>(undefined);
   const start = useCallback<Work<Result>['start']>(
     async (work, touches) => {
@@ -71,8 +71,8 @@ function useMounted(): { readonly current: boolean } {
 }
 
 /**
- * Returns the idempotency keys of an action that carries them: the same for the same content, so that trying again
- * after a lost answer cannot start it twice, also if something else was tried in between.
+ * Returns idempotency keys, the same for the same content, so that retrying after a lost answer cannot start anything
+ * twice, even if something else was tried in between.
  */
 function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | undefined {
   const keys = useRef(new Map<string, string>());
@@ -87,8 +87,8 @@ function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | 
 
 export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
-   * Sends the action, then refreshes what it touches. Returns undefined if it failed, where an earlier start is still
-   * running, and where the component has unmounted meanwhile. Never rejects.
+   * Sends the action, then refreshes the queries it touches. Returns undefined if it failed, is already running, or the
+   * component has unmounted. Never rejects.
    */
   readonly start: (input: Input) => Promise<Result | undefined>;
 }
@@ -111,15 +111,15 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
 }
 
 export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<Input>[]>, 'state' | 'stop'> {
-  /** How many have succeeded, of all that were given. */
+  /** How many have succeeded. */
   readonly done: number;
-  /** Those that have not. */
+  /** The remaining inputs. */
   readonly left: readonly Input[];
-  /** Sends what is left. True once nothing is. Never rejects. */
+  /** Sends the remaining inputs. True once none is left. Never rejects. */
   readonly start: () => Promise<boolean>;
 }
 
-/** An action that one confirmation sends for each input. `inputs` are those of the first drawing. */
+/** An action that a confirmation sends for each input. `inputs` are read at the first drawing. */
 export function useActionForEach<Input>(action: Action<Input>, inputs: readonly Input[]): RepeatedAction<Input> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<readonly FailedInput<Input>[]>();
@@ -155,8 +155,8 @@ export type Requests =
 const connecting: Requests = { kind: 'connecting' };
 
 /**
- * The requests of some work: they depend on what the service calls its fields, so that they are known once there is a
- * connection. Undefined without work, in which case none is made.
+ * The requests that some work would send. They are known once there is a connection, because services name their fields
+ * differently. Undefined without work.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();

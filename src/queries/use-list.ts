@@ -1,4 +1,4 @@
-/** A list that is read page by page, again while it is in view, and in the order that is wanted. */
+/** A list that is read page by page, kept current while in view, and sorted as requested. */
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { ListData, ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
@@ -11,64 +11,64 @@ import { useWorkbench, type Workbench } from './workbench.tsx';
 export interface ListPages<Row> {
   readonly rows: readonly Row[];
   readonly loaded: boolean;
-  /** More rows are on the server. */
+  /** The server has more rows. */
   readonly hasMore: boolean;
   readonly dropped: number;
-  /** Rows left out because another one has the same id. */
+  /** Rows left out because of a duplicate id. */
   readonly repeated: number;
-  /** Rows may be missing behind this many. */
+  /** Rows may be missing after this many. */
   readonly gapAfter: number | undefined;
-  /** Why the list may hold less than there is. */
+  /** Why the list may be incomplete. */
   readonly notes: readonly string[];
-  /** Why the last page could not be read, if it could not. */
+  /** Why the last page could not be read, if so. */
   readonly pageError: Error | undefined;
-  /** Rows read so far, while all the rest is being read. */
+  /** Rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
   /** Reads the next page, unless one is being read. */
   readonly loadMore: () => void;
   /** Reads all that has not been read, until it is stopped or the view is left. */
   readonly readRest: () => Promise<RestOutcome>;
-  /** Reads all that has not been read, or is older than half a minute; also while the view is left or sorted. */
+  /** Reads the remaining rows; with `fresh`, also those older than half a minute. */
   readonly readForFile: (background: Background) => Promise<RestOutcome>;
-  /** Gives up reading the rest for the view; what was read stays. */
+  /** Stops reading the rest; rows already read stay. */
   readonly stop: () => void;
-  /** Says which rows are on screen: their pages are read again with every poll. */
+  /** Sets the rows on screen: their pages are read with every poll. */
   readonly see: (rows: readonly Row[]) => void;
-  /** How old the oldest of these rows is. */
+  /** The age of the oldest of these rows. */
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
-  /** The newest state, also before it is drawn. */
+  /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;
   /**
-   * Who puts the rows in order: the `service`, whose pages are to be left as they come; or the reader of the list, who has
-   * `all` of them, or only those that were `read`. `asked` while the service has not answered: the rows are as they were.
+   * Who sorts the rows: the `service`, whose order must be kept; or the client, which has `all` of them, or only those
+   * `read`. `asked` until the service has answered: the rows are in their former order.
    */
   readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
 }
 
-/** A view that scrolls is waited for this long before its pages are read, in milliseconds. */
+/** Delay after scrolling before the pages in view are read, in milliseconds. */
 const restMs = 150;
 
-/** Rows that are older are read again before they go into a file, in milliseconds. */
+/** Older rows are read again before an export, in milliseconds. */
 const freshMs = 30_000;
 
-/** Rows read before then are read again. What has settled is not polled: there the time of the last poll counts. */
+/** Rows read before then are read again. Settled rows are not polled: for them the time of the last poll counts. */
 function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
   return reader.activity() === 'settled' ? reader.polledAt : Date.now() - ms;
 }
 
 const noRows: readonly never[] = [];
 
-/** Of two states of a list the newer: an answer may come in while another one is on its way to the screen. */
+/** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */
 function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
   return previous && previous.version > answer.version ? previous : answer;
 }
 
-/** The query of a list: every caller shares one reader, and so the pages that it has read. */
+/** The query of a list: all callers share one reader with its pages. */
 export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
   const reader = workbench.lists.of(source);
   return {
     key: source.key,
-    // Rows that were read long ago say nothing about now.
+    // Rows read long ago may be outdated.
     reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
     activity: () => reader.activity(),
     read: context => reader.poll(context),
@@ -76,7 +76,7 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
   };
 }
 
-/** The rows that were read of a list that something else on screen keeps live. Drawn again when there are more or fewer. */
+/** The rows of a list that something else on screen keeps current. Redrawn when their number changes. */
 export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
   const { lists } = useWorkbench();
   const rows = (): readonly Row[] => lists.of(source).data.rows;
@@ -102,8 +102,8 @@ export interface OrderedSource<Row> {
 }
 
 /**
- * Chooses the list that is read where an order of rows is wanted. A list that has been read whole is sorted by its reader;
- * of others the service is asked for the order, once: where it refuses, the rows that were read are all there is to sort.
+ * Keeps a list current and sorted by a field. A complete list is sorted by the client; for others the service is asked
+ * for the order, once: if it refuses, the rows read so far are sorted.
  */
 export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {
   const workbench = useWorkbench();
@@ -114,7 +114,7 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source).data;
-  // What was read without an order shows whether one needs to be asked for.
+  // The rows read without an order show whether one is needed.
   const partial = plain.rows.length > 0 && !plain.complete;
   const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
   const active = asked ? ordered : source;
@@ -134,7 +134,7 @@ export function useListPages<Row>(
   const see = useCallback(
     (rows: readonly Row[]) => {
       reader.see(viewer, rows);
-      // Rows that are known from elsewhere are read as well.
+      // Rows known from elsewhere are read as well.
       if (reader.data.rows.length > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;

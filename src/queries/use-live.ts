@@ -1,4 +1,4 @@
-/** One query, kept live: polled as often as it deserves, with its age and what went wrong. */
+/** A query kept current by polling, with its age and its last error. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Query, useQuery } from '@tanstack/react-query';
@@ -12,22 +12,22 @@ import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
 import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
 
-/** What may be asked: a key, how to ask, and what the answer says about asking again. */
+/** A query: a key, how to read it, and what the answer says about reading again. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
-  /** Joins an answer with the previous one when it is stored; parts that say the same keep their identity, without it. */
+  /** Merges an answer with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
   /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
   readonly observes?: ((data: Data) => Observation) | undefined;
-  /** The same of each row, if the data holds rows. */
+  /** The same for each row, if the data holds rows. */
   readonly reports?: AnswerMeta | undefined;
-  /** The resource that the whole query is about: where it is gone, so is all of this. */
+  /** The resource of the whole query: once it is gone, so is the data. */
   readonly about?: Subject | undefined;
 }
 
-/** Keeps an answer whole, as it was read, and in its identity where it says the same as the one before. */
+/** Replaces the answer as a whole, unless it is equal. */
 export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
   return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
 }
@@ -36,11 +36,11 @@ export interface Live<Data> {
   readonly data: Data | undefined;
   readonly freshness: Freshness;
   readonly error: Error | undefined;
-  /** Asks now. */
+  /** Refreshes now. */
   readonly refresh: () => void;
 }
 
-/** The share of the jitter that leaves the interval as it is. */
+/** The jitter that leaves the interval unchanged. */
 const noJitter = 0.5;
 
 function delayOf<Data>(
@@ -52,7 +52,7 @@ function delayOf<Data>(
 ): number | undefined {
   if (workbench.paused) return undefined;
   const { data, error } = asked.state;
-  // What is gone, and what the service does not offer, will be the same the next time. Asking by hand still asks.
+  // A missing resource or endpoint will still be missing. A manual refresh asks anyway.
   if (isGone(error)) return undefined;
   if (isNotOffered(error)) return error.retryAfterMs;
   return pollDelay({
@@ -64,12 +64,12 @@ function delayOf<Data>(
   });
 }
 
-/** Changes with each answer and stays the same between two. */
+/** Changes with each answer. */
 function jitterFor({ queryHash, state }: Query): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
-/** How react-query asks for it: the same for every caller, so that identical requests in flight are one. */
+/** Options for react-query, the same for every caller, so that identical requests in flight are one. */
 export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
@@ -92,7 +92,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
   };
 }
 
-/** When a query that nothing shows is to be read again; epoch milliseconds, undefined if it is not. */
+/** When a query without observers is due; epoch milliseconds, undefined for never. */
 export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
   const last = asked && Math.max(asked.state.dataUpdatedAt, asked.state.errorUpdatedAt);
@@ -101,7 +101,7 @@ export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attent
   return delay === undefined ? undefined : last + delay;
 }
 
-/** Keeps the answer to `query` live while the caller is on screen. */
+/** Keeps the answer to `query` current while the caller is on screen. */
 export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
   const workbench = useWorkbench();
   const paused = usePaused();

@@ -1,4 +1,4 @@
-/** What views read of the workbench besides the answers to queries: counts, exports, settings, pins, jobs. */
+/** Hooks for what views read of the workbench besides queries: counts, settings, pins, jobs. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';
@@ -13,15 +13,15 @@ import { fingerprintAt } from './uploads/local-files.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** Returns a function that reads the last answer to a query, at the moment it is called. */
+/** Returns a function that reads the last answer to a query when called. */
 export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {
   const { cache } = useWorkbench();
   return useCallback(query => cache.getQueryData(query.key), [cache]);
 }
 
 /**
- * Rows of the list under `key`, with a `+` where the server has more; undefined until it has been read. Asks for it
- * only if something that the program did may have changed it while nothing shows it.
+ * The row count of the list under `key`, with a `+` if the server has more; undefined before it has been read.
+ * Refreshed only if this program may have changed it while nothing shows it.
  */
 export function useListCount(key: readonly unknown[] | undefined): string | undefined {
   const { cache, lists } = useWorkbench();
@@ -59,7 +59,7 @@ export function useSetting<Value>(name: string, usual: Value): readonly [Value, 
   return [value, keep];
 }
 
-/** Returns the function that pins a resource to Watch or takes it off; that gives what happened, in words. */
+/** Returns a function that pins or unpins a resource and returns a message. */
 export function usePin(resource: ResourceRef | undefined): () => string {
   const { pins, remembered } = useWorkbench();
   return () => {
@@ -69,7 +69,7 @@ export function usePin(resource: ResourceRef | undefined): () => string {
   };
 }
 
-/** The job of that id, drawn again when it changes; undefined if there is none, or no longer. */
+/** The job with this id, redrawn when it changes; undefined if there is none. */
 export function useJob<Kind extends Job<JobState>>(
   id: string,
   kind: abstract new (...parameters: never[]) => Kind,
@@ -83,8 +83,8 @@ export function useJob<Kind extends Job<JobState>>(
 }
 
 /**
- * What `find` gives of the records of uploads, read again as they change. Nothing before the first frame has been
- * drawn, and nothing if it cannot be continued because nothing may be written.
+ * The upload records that `find` returns, read again when they change. Empty before the first frame has been drawn, and
+ * in read-only mode, where they cannot be resumed.
  */
 function useStopped<Upload>(
   records: { readonly subscribe: (listener: () => void) => () => void },
@@ -107,7 +107,7 @@ function useStopped<Upload>(
   return found;
 }
 
-/** Uploads of benchmarks that stopped before their end, here or in an earlier start of the program, the one begun last first. */
+/** Interrupted uploads of benchmarks, of this or an earlier start, latest first. */
 export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   const { jobs, remembered } = useWorkbench();
   const { uploads } = remembered;
@@ -117,11 +117,11 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
   );
 }
 
-/** The id of the job that uploads it: there is one at most. */
+/** The id of the job that uploads it: there is at most one. */
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 
-/** Uploads of trajectories that stopped before their end and whose file is as it was, the one begun last first. */
+/** Interrupted uploads of trajectories whose file is unchanged, latest first. */
 export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   const { jobs, remembered } = useWorkbench();
   const { trajectoryUploads } = remembered;
@@ -137,7 +137,7 @@ export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   );
 }
 
-/** Says what would be lost, in words, while the caller is on screen; undefined for nothing. */
+/** Registers what would be lost, in words, while the caller is on screen; undefined for nothing. */
 export function useUnfinished(words: string | undefined): void {
   const { unfinished } = useWorkbench();
   const id = useId();

@@ -1,4 +1,4 @@
-/** What the screens share: the service, the cache of its answers, and whether polling is on. */
+/** State shared by the screens: the service, the query cache, and whether polling is on. */
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { isRunning } from '../contract/status.ts';
@@ -16,38 +16,38 @@ import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
 import type { Job, JobState } from './uploads/job.ts';
 
-// In Node react-query believes that it renders on a server, where it never polls and never retries.
+// In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
 
-/** What answers after this long without a reader is forgotten. */
+/** Unused cache entries are dropped after this long. */
 const forgetAfterMs = 10 * 60_000;
 
 export interface WorkbenchOptions {
-  /** What must be known of resources to keep their statuses. */
+  /** The kinds of resources whose statuses are tracked. */
   readonly kinds: Kinds;
-  /** Returns the service, loading and connecting it the first time. */
+  /** Returns the service, loading and connecting it on first use. */
   readonly service: () => Promise<Service>;
-  /** How the connection to the service is; always there if it is not given. */
+  /** State of the connection to the service; always connected by default. */
   readonly connection?: ConnectionMonitor;
-  /** Whether the host of the service takes requests; it always does if this is not given. */
+  /** Whether the service's host accepts requests; always by default. */
   readonly gate?: GateMonitor;
   /** Name of the profile, for the frame. */
   readonly profile: string;
   /** Hides and refuses everything that writes. */
   readonly readOnly?: boolean;
-  /** Whether conversations are kept on disk. */
+  /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
-  /** How often is asked; the usual if it is missing. */
+  /** Polling intervals. */
   readonly poll?: PollIntervals;
-  /** Opens what is remembered between two starts; in memory only, if it is not given. */
+  /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
 
-/** Something that would be lost. */
+/** Work that would be lost. */
 export interface UnfinishedWork {
   /** In words, such as `The answer of model-a in the chat`. */
   readonly words: string;
-  /** Ends it, so that what there is of it can be kept. */
+  /** Ends it, so that its result so far can be saved. */
   readonly stop?: (() => void) | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Workbench {
         retry: false,
         gcTime: forgetAfterMs,
         staleTime: 1_000,
-        // After a suspension what is on screen is read once, unless polling is stopped.
+        // After a suspension everything on screen is read once, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,
         networkMode: 'always',
@@ -75,23 +75,23 @@ export class Workbench {
       mutations: { retry: false, networkMode: 'always', gcTime: 0 },
     },
   });
-  /** The lists that were read. */
+  /** The lists read so far. */
   readonly lists = new Lists(
     this.cache,
     async signal => ({ service: await this.service(), signal, memory: this.remembered }),
     () => (this.#closing ? undefined : this.remembered),
   );
-  /** What is older was read by an earlier start of the program. Epoch milliseconds. */
+  /** Older data was read by an earlier start. Epoch milliseconds. */
   readonly openedAt = Date.now();
   /** Failures since the last success, by query. */
   readonly failures = new Map<string, number>();
-  /** What is known of everything that has a status. */
+  /** What is known of everything with a status. */
   readonly statuses: StatusStore;
   readonly pins: Pins;
-  /** Work that continues whatever is on screen, by id. */
+  /** Background jobs by id. */
   readonly jobs = new Map<string, Job<JobState>>();
   readonly exports = new Exports();
-  /** What would be lost besides jobs if the program ended, by an id of its own. */
+  /** Other work that would be lost if the program ended, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
   /** Resolves once everything has been written and closed, after `close`. */
   readonly closed: Promise<void>;
@@ -134,7 +134,7 @@ export class Workbench {
     });
   }
 
-  /** Takes in what was seen to run, by earlier starts of the program and by others, and what they knew of the pins. */
+  /** Takes in what was seen running, by earlier starts and other programs, and what they knew of the pins. */
   recall(now = Date.now()): void {
     const { statuses, pins, remembered } = this;
     const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
@@ -148,7 +148,7 @@ export class Workbench {
     statuses.recall(recent.filter(({ kind, status }) => statuses.runs(kind) && isRunning(status)));
   }
 
-  /** Keeps what was read for the next start. It is written later, by the store. */
+  /** Saves answers for the next start. The store writes them later. */
   #remember(observations: readonly Observation[], at: number): void {
     const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
     this.remembered.see(kept, at);
@@ -157,13 +157,13 @@ export class Workbench {
     }
   }
 
-  /** Takes in what this program has just started. */
+  /** Registers what this program just started. */
   started(observation: Observation, at = Date.now()): void {
     this.statuses.started(observation, at);
     this.#remember([{ status: 'pending', ...observation }], at);
   }
 
-  /** Drops what this program has just deleted, also from the lists whose keys begin with one of `touches`. */
+  /** Removes what this program just deleted, also from the lists whose keys begin with one of `touches`. */
   deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
     for (const under of touches) this.lists.remove(under, [id]);
     if (kind === undefined) return;
@@ -176,13 +176,13 @@ export class Workbench {
     this.remembered.forget(kind, id);
   }
 
-  /** What was seen on this service; opened when it is first asked for. Once this is closed, nothing more is kept. */
+  /** The remembered store of this service; opened on first use. Once this is closed, nothing more is saved. */
   get remembered(): RememberedStore {
     this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
     return this.#remembered;
   }
 
-  /** What would be lost if the program ended now, or showed another service, in words. */
+  /** What would be lost if the program ended now, or switched services, in words. */
   unfinishedWork(): string[] {
     const jobs = [...this.jobs.values()].filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
@@ -197,7 +197,7 @@ export class Workbench {
     return this.#paused;
   }
 
-  /** Stops or resumes polling. A refresh by hand works all the same. */
+  /** Pauses or resumes polling. A manual refresh still works. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
     for (const listener of this.#listeners) listener();
@@ -208,7 +208,7 @@ export class Workbench {
     return () => this.#listeners.delete(listener);
   };
 
-  /** After the service was started again, what is on screen is read at once: its polls may be far apart by then. */
+  /** After the service was restarted, everything on screen is read immediately: its polls may be far apart by then. */
   readonly #follow = (): void => {
     const { state } = this.connection;
     if (state.kind !== 'connected' || state.generation === this.#generation) return;
@@ -231,20 +231,20 @@ export class Workbench {
       .some(query => query.isActive() && isSuch(query.state.error));
   }
 
-  /** Has what the service did not offer asked for again, for a user who wants to see what is there now. */
+  /** Asks again for what the service did not offer, after a manual refresh. */
   async retryMissing(): Promise<void> {
-    // If there is no service, the query that is sent next says so.
+    // Without a service, the next query reports why.
     await this.service()
       .then(({ capabilities }) => capabilities.forget())
       .catch(() => {});
   }
 
-  /** Asks nothing while the program is suspended. On return everything on screen is asked for once. */
+  /** Sends nothing while the program is suspended. Afterwards everything on screen is read once. */
   setSuspended(suspended: boolean): void {
     focusManager.setFocused(!suspended);
   }
 
-  /** Ends what is under way, and lets the process end. Jobs that are busy note how far they are before the store closes. */
+  /** Ends what is running, and lets the process exit. Busy jobs record their progress before the store closes. */
   close(): void {
     if (this.#closing) return;
     this.#closing = true;
@@ -260,8 +260,8 @@ export class Workbench {
   }
 
   /**
-   * Writes what is to be remembered and closes the file, within the call: for an end that waits for nothing. A file that is
-   * left open is recovered by the next start before its first frame.
+   * Writes and closes the store synchronously, for an exit that waits for nothing. A file left open would be recovered
+   * by the next start before its first frame.
    */
   closeNow(): void {
     this.#closing = true;
@@ -275,7 +275,7 @@ export class Workbench {
   }
 }
 
-/** Resolves once a job is not busy any more. */
+/** Resolves once a job is no longer busy. */
 function ended(job: Job<JobState>): Promise<void> {
   return new Promise(resolve => {
     const stop = job.subscribe(() => {
@@ -304,7 +304,7 @@ export function useWorkbench(): Workbench {
   return workbench;
 }
 
-/** Whether the user has stopped the polling. */
+/** Whether the user has paused polling. */
 export function usePaused(): boolean {
   const workbench = useWorkbench();
   return useSyncExternalStore(workbench.subscribe, () => workbench.paused);

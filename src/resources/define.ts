@@ -1,4 +1,6 @@
-/** What a resource is: how it is listed, read and shown. Declared once, for the screen, the line mode and the command line. */
+/**
+ * Defines a resource: how it is listed, read and shown. Declared once, for the screen, line mode and the command line.
+ */
 import type { Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
@@ -8,60 +10,62 @@ import type { LiveQuery } from '../queries/use-live.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
 import { readOf, type Watching } from './watching.ts';
 
-/** What a key would do about something, e.g. about a list without rows: `uploads one`. */
+/** What a key would do about something, e.g. about an empty list: `uploads one`. */
 export interface Advice {
   readonly command: Command;
   readonly words: string;
 }
 
-/** The declaration of a resource whose rows are `Row`. */
+/** The declaration of a resource with rows of type `Row`. */
 export interface ResourceOf<Row> {
   /**
-   * What many are called, what one is called, and short names; unique among all resources. The first is the name of its
-   * list, in the palette and on the command line.
+   * Plural, singular and short names; unique among all resources. The first names its list in the palette and on the
+   * command line.
    */
   readonly names: readonly [string, string, ...string[]];
-  /** Its place among the sections and wherever resources are named, the lowest first; the last if it is missing. */
+  /** Position among the sections and wherever resources are listed, lowest first; last if missing. */
   readonly order?: number;
-  /** How its ids begin: the document's own examples, and what other services call the same. */
+  /** Matches its ids: the document's examples, and those of other services. */
   readonly idPattern?: RegExp;
-  /** As what one is pinned, watched and remembered; it is not if this is missing. Kept on disk: it must not change. */
+  /**
+   * The kind under which it is pinned, watched and remembered; without it, it is not. Stored on disk, so it must not
+   * change.
+   */
   readonly kind?: string;
-  /** By what a list can be narrowed. */
+  /** The scopes that can narrow a list. */
   readonly scopes?: readonly ScopeName[];
-  /** They are listed only within one of these, and have no section. */
+  /** Listed only within one of these scopes, and without a section. */
   readonly needs?: ScopeName;
   readonly list: (scope: Scope) => ListSource<Row>;
-  /** Reads one by its id. What can be read opens. */
+  /** Reads one by id. Without it, a record cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
-  /** A row in full. */
+  /** All facts of a row. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** What a row is called, besides its id. */
+  /** The name of a row, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
-  /** Id of what a row belongs to, e.g. the benchmark of a run. */
+  /** Id of the parent, e.g. the benchmark of a run. */
   readonly parent?: (row: Row) => string | null | undefined;
-  /** Where a row opens, if that is not its record. */
+  /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
-  /** The status of a row, if it has one: a pinned one is then read until it has ended. */
+  /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
   /** The statuses that are known; a service may have others. */
   readonly statuses?: readonly string[];
-  /** How one is watched, where its status is not all that there is to say. */
+  /** How it is watched, if there is more than its status. */
   readonly watch?: Watching<Row>;
-  /** What can be done with rows. */
+  /** Commands on rows. */
   readonly commands?: CommandTable;
-  /** What is said of a list without rows; `No projects yet` if it is missing. */
+  /** Shown for an empty list; `No projects yet` if missing. */
   readonly emptyWords?: string;
   readonly emptyAdvice?: Advice;
 }
 
-/** A resource whatever its rows are. Its rows are to be had from itself only. */
+/** A resource with an unknown row type. Rows must come from the same resource. */
 export type Resource = ResourceOf<object>;
 
 /**
- * Declares a resource. Where it says nothing of how one is watched, every answer about one is reported by its name and its
- * status, and its record is what is watched.
+ * Declares a resource. By default every answer about it reports its name and status, and its record is what is watched.
  */
 export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
   const { kind, list, get, status, label, parent, watch } = declared;
@@ -79,12 +83,12 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
   };
 }
 
-/** What many are called, as a title: `Training runs`. */
+/** The plural as a title: `Training runs`. */
 export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {
   return titled(many);
 }
 
-/** What one is called, as a title: `Training run`. */
+/** The singular as a title: `Training run`. */
 export function singularTitle({ names: [, one] }: Pick<Resource, 'names'>): string {
   return titled(one);
 }
@@ -93,7 +97,7 @@ function titled(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 }
 
-/** The place of a list, all of it or within something else. */
+/** The place of a list, with an optional scope. */
 export function listPlace(
   { names: [resource] }: Pick<Resource, 'names'>,
   scope?: Scope,
@@ -115,12 +119,12 @@ export function idOf<Row extends object>({ list }: ResourceOf<Row>, row: Row): s
   return list({}).id(row);
 }
 
-/** What a row is called: its name, or its id if it has none. */
+/** The label of a row: its name, or its id. */
 export function labelOf<Row extends object>(resource: ResourceOf<Row>, row: Row): string {
   return resource.label?.(row) || idOf(resource, row);
 }
 
-/** Where a row opens; undefined for what does not. */
+/** Where a row opens; undefined if it does not. */
 export function placeOf<Row extends object>(resource: ResourceOf<Row>, row: Row): Place | undefined {
   if (resource.place) return resource.place(row);
   if (!resource.get) return undefined;

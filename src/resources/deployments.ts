@@ -106,7 +106,7 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** A slug like a name: what is not allowed in one becomes a dash. */
+/** Derives a slug from a name: characters that are not allowed become a dash. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()

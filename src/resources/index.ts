@@ -1,4 +1,4 @@
-/** Every resource, a line for each file. */
+/** Every resource, one line per file. */
 export { benchmarks, images, runtimes } from './benchmarks.ts';
 export { datasets } from './datasets.ts';
 export { deployments } from './deployments.ts';

@@ -6,7 +6,7 @@ import { modelList } from '../queries/models.ts';
 import { asReceived, none } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 
-/** The model of something else. Its vendor is cut before its name. */
+/** The model of another resource. Its vendor is cut off before its name. */
 export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined): Column<Row> {
   return {
     id: 'model',
@@ -17,7 +17,7 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
   };
 }
 
-/** The document does not show the unit of a price: the number is shown as it came. */
+/** The document does not show the unit of a price: the number is shown unchanged. */
 export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(value));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {

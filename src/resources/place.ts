@@ -1,6 +1,6 @@
 /** Places in the program: a view and what it shows. */
 
-/** What a list is narrowed to: ids, but for `dataset` and `status`. */
+/** The scope of a list: ids, except for `dataset` and `status`. */
 export interface Scope {
   readonly benchmark?: string | undefined;
   readonly run?: string | undefined;
@@ -11,26 +11,26 @@ export interface Scope {
 
 export type ScopeName = keyof Scope;
 
-/** What each view is given to show. */
+/** The input of each view. */
 interface Places {
   readonly watch: object;
   readonly chat: { readonly model?: string };
-  /** The list of a resource, all of it or within something else. */
+  /** The list of a resource, with an optional scope. */
   readonly list: {
     /** The first name of the resource, e.g. `runs`. */
     readonly resource: string;
     readonly scope?: Scope;
-    /** What it is within, e.g. the name of the benchmark. */
+    /** The label of the scope, e.g. the name of the benchmark. */
     readonly label?: string;
   };
-  /** One of a resource. */
+  /** A single record. */
   readonly record: {
     /** The first name of the resource, e.g. `runs`. */
     readonly resource: string;
     readonly id: string;
-    /** What it is called, as far as that is known before it is read. */
+    /** Its label, as far as known before it is read. */
     readonly label?: string;
-    /** Id of what it belongs to, e.g. the benchmark of a run. */
+    /** Id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
   };
   /** Two evaluation runs, task by task. */
@@ -52,7 +52,7 @@ export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];
 
-/** A text that is the same for the same place: labels say nothing about where that is. */
+/** A key that is the same for the same place; labels are ignored. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
     if (key === 'label' || key === 'parent') return undefined;

@@ -16,18 +16,18 @@ import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
 
 /**
- * What the rewards of a run say. A genuine 0 is a result, a missing reward is not 0, and a rollout without an entry was
- * never scored: the three are counted apart.
+ * Summary of a run's rewards. A genuine 0 is a result, a missing reward is not 0, and a rollout without an entry was
+ * never scored: the three are counted separately.
  */
 export interface RewardSummary {
-  /** Rewards that are numbers. */
+  /** Numeric rewards. */
   readonly values: readonly number[];
   readonly mean: number | undefined;
   /** Trajectories listed without a reward. */
   readonly missing: number;
-  /** Entries that could not be read. */
+  /** Unreadable entries. */
   readonly unreadable: number;
-  /** Rollouts of the run, if the service says so; otherwise the number of trajectories listed. */
+  /** Rollouts of the run, if the service says so; otherwise the number of listed trajectories. */
   readonly total: number;
 }
 
@@ -70,19 +70,19 @@ export const runColumns: readonly Column<EvalRun>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
 ];
 
-/** What a run has come to so far, or in the end. */
+/** The result of a run, so far or final. */
 export interface RunOutcome {
   readonly mean: number | undefined;
-  /** Rewards that the mean is of; undefined if only the mean is known. */
+  /** Number of rewards in the mean; undefined if only the mean is known. */
   readonly graded: number | undefined;
-  /** The mean of the rewards that are listed, where the service's own is another. */
+  /** The mean of the listed rewards, if the service's own differs. */
   readonly listed: number | undefined;
   readonly ended: boolean;
 }
 
 /**
- * The mean of a run. While it runs, it is that of the rewards that are shown; in the end the service says what the mean
- * is. If there are no rewards, the progress says what it is so far.
+ * The mean of a run. While it runs, it is computed from the rewards shown; at the end the service's mean counts.
+ * Without rewards, the progress provides the mean so far.
  */
 export function outcomeOf(
   run: EvalRun,
@@ -101,7 +101,7 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, ended };
 }
 
-/** `mean 0.143 of 8 graded`; what is not the end yet says so. */
+/** `mean 0.143 of 8 graded`; says so if it is not final. */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
   const { mean, graded, listed, ended } = outcome;
   const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
@@ -109,7 +109,7 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : 'mean so far', reward(mean), of];
 }
 
-/** With the outcome where more is known of it than the record says. */
+/** With the outcome, if more is known than the record says. */
 export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
   const [meanLabel, ...mean] = outcome ? meanWords(outcome) : ['mean', reward(run.reward_mean)];
   return [

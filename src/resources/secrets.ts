@@ -1,4 +1,4 @@
-/** Secrets: what is known of them, never their values. */
+/** Secrets: their metadata, never their values. */
 import type { Secret } from '../contract/secrets.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';

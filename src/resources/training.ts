@@ -1,4 +1,4 @@
-/** Training runs and the checkpoints that they commit. */
+/** Training runs and their checkpoints. */
 import { endedStatus } from '../contract/status.ts';
 import { type Checkpoint, type TrainingRun, trainingStatuses } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
@@ -23,13 +23,13 @@ import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
 
-/** The step budget of a run, where its options say so. */
+/** The step budget of a run, if its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
   const steps = options?.['num_steps'];
   return Number.isFinite(steps) ? Number(steps) : undefined;
 }
 
-/** `35/600`, or only the budget where it is not known how many are done. */
+/** `35/600`, or only the budget if the progress is unknown. */
 function stepsText(run: ProgressedRun): string {
   const [done, total] = [run.completed_steps, stepsOf(run)];
   if (done == null) return total === undefined ? '' : String(total);

@@ -1,4 +1,4 @@
-/** Trajectories: what was said and done in a rollout, and its reward. */
+/** Trajectories: the messages of a rollout, and its reward. */
 import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
@@ -24,7 +24,7 @@ export const trajectoryColumns: readonly Column<Trajectory>[] = [
     field: 'reward',
     width: 8,
     align: 'right',
-    // A trajectory that failed has no reward, which is not the reward 0.
+    // A failed trajectory has no reward, which is not the reward 0.
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },

@@ -1,4 +1,4 @@
-/** Watch as the screen shows it, and what continues whatever is on screen: what runs is read until it has ended. */
+/** Hooks for Watch, and its background polling: running work is polled until it has ended. */
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KnownResource } from '../queries/statuses/store.ts';
@@ -15,7 +15,7 @@ function subscribeTo({ statuses, pins }: Workbench, listener: () => void): () =>
   };
 }
 
-/** `tick` is a time that changes as often as the words of the pace are to be made again. */
+/** `tick` is a time that changes as often as the pace has to be recomputed. */
 export function useWatched(tick: number): readonly WatchedResource[] {
   const workbench = useWorkbench();
   const { statuses, pins } = workbench;
@@ -34,7 +34,7 @@ export function useWatchedCount(): string | undefined {
   return count === 0 ? undefined : String(count);
 }
 
-/** Reads again what is on screen and was read before the end. What is not on screen is read when it is shown. */
+/** Refreshes the data on screen that was read before the end. Other data is read when it is shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
   for (const queryKey of resourceOfKind(kind)?.watch?.shownIn?.(id) ?? []) {
     const isOld = (query: Query): boolean => query.state.dataUpdatedAt < endedAt;
@@ -42,7 +42,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
   }
 }
 
-/** How long after the start the store of what was seen is tidied up: long after the first frame. */
+/** Delay before the remembered store is pruned: long after the first frame. */
 const pruneAfterMs = 10_000;
 
 /** Mounted once, by the frame. `counted` says whether the counts of the sections are on screen. */

@@ -1,6 +1,6 @@
 /**
- * What is watched: everything pinned, everything that runs, and what ended while the program was open. The lines are made
- * of what is known; reading goes through the query cache, so that what a view is polling already is not asked for again.
+ * Watch: everything pinned, everything running, and what ended while the program was open. The lines are built from the
+ * status store; reading goes through the query cache, so that nothing a view polls is requested twice.
  */
 
 import { hasEnded, isRunning } from '../contract/status.ts';
@@ -20,15 +20,15 @@ import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './wat
 /** A line of Watch. */
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
-  /** How fast it advances and what is left, in words; empty if that is not known. */
+  /** Its speed and remaining time, in words; empty if unknown. */
   readonly pace: string;
 }
 
 export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
-/** Resources asked for at once. */
+/** Resources read in parallel. */
 const atOnce = 4;
-/** What a view is polling, but has not read for so many intervals, is not being polled. */
+/** If a query was not read for this many intervals, no view is polling it. */
 const overdueIntervals = 2.5;
 
 type Named = Pick<KnownResource, 'kind' | 'id'>;
@@ -44,13 +44,13 @@ const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
 
 /**
- * How a resource is now, asked without a screen. What the service does not offer is left out. The id is that of the
- * record that came, which may be another than was asked for.
+ * Reads the current state of a resource without a screen. Parts that the service does not offer are left out. The id is
+ * that of the returned record, which may differ from the requested one.
  *
  * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
-  // The record of a run may be older than its progress: the status is that of the first read that has it.
+  // A run's record may be older than its progress: the first read with a status counts.
   const reads = new Map(
     [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
   );
@@ -66,14 +66,14 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<K
       }
     }),
   );
-  // What another read has found is there.
+  // If another read found it, it exists.
   if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
   const said = answers.filter(answer => answer !== undefined);
   const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
   return knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
 }
 
-/** What is watched without being pinned: what runs, and what ended while the program was open. */
+/** Watched without a pin: running work, and what ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(runningOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
@@ -82,7 +82,7 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
     .filter(known => !pinned.has(keyOf(known)) && (running.has(known) || known.endedAt !== undefined));
 }
 
-/** What is watched: first what is pinned, in the order of the pins, then the rest, what began last first. */
+/** The watched resources: pins in their order, then the rest, latest start first. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const { statuses, remembered } = workbench;
   const pins = workbench.pins.list();
@@ -99,15 +99,15 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
 }
 
-/** How many lines that are, without opening the store of what was seen: the first frame counts them. */
+/** How many lines there are, without opening the remembered store: the first frame counts them. */
 export function watchedCount(workbench: Workbench, now = Date.now()): number {
   const pins = workbench.pins.known();
   return pins.length + unpinned(workbench, pins, now).length;
 }
 
 /**
- * What is over changes no more: it is read where it was not read since it ended. An answer that arrives just after the end
- * may have been asked for before it: then it says that it runs, and how far it was.
+ * A finished resource is read once after its end. An answer that arrives just after the end may have been requested
+ * before it, and then still says running.
  */
 function isWanted(workbench: Workbench, ref: Named, read: Read, attention: Attention): boolean {
   const known = workbench.statuses.get(ref);
@@ -116,7 +116,7 @@ function isWanted(workbench: Workbench, ref: Named, read: Read, attention: Atten
   return last === 0 || last < (known?.endedAt ?? 0) || read.saysRunning(workbench);
 }
 
-/** Reads the status by the first query that the service offers. */
+/** Reads the status with the first query that the service offers. */
 async function readStatus(workbench: Workbench, ref: Named, attention: Attention, outcome: Outcome): Promise<void> {
   for (const read of statusReads(ref)) {
     if (isNotOffered(lastError(workbench, read))) continue;
@@ -124,7 +124,7 @@ async function readStatus(workbench: Workbench, ref: Named, attention: Attention
   }
 }
 
-/** Reads what a line shows besides the status. */
+/** Reads the details of a line. */
 async function readDetails(workbench: Workbench, ref: Named, attention: Attention, outcome: Outcome): Promise<void> {
   for (const read of detailReads(ref)) {
     const isOffered = !isNotOffered(lastError(workbench, read));
@@ -132,7 +132,7 @@ async function readDetails(workbench: Workbench, ref: Named, attention: Attentio
   }
 }
 
-/** @throws ServiceError if everything that was asked for failed */
+/** @throws ServiceError if every request failed */
 async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outcome) => Promise<void>) {
   const outcome = new Outcome();
   const waiting = [...refs];
@@ -144,10 +144,9 @@ async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outc
 }
 
 /**
- * Reads the lists in which running resources are found, as often as lists are read, unless another view has just read
- * them.
+ * Reads the lists that may contain running resources, at list intervals, unless another view has just read them.
  *
- * @throws ServiceError if none of them could be read
+ * @throws ServiceError if none could be read
  */
 async function discover(workbench: Workbench): Promise<void> {
   const outcome = new Outcome();
@@ -160,7 +159,7 @@ async function discover(workbench: Workbench): Promise<void> {
   outcome.check();
 }
 
-/** The lines of Watch. What runs is read as often as the attention says, and looked for as often as lists are read. */
+/** The lines of Watch. Running work is polled according to the attention, and searched for at list intervals. */
 export function watchList(workbench: Workbench, attention: Attention): ListSource<WatchedResource> {
   return {
     key: watchKeys.list,
@@ -179,28 +178,28 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
   };
 }
 
-/** Whether something on screen keeps asking about it. */
+/** Whether something on screen polls it. */
 function isPolledInView({ cache, statuses, poll }: Workbench, ref: Named, now: number): boolean {
   const last = statuses.lastRead(ref);
   const query = last?.by === undefined ? undefined : cache.getQueryCache().get(last.by);
   return query?.isActive() === true && now - (last?.at ?? 0) < poll.visibleMs * overdueIntervals;
 }
 
-/** What is read in the background: what is not over, and what nothing on screen asks about. */
+/** Read in the background: unfinished resources that nothing on screen polls. */
 function unattended(workbench: Workbench, now: number): Named[] {
   const { statuses, pins, cache } = workbench;
   if (cache.getQueryCache().find({ queryKey: watchKeys.list })?.isActive()) return [];
   const pinned: readonly ResourceRef[] = pins.list().filter(pin => {
     const known = statuses.get(pin);
     if (known?.gone || hasEnded(known?.status)) return false;
-    // What has no status after it was read will not get one.
+    // A resource without a status after a read will not get one.
     return known?.status !== undefined || statuses.lastRead(pin)?.by === undefined;
   });
   const running = runningOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
   return [...pinned, ...running].filter(ref => !isPolledInView(workbench, ref, now));
 }
 
-/** Watches over what runs, whatever is on screen, so that its end is announced. Returns how much was asked for. */
+/** Polls running work whatever is on screen, so that its end is announced. Returns the number of requests. */
 export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
   return {
     key: watchKeys.background,

@@ -1,4 +1,4 @@
-/** How a kind of resource is watched: the queries of its own views, so that answers are shared. */
+/** How a kind of resource is watched: through the queries of its views, so that answers are shared. */
 
 import { isRunning } from '../contract/status.ts';
 import type { Kind } from '../queries/kinds.ts';
@@ -11,12 +11,12 @@ import { dueAt, type LiveQuery, queryOptions } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isGone, isNotOffered } from '../service/errors.ts';
 
-/** A query whatever its data are. */
+/** A query with any type of data. */
 export interface Read {
   readonly key: readonly unknown[];
-  /** Asks the service, or joins a request that is on its way. The answer is reported like any other. */
+  /** Sends the query, or joins a request in flight. The answer is reported like any other. */
   readonly fetch: (workbench: Workbench) => Promise<unknown>;
-  /** When it is to be read again; epoch milliseconds, undefined if it is not. */
+  /** When it is due; epoch milliseconds, undefined for never. */
   readonly dueAt: (workbench: Workbench, attention: Attention) => number | undefined;
   /** Whether the last answer says that it still runs. */
   readonly saysRunning: (workbench: Workbench) => boolean;
@@ -26,17 +26,17 @@ export interface Read {
 
 /** How a resource is watched. */
 export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
-  /** Reads of the status: the next one if a service lacks the one before. */
+  /** Reads of the status, each a fallback for the one before. */
   readonly status: (id: string) => readonly Read[];
-  /** What else a line of Watch shows. */
+  /** Other data in a line of Watch. */
   readonly details?: (id: string) => readonly Read[];
-  /** The list in which those are found that run: they are watched without being pinned. */
+  /** The list of running resources, which are watched without a pin. */
   readonly running?: ListSource<Row>;
-  /** Keys of the queries that show something that its end changes. */
+  /** Keys of queries whose data changes with its end. */
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
 }
 
-/** A poll that comes a little early counts as being in time: it would be late by a whole interval otherwise. */
+/** A poll slightly early counts as on time; otherwise it would be late by a whole interval. */
 const earlyShare = 0.3;
 
 export function readOf<Data>(query: LiveQuery<Data>): Read {
@@ -51,14 +51,14 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
     look: async context => {
       const data = await query.read(context);
       const said = query.observes?.(data);
-      // How it was when it was seen last is not how it is.
+      // The last known state is not the current one.
       const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
       return said && isPast && isRunning(said.status) ? { ...said, status: undefined } : said;
     },
   };
 }
 
-/** When the last attempt at it ended, well or not; 0 if there was none. */
+/** When the last attempt ended, successfully or not; 0 if there was none. */
 export function lastAttempt({ cache }: Workbench, { key }: Read): number {
   const state = cache.getQueryState(key);
   return Math.max(state?.dataUpdatedAt ?? 0, state?.errorUpdatedAt ?? 0);
@@ -69,7 +69,7 @@ export function lastError({ cache }: Workbench, { key }: Read): Error | undefine
   return cache.getQueryState(key)?.error ?? undefined;
 }
 
-/** Whether it is time to read it again. While polling is stopped, it is the user who asks: all is due then. */
+/** Whether it is due. While polling is paused, only a user's refresh reads, so everything is due. */
 export function isDue(workbench: Workbench, read: Read, attention: Attention, now = Date.now()): boolean {
   const { paused, poll } = workbench;
   if (paused) return true;

@@ -1,4 +1,4 @@
-/** The file of what is remembered: its tables, and how it is shared with other programs. */
+/** The database file of the remembered store: its schema, and sharing it with other programs. */
 
 import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
@@ -47,17 +47,20 @@ const schema = `
   ) strict, without rowid;
 `;
 
-/** Loaded when it is needed, which the first frame does not. */
+/** Imported on demand, which the first frame does not need. */
 function openDatabase(path: string, busyMs = 0): DatabaseSync {
   return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
 }
 
-/** Another benchtop holds the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
+/** Another benchtop locks the file for milliseconds; a screen that hangs for longer is worse than a lost note. */
 export const busyTimeoutMs = 500;
 /** SQLITE_BUSY (sqlite.org/rescode.html). */
 export const busyCode = 5;
 
-/** The switch does not wait for others: a program that holds a new file is making the same switch, and it stays with the file. */
+/**
+ * Switching to WAL does not wait for locks: a program that holds a new file is making the same switch, which is
+ * permanent.
+ */
 function writeAhead(database: DatabaseSync): void {
   try {
     database.exec('pragma journal_mode = wal');
@@ -66,14 +69,14 @@ function writeAhead(database: DatabaseSync): void {
   }
 }
 
-/** Opens the file, or makes it, with its tables. @throws Error of SQLite, or of the file system */
+/** Opens or creates the file with its tables. @throws Error of SQLite, or of the file system */
 export function connect(path: string, busyMs: number): DatabaseSync {
   const database = openDatabase(path, busyMs);
   try {
     chmodSync(path, 0o600);
     writeAhead(database);
     database.exec('pragma synchronous = normal');
-    // At once: a new file is written once, and not for each table.
+    // In one transaction: a new file is written once, not once per table.
     database.exec(`begin; ${schema} commit`);
     return database;
   } catch (error) {
@@ -82,7 +85,7 @@ export function connect(path: string, busyMs: number): DatabaseSync {
   }
 }
 
-/** One that goes with the program. */
+/** An in-memory database, lost when the program ends. */
 export function connectInMemory(): DatabaseSync {
   const database = openDatabase(':memory:');
   database.exec(schema);

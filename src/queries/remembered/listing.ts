@@ -1,6 +1,6 @@
 /**
- * Lists and records that fall back on what was seen before. If the service does not list a kind of resource, or not all
- * of it, what was seen here is shown instead, and a note says so.
+ * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or only part of
+ * it, resources seen earlier are shown instead, with a note.
  */
 import type { ListQuery } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
@@ -15,19 +15,19 @@ import type { RememberedResource, RememberedStore } from './store.ts';
 
 export interface Remembering<Row> {
   readonly kind: string;
-  /** The field of a row that holds its id. */
+  /** The id field of a row. */
   readonly idName: string;
   /** What a row says about its resource. */
   readonly observe: (row: Row) => Observation;
-  /** The resources of this parent only. */
+  /** Only resources of this parent. */
   readonly parent?: string | undefined;
-  /** Those of the remembered rows that belong into the list; all if it is missing. */
+  /** The remembered rows that belong into the list; all by default. */
   readonly keeps?: (row: Row) => boolean;
   /** In the plural, for the note: `runs`. */
   readonly words: string;
 }
 
-/** What was seen only in part, e.g. in an answer about progress, has no more than its id. */
+/** A row seen only in part, e.g. in an answer about progress, has just its id. */
 function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
   return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;
 }
@@ -62,20 +62,20 @@ export async function readListed<Row>(
   }
 }
 
-/** Where a record is found by a service that does not show it by itself. */
+/** Where to find a record that the service does not serve by itself. */
 export interface Fallback<Row> {
-  /** What lists it, and the list within a parent; of all where the parent is not known. */
+  /** The list it is in, by its parent; the list of all if the parent is not known. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
   /**
-   * What else is known of it: what was seen, or what another endpoint says.
+   * What else is known of it: remembered, or from another endpoint.
    *
    * @param error why its record could not be read
-   * @throws ServiceError, a NotFoundError if it is not there
+   * @throws ServiceError, a NotFoundError if it does not exist
    */
   readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
 }
 
-/** Makes a record fall back on its row in a list and on what was remembered, and declares what it says. */
+/** Makes a list fall back on remembered rows, and declares what its rows say. */
 export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,
@@ -115,7 +115,7 @@ export function rememberingOne<Row extends object>(
         if (!elsewhere && row) return row;
         if (!elsewhere) throw error;
         return elsewhere.read(context, row, error).catch((second: unknown) => {
-          // A 404 without an envelope says nothing of the record.
+          // A 404 without an envelope says nothing about the record.
           throw second instanceof NotFoundError && !isGone(second) ? error : second;
         });
       }
@@ -123,7 +123,7 @@ export function rememberingOne<Row extends object>(
   };
 }
 
-/** Remembers what a command read: it has no cache that is listened to. */
+/** Remembers what a command read, since commands have no observed cache. */
 export function rememberRows<Row>(
   memory: RememberedStore,
   { observes }: { readonly observes?: ((row: Row) => Observation) | undefined },

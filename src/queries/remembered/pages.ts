@@ -1,20 +1,20 @@
 /**
- * The first page of each list as it was last read, for the next start: its first frame shows it, with its age, before
- * anything is asked. Many rows are one text: taking a page from the disk is a lookup and a parse.
+ * The first page of each list as it was last read. The first frame of the next start shows it, with its age, before any
+ * request. A page is one JSON text, so reading it takes a lookup and a parse.
  */
 import * as z from 'zod/mini';
 import type { Tables } from './tables.ts';
 
-/** A page as it was read. The rows are as a file has them: nothing is known of their form. */
+/** A saved page. The rows are unvalidated. */
 export interface RememberedPage {
   readonly items: readonly unknown[];
-  /** Cursor of what follows; null at the end of the list. */
+  /** Cursor of the next page; null at the end of the list. */
   readonly next_cursor: string | null;
-  /** Rows that could not be read. */
+  /** Unreadable rows. */
   readonly dropped: number;
   readonly note?: string | undefined;
   readonly rest?: string | undefined;
-  /** When the newest of the rows was seen, where they were remembered and not listed; epoch milliseconds. */
+  /** When the newest remembered row was seen, if rows were remembered instead of listed; epoch milliseconds. */
   readonly remembered_at?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ const pageSchema = z.object({
   remembered_at: z.optional(z.number()),
 });
 
-/** How many rows a page had, and whether these were the whole list. */
+/** How many rows a page had, and whether they were the whole list. */
 export interface RememberedCount {
   readonly rows: number;
   readonly complete: boolean;
@@ -40,39 +40,39 @@ interface Waiting {
   readonly readAt: number;
 }
 
-/** A page that says the same is written again only after this long: its age is shown in minutes by then. */
+/** An unchanged page is written again only after this long: by then its age is shown in minutes. */
 const touchMs = 60_000;
-/** A longer page would hold up the first frame. In characters. */
+/** A longer page would delay the first frame. In characters. */
 const longest = 1_000_000;
 const keptPages = 100;
 
 export class RememberedPages {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, Waiting>();
-  /** What this program last wrote of each list. */
+  /** The last write of each list by this program. */
   readonly #written = new Map<string, { readonly text: string; readonly readAt: number }>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
   }
 
-  /** Keeps the first page of a list in place of the one before. It is written with the next `flush`. */
+  /** Saves the first page of a list, replacing the previous one. Written with the next `flush`. */
   keep(list: string, page: RememberedPage, readAt: number): void {
     this.#waiting.set(list, { page, readAt });
   }
 
-  /** The page that was read last; undefined if there is none, or none that can be used. */
+  /** The last page read; undefined if there is none, or it is unusable. */
   find(list: string, now: number): { readonly page: RememberedPage; readonly readAt: number } | undefined {
     const sql = 'select page, read_at from pages where profile = ? and list = ?';
     const [row] = this.#tables.all(sql, this.#tables.scope, list);
     const readAt = Number(row?.['read_at']);
-    // A clock that was set back: nothing can be said of the age.
+    // The clock was set back, so the age is unknown.
     if (!row || !(readAt <= now)) return undefined;
     const page = pageSchema.safeParse(parsed(String(row['page'])));
     return page.success ? { page: page.data, readAt } : undefined;
   }
 
-  /** How many rows were read of each list that has a page. */
+  /** Row counts of the lists that have a page. */
   counts(): Map<string, RememberedCount> {
     const sql = 'select list, rows, complete, read_at from pages where profile = ?';
     return new Map(
@@ -109,7 +109,7 @@ export class RememberedPages {
     this.#waiting.clear();
   }
 
-  /** Drops what was read before then, and of the others what is beyond the newest 100. */
+  /** Deletes older pages, and all but the newest 100. */
   prune(before: number): void {
     this.#tables.run('delete from pages where read_at < ?', before);
     this.#tables.keepNewest('pages', 'list', 'read_at', keptPages);

@@ -1,7 +1,7 @@
-/** How far training runs were, and when: the curve of a service that has none. */
+/** Progress of training runs over time: the curve for a service that has none. */
 import type { Tables } from './tables.ts';
 
-/** How far a training run was, and when. */
+/** The progress of a training run at one time. */
 export interface ProgressPoint {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -10,7 +10,7 @@ export interface ProgressPoint {
 
 const keptPoints = 2_000;
 
-/** Points are held in memory once they were asked for, so that a screen may read them as often as it is drawn. */
+/** Points stay in memory once read, so that a screen can read them on every drawing. */
 export class ProgressPoints {
   readonly #tables: Tables;
   readonly #points = new Map<string, readonly ProgressPoint[]>();
@@ -21,14 +21,14 @@ export class ProgressPoints {
     this.#tables = tables;
   }
 
-  /** Oldest first; the same array until there is another point. */
+  /** Oldest first; the same array until there is a new point. */
   of(runId: string): readonly ProgressPoint[] {
     const known = this.#points.get(runId) ?? this.#read(runId);
     this.#points.set(runId, known);
     return known;
   }
 
-  /** Returns whether that is a new point. What is no count of steps is none. */
+  /** Returns whether this is a new point. Anything but a count of steps is ignored. */
   record(runId: string, completed_steps: number, at: number): boolean {
     if (!Number.isSafeInteger(completed_steps)) return false;
     const points = this.of(runId);
@@ -46,7 +46,7 @@ export class ProgressPoints {
     return true;
   }
 
-  /** The old half is thinned when there are too many: its shape stays, and there is room for what comes. */
+  /** Too many points: the older half is thinned out, which keeps its shape. */
   #thinned(runId: string, points: readonly ProgressPoint[]): readonly ProgressPoint[] {
     if (points.length < keptPoints) return points;
     const isThinned = (index: number): boolean => index < keptPoints / 2 && index % 2 === 1;
@@ -82,7 +82,7 @@ export class ProgressPoints {
     this.#removed = [];
   }
 
-  /** Drops what is older. */
+  /** Deletes older points. */
   prune(before: number): void {
     this.#tables.run('delete from progress where at < ?', before);
   }

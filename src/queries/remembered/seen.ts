@@ -1,21 +1,21 @@
-/** The resources that were seen on a service, as they were then. Writes wait until they are flushed. */
+/** The resources seen on a service, in their last known state. Writes are batched until they are flushed. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../text/own.ts';
 import { jsonIn, type Row, type Tables } from './tables.ts';
 
-/** What was seen of a resource. What is left out stays as it was remembered. */
+/** An observed resource. Missing fields keep their remembered values. */
 export interface SeenResource {
   readonly kind: string;
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
-  /** Id of what it belongs to, e.g. the benchmark of a run. */
+  /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, or the part of it that is remembered. */
+  /** The record as the service sent it, or the part to remember. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A resource as it was when it was last seen. */
+/** A resource as last seen. */
 export interface RememberedResource {
   readonly kind: string;
   readonly id: string;
@@ -27,25 +27,25 @@ export interface RememberedResource {
   readonly seenAt: number;
 }
 
-/** When a row was last seen, where it was remembered instead of listed. Epoch milliseconds. */
+/** When a row was last seen, if it was remembered instead of listed. Epoch milliseconds. */
 export function rememberedAt(row: object): number | undefined {
   return 'remembered_at' in row && typeof row.remembered_at === 'number' ? row.remembered_at : undefined;
 }
 
-/** What has not changed is written again only after this long: its age is shown in minutes at the finest. */
+/** An unchanged resource is written again only after this long: its age is shown in minutes at best. */
 const touchMs = 60_000;
 const keptOfKind = 5_000;
 
 const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** How far something was in one status says nothing of how far it is in the next. */
+/** Progress in one status says nothing about progress in the next. */
 function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
   const { completed_steps: _, ...rest } = record;
   return rest;
 }
 
-/** What is remembered once more has been seen. */
+/** Merges an observation into the remembered record. */
 function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
   const status = seen.status ?? old?.status;
@@ -70,7 +70,7 @@ function isWritten(resource: RememberedResource, written: RememberedResource | u
   return isDeepStrictEqual({ ...resource, seenAt: 0 }, { ...written, seenAt: 0 });
 }
 
-/** Undefined for a row that is damaged. */
+/** Undefined for a damaged row. */
 function resourceOf(row: Row): RememberedResource | undefined {
   const { kind, id, label, status, parent, record, seen_at } = row;
   const known = jsonIn(record);
@@ -89,7 +89,7 @@ function resourceOf(row: Row): RememberedResource | undefined {
 export class SeenResources {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, RememberedResource>();
-  /** What this program last wrote of each. */
+  /** The last write of each resource by this program. */
   readonly #written = new Map<string, RememberedResource>();
 
   constructor(tables: Tables) {
@@ -128,7 +128,7 @@ export class SeenResources {
     return this.#tables.all(sql, ...values).flatMap(row => resourceOf(row) ?? []);
   }
 
-  /** What those of a kind are called. */
+  /** The labels of a kind. */
   labels(kind: string): Set<string> {
     this.flush();
     const sql = 'select label from seen where profile = ? and kind = ?';
@@ -163,7 +163,7 @@ export class SeenResources {
     this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.scope, kind, id);
   }
 
-  /** Drops what was last seen before then, and of each kind what is beyond the newest 5,000. */
+  /** Deletes resources last seen before then, and all but the newest 5,000 of each kind. */
   prune(before: number): void {
     this.#tables.run('delete from seen where seen_at < ?', before);
     const kinds = this.#tables.all('select distinct kind from seen where profile = ?', this.#tables.scope);

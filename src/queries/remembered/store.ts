@@ -1,8 +1,8 @@
 /**
- * What this user has seen on their services, kept between two starts: the first frame shows the list as it was, services
- * that do not list runs or deployments show the ones seen here, and pins, chats, the commands of the palette and the layout
- * of tables stay. One SQLite file, apart by service; several programs may use it at once. Losing it loses nothing on any
- * service. SQLite is part of Node: opening the file and reading a page from it takes a millisecond or two.
+ * What this user has seen on their services, saved between starts: the first frame shows the last list, services that
+ * do not list runs or deployments show the ones seen here, and pins, chats, palette history and table layouts persist.
+ * One SQLite file, scoped by service; several programs may use it at the same time. Losing it loses nothing on any
+ * service. SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
 import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
@@ -20,17 +20,17 @@ export interface ResourceRef {
   readonly label: string;
 }
 
-/** A conversation as it was kept. */
+/** A saved conversation. */
 export interface KeptChat {
   readonly id: string;
   readonly title: string;
   /** Epoch milliseconds of its last turn. */
   readonly at: number;
-  /** As it was given; the store does not look into it. */
+  /** Opaque to the store. */
   readonly talk: unknown;
 }
 
-/** How long what was seen waits to be written together with what is seen next. */
+/** Delay that batches writes. */
 const writeAfterMs = 250;
 const keptMs = 90 * 24 * 60 * 60_000;
 const keptCommands = 100;
@@ -41,7 +41,7 @@ export class RememberedStore {
   readonly #scope: string;
   readonly #seen: SeenResources;
   readonly #progress: ProgressPoints;
-  /** Uploads of benchmarks that can be continued. */
+  /** Uploads of benchmarks that can be resumed. */
   readonly uploads: UploadRecords;
   readonly trajectoryUploads: TrajectoryRecords;
   readonly #pages: RememberedPages;
@@ -58,8 +58,8 @@ export class RememberedStore {
   }
 
   /**
-   * Opens the file, or makes it. A damaged one is set aside; if it cannot be had, all is kept in memory. Waits `busyMs`
-   * at most for others who write. `scope` says of which service it is. Never throws: the program works without it, and
+   * Opens or creates the file. A damaged one is set aside; if it cannot be opened, everything stays in memory. Waits at
+   * most `busyMs` for other writers. `scope` identifies the service. Never throws: the program works without it, and
    * `problem` says what is lost.
    */
   static open(path: string, scope: string, busyMs?: number): RememberedStore {
@@ -71,8 +71,8 @@ export class RememberedStore {
   }
 
   /**
-   * Takes over what an older version kept under the name of the profile alone. Of a service whose address may have changed
-   * since, that is what the user made, and not what was seen there.
+   * Takes over the rows that an older version stored by profile name alone. The service behind that name may have
+   * changed, so only what the user made is taken, not what was seen.
    */
   adopt(name: string, what: 'everything' | 'what the user made'): void {
     const made = ['chats', 'commands', 'settings'];
@@ -80,17 +80,17 @@ export class RememberedStore {
     for (const table of what === 'everything' ? [...made, ...seen] : made) this.#tables.adopt(table, name);
   }
 
-  /** What cannot be remembered, in words; undefined if all is well. */
+  /** What cannot be saved, in words; undefined if everything can. */
   get problem(): string | undefined {
     return this.#tables.problem;
   }
 
-  /** Calls `listener` when writing begins to fail, in words; returns the function that ends this. */
+  /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
   onProblem(listener: (problem: string) => void): () => void {
     return this.#tables.onProblem(listener);
   }
 
-  /** Remembers what was seen. It is written a little later, with what is seen next: no answer waits for the disk. */
+  /** Remembers observations. They are written a little later in one batch, so no answer waits for the disk. */
   see(resources: readonly SeenResource[], now = Date.now()): void {
     this.#seen.see(resources, now);
     if (resources.length > 0) this.#writeSoon();
@@ -100,7 +100,7 @@ export class RememberedStore {
     this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
   }
 
-  /** Writes what waits. Reading does so too. */
+  /** Writes what is pending. Reading does so too. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -109,28 +109,28 @@ export class RememberedStore {
     this.#pages.flush();
   }
 
-  /** Keeps the first page of a list as it was read, in place of the one before. It is written a little later. */
+  /** Saves the first page of a list, replacing the previous one. Written a little later. */
   keepPage(list: string, page: RememberedPage, readAt: number): void {
     this.#pages.keep(list, page, readAt);
     this.#writeSoon();
   }
 
-  /** The first page of a list as it was last read; undefined if there is none, or none that can be used. */
+  /** The last first page of a list; undefined if there is none, or it is unusable. */
   page(list: string, now = Date.now()): { readonly page: RememberedPage; readonly readAt: number } | undefined {
     return this.#pages.find(list, now);
   }
 
-  /** How many rows the first pages have, by list. */
+  /** Row counts of the saved pages, by list. */
   pageCounts(): Map<string, RememberedCount> {
     return this.#pages.counts();
   }
 
-  /** Resources of a kind, those seen last first; of one parent if it is given. */
+  /** Resources of a kind, last seen first; of one parent if given. */
   list(kind: string, parent?: string): RememberedResource[] {
     return this.#seen.list(kind, parent);
   }
 
-  /** A name for one more of a kind: `base`, or `base 2`, or the first number after it that none of those seen has. */
+  /** An unused name for a new resource: `base`, else `base 2`, and so on. */
   freeName(kind: string, base: string): string {
     const taken = this.#seen.labels(kind);
     let name = base;
@@ -138,7 +138,7 @@ export class RememberedStore {
     return name;
   }
 
-  /** What was seen since then, without the records, those seen last first. */
+  /** Resources seen since then, without their records, last seen first. */
   seenSince(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
     return this.#seen.since(since);
   }
@@ -147,41 +147,41 @@ export class RememberedStore {
     return this.#seen.find(kind, id);
   }
 
-  /** Forgets a resource that is gone from the service. */
+  /** Forgets a resource that the service no longer has. */
   forget(kind: string, id: string): void {
     this.#seen.forget(kind, id);
     this.unpin(kind, id);
   }
 
-  /** False if it could not be kept. */
+  /** False if it could not be saved. */
   pin({ kind, id, label }: ResourceRef, now = Date.now()): boolean {
     const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
     return this.#tables.run(sql, this.#scope, kind, id, label, now);
   }
 
-  /** False if that could not be kept. */
+  /** False if it could not be saved. */
   unpin(kind: string, id: string): boolean {
     return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
 
-  /** What is pinned, in the order in which it was. */
+  /** The pins, in the order of pinning. */
   pinned(): ResourceRef[] {
     return this.#tables
       .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
       .map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
-  /** Notes how far a training run is, if that has changed. */
+  /** Records the progress of a training run, if it has changed. */
   recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
     if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
   }
 
-  /** How far a run was and when, oldest first; the same array until there is another point. */
+  /** The progress of a run over time, oldest first; the same array until there is a new point. */
   progressOf(runId: string): readonly ProgressPoint[] {
     return this.#progress.of(runId);
   }
 
-  /** The commands of the palette, the one used last first. */
+  /** The palette's history, most recent first. */
   recentCommands(limit: number): string[] {
     const sql = 'select command from commands where profile = ? order by used_at desc limit ?';
     return this.#tables.all(sql, this.#scope, limit).map(({ command }) => String(command));
@@ -197,7 +197,7 @@ export class RememberedStore {
     this.#tables.keepNewest('commands', 'command', 'used_at', keptCommands);
   }
 
-  /** Keeps a conversation in place of what was kept of it before; one that is the same keeps its time. */
+  /** Saves a conversation, replacing its previous version; an unchanged one keeps its time. */
   keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
@@ -209,7 +209,7 @@ export class RememberedStore {
     this.#tables.run('delete from chats where profile = ? and id = ?', this.#scope, id);
   }
 
-  /** The conversations, the one of the last turn first. */
+  /** The conversations, most recent first. */
   chats(): KeptChat[] {
     return this.#tables
       .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#scope)
@@ -231,7 +231,7 @@ export class RememberedStore {
     this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null));
   }
 
-  /** Forgets what has not been seen for 90 days, and what there is too much of. */
+  /** Forgets what has not been seen for 90 days, and the excess. */
   prune(now = Date.now()): void {
     this.flush();
     this.#seen.prune(now - keptMs);

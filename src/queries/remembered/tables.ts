@@ -1,4 +1,6 @@
-/** The tables of the remembered store, as one service sees them. A disk that is full, or a damaged file, ends nothing. */
+/**
+ * The tables of the remembered store, scoped to one service. A full disk or a damaged file never stops the program.
+ */
 
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,7 +10,7 @@ import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts
 
 export type Row = Record<string, SQLInputValue>;
 
-/** The value of a column that holds JSON; undefined if another program, or damage, has left something else. */
+/** Parses a JSON column; undefined if another program, or damage, has left something else. */
 export function jsonIn(column: SQLInputValue | undefined): unknown {
   try {
     return JSON.parse(String(column)) as unknown;
@@ -17,7 +19,7 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
   }
 }
 
-/** Opens the file, or makes it; without it all is kept in memory. Waits `busyMs` at most for others who write. */
+/** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -48,7 +50,7 @@ interface TablesOptions {
 }
 
 export class Tables {
-  /** Which service the rows are of: the value of their column `profile`. */
+  /** The service that the rows belong to: the value of their column `profile`. */
   readonly scope: string;
   readonly #database: DatabaseSync;
   readonly #listeners = new Set<(problem: string) => void>();
@@ -64,12 +66,12 @@ export class Tables {
     this.#problem = problem;
   }
 
-  /** What cannot be remembered, in words; undefined if all is well. */
+  /** What cannot be saved, in words; undefined if everything can. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Calls `listener` when writing begins to fail, in words; returns the function that ends this. */
+  /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
   onProblem(listener: (problem: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -101,7 +103,7 @@ export class Tables {
     return this.#write(() => this.#database.prepare(sql).run(...values));
   }
 
-  /** Runs it once for each row of values: for all of them, or for none, which is false. */
+  /** Runs it once for each row of values, all or nothing; false if it failed. */
   runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
     return this.#write(() => {
       const statement = this.#database.prepare(sql);
@@ -116,7 +118,7 @@ export class Tables {
     });
   }
 
-  /** Lets go of all but the `most` newest rows of a table. */
+  /** Deletes all but the `most` newest rows of a table. */
   keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
     this.run(
       `delete from ${table} where profile = ?1 and ${key} not in (
@@ -127,7 +129,7 @@ export class Tables {
     );
   }
 
-  /** Moves the rows of another scope to this one. Where this one has such a row already, the other is dropped. */
+  /** Moves the rows of another scope to this one. Rows that exist here already are dropped there. */
   adopt(table: string, from: string): void {
     if (this.all(`select 1 from ${table} where profile = ? limit 1`, from).length === 0) return;
     this.run(`update or ignore ${table} set profile = ? where profile = ?`, this.scope, from);
@@ -149,10 +151,10 @@ export class Tables {
   }
 }
 
-/** Records of uploads that were not continued for so long are dropped. */
+/** Upload records are deleted after this long without being resumed. */
 export const uploadsKeptMs = 90 * 24 * 60 * 60_000;
 
-/** Records of uploads in the tables, and who hears that one was begun or forgotten by this program. */
+/** Upload records in the tables, with listeners for records that this program begins and forgets. */
 export abstract class ResumableUploads {
   protected readonly tables: Tables;
   readonly #listeners = new Set<() => void>();
@@ -161,7 +163,7 @@ export abstract class ResumableUploads {
     this.tables = tables;
   }
 
-  /** The listener hears of records that this program begins and forgets. */
+  /** The listener is called for records that this program begins and forgets. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

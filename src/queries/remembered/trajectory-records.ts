@@ -1,12 +1,12 @@
-/** How far uploads of trajectories came, so that another program can continue them: one row an upload. */
+/** The progress of trajectory uploads, so that another program can resume them: one row per upload. */
 import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
-/** Which upload it is. */
+/** Identifies an upload. */
 export interface TrajectoryUploadRef {
-  /** The whole path of the file. */
+  /** The absolute path of the file. */
   readonly path: string;
   readonly dataset: string;
-  /** Whose trajectories they are, if that is not the agent of the profile. */
+  /** The agent it belongs to, if not the profile's. */
   readonly agent: string | undefined;
 }
 
@@ -16,13 +16,13 @@ export interface UploadCounts {
   readonly failed: number;
 }
 
-/** An upload of trajectories that can be continued. */
+/** A resumable upload of trajectories. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
-  /** By this the file is known to be the one that was read. */
+  /** The file's fingerprint, to recognise it. */
   readonly mark: string;
   /** Part of the idempotency keys of its batches. */
   readonly key: string;
-  /** Bytes of the file, and how many of them have their outcome. */
+  /** Size of the file in bytes, and how many of them have their outcome. */
   readonly size: number;
   readonly handled: number;
   readonly counts: UploadCounts;
@@ -35,7 +35,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return [this.tables.scope, path, dataset, agent ?? ''];
   }
 
-  /** What can be continued, here or begun by another program; the one begun last first. */
+  /** Resumable uploads, of this or another program; the latest first. */
   unfinished(): TrajectoryRecord[] {
     const sql = 'select * from trajectory_uploads where profile = ? order by begun_at desc, path';
     return this.tables.all(sql, this.tables.scope).map(recordOf);
@@ -46,7 +46,7 @@ export class TrajectoryRecords extends ResumableUploads {
     return row && recordOf(row);
   }
 
-  /** Begins a record in the place of the one before. */
+  /** Begins a record, replacing the previous one. */
   begin(upload: TrajectoryUploadRef, { mark, key, size }: Pick<TrajectoryRecord, 'mark' | 'key' | 'size'>): void {
     const now = Date.now();
     this.tables.run(
@@ -67,7 +67,7 @@ export class TrajectoryRecords extends ResumableUploads {
     this.changed();
   }
 
-  /** Notes how far it is. */
+  /** Records the progress. */
   note(upload: TrajectoryUploadRef, handled: number, { stored, skipped, failed }: UploadCounts): void {
     const sql = `update trajectory_uploads set handled = ?, stored = ?, skipped = ?, failed = ? where ${where}`;
     this.tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload));

@@ -1,31 +1,34 @@
 /**
- * What was sent of a benchmark that is being uploaded, so that another program can continue it: its id, how far it is, and
- * a mark of each file. A row a file, so that noting one more costs the same however many there are.
+ * The progress of benchmark uploads, so that another program can resume them: the id, the phase, and the fingerprint of
+ * each file. One row per file, so that recording another costs the same however many there are.
  */
 import { ResumableUploads, uploadsKeptMs } from './tables.ts';
 
 /**
- * `sending`: files are being sent. `ingesting`: the manifest was sent, and it is not known whether the service took it.
- * `ingested`: the benchmark is there, and its images may not be building yet.
+ * `sending`: files are being sent. `ingesting`: the manifest was sent, and it is not known whether the service accepted
+ * it. `ingested`: the benchmark exists, and its images may not be building yet.
  */
 export type RecordPhase = 'sending' | 'ingesting' | 'ingested';
 
 export interface UploadRecord {
   readonly benchId: string;
   readonly phase: RecordPhase;
-  /** Mark of the manifest that was sent last; undefined before. */
+  /** Fingerprint of the last manifest sent; undefined before. */
   readonly manifest: string | undefined;
 }
 
-/** An upload that can be continued. */
+/** A resumable upload. */
 export interface UnfinishedUpload {
   readonly folder: string;
   readonly benchId: string;
 }
 
-/** One record a folder. Files are kept by folder and id: a program that still sends for an older id disturbs no other. */
+/**
+ * One record per folder. Files are stored by folder and id: a program that still sends for an older id disturbs no
+ * other.
+ */
 export class UploadRecords extends ResumableUploads {
-  /** What can be continued, here or begun by another program; the one begun last first. */
+  /** Resumable uploads, of this or another program; the latest first. */
   unfinished(): UnfinishedUpload[] {
     const sql = 'select folder, bench_id from uploads where profile = ? order by begun_at desc, folder';
     return this.tables
@@ -46,7 +49,7 @@ export class UploadRecords extends ResumableUploads {
   }
 
   /**
-   * Every file that the service was asked to take, with the mark of what was sent; undefined if it may not have come.
+   * Every file declared to the service, with the fingerprint of what was sent; undefined if it may not have arrived.
    */
   files(folder: string, benchId: string): Map<string, string | undefined> {
     const sql = 'select path, mark from upload_files where profile = ? and folder = ? and bench_id = ?';
@@ -54,7 +57,7 @@ export class UploadRecords extends ResumableUploads {
     return new Map(rows.map(({ path, mark }) => [String(path), mark === null ? undefined : String(mark)]));
   }
 
-  /** Begins a record in place of the one before. */
+  /** Begins a record, replacing the previous one. */
   begin(folder: string, benchId: string, now = Date.now()): void {
     this.forget(folder);
     for (const table of ['upload_files', 'uploads']) {
@@ -75,7 +78,7 @@ export class UploadRecords extends ResumableUploads {
     this.tables.run(sql, phase, manifest ?? null, this.tables.scope, folder, benchId);
   }
 
-  /** Notes files and their marks; undefined for those that are about to be sent. */
+  /** Records files and their fingerprints; undefined for those about to be sent. */
   note(folder: string, benchId: string, files: readonly (readonly [path: string, mark: string | undefined])[]): void {
     if (files.length === 0) return;
     this.tables.runAll(

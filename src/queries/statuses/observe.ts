@@ -1,6 +1,6 @@
 /**
- * The one place where answers become knowledge: it listens to the query cache and reports every answer that arrives,
- * whichever view, poll or action asked for it. Queries themselves write nothing; they declare what their data says.
+ * The one place that turns answers into knowledge: it observes the query cache and reports every answer, whichever
+ * view, poll or action asked for it. Queries write nothing themselves; they declare what their data says.
  */
 
 import type { Query, QueryClient } from '@tanstack/react-query';
@@ -10,19 +10,19 @@ import { errorMessage } from '../../text/errors.ts';
 import { rememberedAt } from '../remembered/seen.ts';
 import type { Observation, ReadTimes, StatusStore } from './store.ts';
 
-/** Which resource a query is about. */
+/** The resource a query is about. */
 export interface Subject {
   readonly kind: string;
   readonly id: string;
 }
 
-/** What a query declares about itself and its data. */
+/** A query's declarations about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
   /** What the data, or each of its rows, says about a resource. */
   readonly observes?: ((row: never) => Observation) | undefined;
-  /** The rows of the data; the data itself if it is missing. */
+  /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
-  /** The resource that the whole query is about: without it the query answers 404. */
+  /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface Observers {
   readonly statuses: StatusStore;
   /** Called with every report, e.g. to remember it. */
   readonly onObserved: (observations: readonly Observation[], times: ReadTimes) => void;
-  /** Called once nothing about the resource is found any more. */
+  /** Called once no query finds the resource any more. */
   readonly onGone: (subject: Subject) => void;
 }
 
@@ -45,12 +45,12 @@ function isAbout(query: Query, { kind, id }: Subject): boolean {
   return about?.kind === kind && about.id === id;
 }
 
-/** Reports what arrives in the cache until the returned function is called. */
+/** Reports answers that arrive in the cache, until the returned function is called. */
 export function observeAnswers(client: QueryClient, { statuses, onObserved, onGone }: Observers): () => void {
   const cache = client.getQueryCache();
   const askedAt = new Map<string, number>();
 
-  /** Rows that did not change keep their identity from answer to answer: most of a long list says nothing new. */
+  /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
   const reported = new WeakMap<object, Observation>();
   const newsOf = (row: object, observes: (row: never) => Observation): Observation[] => {
     if (rememberedAt(row) !== undefined) return [];
@@ -61,7 +61,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     return [said];
   };
 
-  /** `at` is when it arrived: the data may carry an older time, if only a part of it is new. */
+  /** `at` is the time of arrival: the data may carry an older time, if only part of it is new. */
   const arrived = (query: Query, at: number): void => {
     const { observes, rows } = query.meta ?? {};
     const { data } = query.state;
@@ -73,7 +73,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     onObserved(observations, times);
   };
 
-  /** A 404 may be of one endpoint only: the resource is gone once no query about it finds it. */
+  /** A 404 may concern one endpoint only: the resource is gone once no query finds it. */
   const missed = (subject: Subject): void => {
     const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
     if (found.length === 0) onGone(subject);

@@ -1,34 +1,34 @@
 /**
- * The one home of statuses. Whatever reads a run, a training run, a deployment, a benchmark or a trajectory reports here
- * what it read; whatever depends on a status (notices, Watch, the counts of the frame, what is remembered) listens here.
- * So each change is announced once, no matter which part of the program read it first.
+ * The single store of statuses. Whatever reads a run, a training run, a deployment, a benchmark or a trajectory reports
+ * it here; whatever depends on a status (notices, Watch, the counts of the frame, the remembered store) subscribes
+ * here. So each change is announced once, no matter which part of the program read it first.
  */
 import { hasEnded, isRunning } from '../../contract/status.ts';
 import type { Kinds } from '../kinds.ts';
 import type { ResourceRef } from '../remembered/store.ts';
 
-/** What an answer says of one resource. What it does not say is left out. */
+/** What an answer says about one resource. Missing fields are unknown. */
 export interface Observation {
   readonly kind: string;
   readonly id: string;
   readonly label?: string | null | undefined;
   readonly status?: string | null | undefined;
-  /** What has been done of what is to be done. */
+  /** How much of the total is done. */
   readonly done?: number | null | undefined;
   readonly total?: number | null | undefined;
-  /** The mean reward so far, or at the end. */
+  /** The mean reward, so far or final. */
   readonly mean?: number | null | undefined;
   /** The values of its curve, oldest first. */
   readonly curve?: readonly number[] | undefined;
   /** When it began, as the service wrote it. */
   readonly startedAt?: string | null | undefined;
-  /** Id of what it belongs to, e.g. the benchmark of a run. */
+  /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
-  /** The record as the service sent it, if the answer holds it: what is remembered between two starts. */
+  /** The record as the service sent it, if the answer holds it; saved between starts. */
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Everything known of one resource. The object is replaced when something of it changes, and only then. */
+/** Everything known of one resource. The object is replaced when something changes, and only then. */
 export interface KnownResource {
   readonly kind: string;
   readonly id: string;
@@ -41,7 +41,7 @@ export interface KnownResource {
   readonly startedAt: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
-  /** Why the last attempt to read it failed; undefined once it is read again. */
+  /** Why the last read failed; undefined after a successful one. */
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
@@ -52,15 +52,15 @@ export interface Transition {
   readonly resource: KnownResource;
   readonly from: string;
   readonly to: string;
-  /** Whether it came to its end by this, or is gone from the service while it ran. */
+  /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
 }
 
-/** When an answer was asked for and when it arrived; epoch milliseconds. */
+/** When an answer was requested and when it arrived; epoch milliseconds. */
 export interface ReadTimes {
   readonly askedAt: number;
   readonly at: number;
-  /** Which query it was, by its hash. */
+  /** Hash of the query that read it. */
   readonly by?: string | undefined;
 }
 
@@ -69,21 +69,21 @@ type TransitionListener = (transitions: readonly Transition[]) => void;
 
 interface Entry {
   known: KnownResource;
-  /** When it was last read by anyone; epoch milliseconds. */
+  /** When it was last read; epoch milliseconds. */
   readAt: number;
-  /** The query that read it last, by its hash. */
+  /** Hash of the query that last read it. */
   readBy: string | undefined;
-  /** When its present status was read; epoch milliseconds. */
+  /** When its current status was read; epoch milliseconds. */
   statusAt: number;
-  /** Whether this program has read it or started it, or it was seen to run before: then its end is news. */
+  /** Whether its end is news: this program has read or started it, or it was seen running before. */
   seen: boolean;
-  /** Whether its end was a transition. */
+  /** Whether its end was announced as a transition. */
   announced: boolean;
 }
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
-/** Keeps the old numbers where the new ones say the same, so that nothing is drawn for them. */
+/** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
 function sameCurve(old: readonly number[], next: readonly number[] | undefined): readonly number[] {
   if (!next || (old.length === next.length && old.every((value, index) => value === next[index]))) return old;
   return next;
@@ -108,7 +108,7 @@ function isSame(left: KnownResource, right: KnownResource): boolean {
   return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
 }
 
-/** What is known of a resource before anything was read of it. */
+/** What is known of a resource before any answer. */
 export function unknownResource({ kind, id }: Named, label: string): KnownResource {
   return {
     kind,
@@ -126,7 +126,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
   };
 }
 
-/** What is known of one resource from several answers, outside of any store. */
+/** What several answers say about one resource, outside of any store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }
@@ -142,12 +142,12 @@ export class StatusStore {
     this.#kinds = kinds;
   }
 
-  /** Whether resources of a kind run by themselves: their ends are news whether or not they are pinned. */
+  /** Whether resources of a kind run by themselves: their ends are news even without a pin. */
   runs(kind: string): boolean {
     return this.#kinds.get(kind)?.runs ?? false;
   }
 
-  /** Everything known, the first seen first; the same array until something changes. */
+  /** Everything known, in the order first seen; the same array until something changes. */
   all(): readonly KnownResource[] {
     this.#all ??= [...this.#entries.values()].map(({ known }) => known);
     return this.#all;
@@ -157,25 +157,25 @@ export class StatusStore {
     return this.#entries.get(keyOf(resource))?.known;
   }
 
-  /** When it was last read, whichever part of the program read it, in epoch milliseconds; and by which query. */
+  /** When it was last read, in epoch milliseconds, and by which query. */
   lastRead(resource: Named): { readonly at: number; readonly by: string | undefined } | undefined {
     const entry = this.#entries.get(keyOf(resource));
     return entry && { at: entry.readAt, by: entry.readBy };
   }
 
-  /** Calls back after every change of what is known. */
+  /** Calls back after every change. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** Calls back with the transitions of one report, after what is known has changed. */
+  /** Calls back with the transitions of a report, after the store has changed. */
   readonly onTransitions = (listener: TransitionListener): (() => void) => {
     this.#transitionListeners.add(listener);
     return () => this.#transitionListeners.delete(listener);
   };
 
-  /** Takes in what an answer says. What is over when it is first seen is no transition. */
+  /** Takes in an answer. A resource first seen after its end makes no transition. */
   report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
     const transitions: Transition[] = [];
     let changed = false;
@@ -202,8 +202,8 @@ export class StatusStore {
   }
 
   /**
-   * Takes in what this program has just started: it is watched from here on, and its end is news even where the first
-   * answer about it says that it is over.
+   * Takes in what this program just started: it is watched from here on, and its end is news even if the first answer
+   * about it says that it is over.
    */
   started(said: Observation, at = Date.now()): void {
     const before = this.get(said);
@@ -211,7 +211,7 @@ export class StatusStore {
       this.report([{ ...said, status: before?.status ?? said.status ?? 'pending' }], { askedAt: at, at });
       return;
     }
-    // A list was quicker than the answer to the start.
+    // A list was faster than the answer to the start.
     const entry = this.#entries.get(keyOf(said));
     if (!entry || entry.announced) return;
     entry.announced = true;
@@ -220,8 +220,8 @@ export class StatusStore {
   }
 
   /**
-   * Takes in what was seen before this store was made, by an earlier start of the program or before a switch of profiles.
-   * It changes nothing that is known already. What ran then and has ended since is news.
+   * Takes in what was seen before this store was created, by an earlier start or before a switch of profiles. It
+   * changes nothing already known. The end of what ran then is news.
    */
   recall(resources: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
     let changed = false;
@@ -241,12 +241,12 @@ export class StatusStore {
     this.#announce(changed, []);
   }
 
-  /** Notes that it could not be read. Its status stays as it was last read. */
+  /** Records a failed read. The status stays. */
   failed(resource: ResourceRef, error: string): void {
     this.#change(resource, known => ({ ...known, error }));
   }
 
-  /** Notes that the service no longer has it. That is news where it was seen to run, or is watched for another reason. */
+  /** Records that the service no longer has it. That is news if it ran, or is watched for another reason. */
   gone(resource: Named, isWatched = false, at = Date.now()): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
@@ -256,7 +256,7 @@ export class StatusStore {
     this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 
-  /** Lets go of its end: it has been taken notice of. */
+  /** Dismisses its end. */
   dismiss(resource: Named): void {
     const entry = this.#entries.get(keyOf(resource));
     if (entry?.known.endedAt === undefined) return;
@@ -264,7 +264,7 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Drops it, e.g. because this program deleted it. */
+  /** Forgets it, e.g. because this program deleted it. */
   forget(resource: Named): void {
     this.#announce(this.#entries.delete(keyOf(resource)), []);
   }
@@ -297,7 +297,7 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** An answer that was asked for before the end was seen says how it was before: it does not take the end back. */
+  /** An answer requested before the end was seen describes the earlier state: it does not undo the end. */
   #keepingEnd({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
     const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
     if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && askedAt > statusAt)) return said;
@@ -313,10 +313,10 @@ export class StatusStore {
   }
 }
 
-/** What has been lost sight of for so long is no longer counted, nor asked for. */
+/** A running resource not seen for this long is no longer counted or polled. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
-/** What runs, as far as is known. */
+/** The running resources, as far as known. */
 export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()

@@ -1,4 +1,4 @@
-/** What of a folder is uploaded as a benchmark: its manifest and its files. */
+/** Plans the upload of a benchmark folder: its manifest and its files. */
 
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -10,23 +10,23 @@ import { errorCode, errorMessage } from '../../text/errors.ts';
 
 export const manifestName = 'manifest.json';
 
-/** A folder that cannot be uploaded as it is: which file, and why. Nothing was sent. */
+/** A folder that cannot be uploaded: which file, and why. Nothing was sent. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 
-  /** Whether there is no such folder. */
+  /** Whether the folder does not exist. */
   get isMissing(): boolean {
     return errorCode(this.cause) === 'ENOENT';
   }
 }
 
 export interface LocalFile {
-  /** From the folder down, with `/` between. */
+  /** Relative to the folder, separated by `/`. */
   readonly path: string;
   readonly absolute: string;
   /** Bytes. */
   readonly size: number;
-  /** Time of the last change; epoch milliseconds. */
+  /** Modification time; epoch milliseconds. */
   readonly changed: number;
 }
 
@@ -34,7 +34,7 @@ export interface UploadPlan {
   readonly folder: string;
   readonly name: string;
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest, by which one that was sent is known again. */
+  /** SHA-256 of the manifest, to recognise one that was sent. */
   readonly manifestFingerprint: string;
   readonly taskCount: number;
   readonly files: readonly LocalFile[];
@@ -48,14 +48,10 @@ const mostFiles = 100_000;
 const mostProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
-/** By this a file that was sent is known again: another size or time of change makes it another file. */
+/** The fingerprint of a file: another size or modification time makes it another file. */
 export const fileFingerprint = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
 
-/**
- * Reads a folder: its manifest, which is checked, and the list of its files.
- *
- * @throws FolderError
- */
+/** Reads a folder: validates its manifest and lists its files. @throws FolderError */
 export async function planUpload(path: string): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
     throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`, { cause: error });
@@ -148,7 +144,7 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
   }
 }
 
-/** @throws FolderError if it is a link that leads out of the folder, or nowhere */
+/** @throws FolderError if it is a broken link, or leads out of the folder */
 async function checkLink(root: string, path: string, shown: string, entry: Dirent): Promise<void> {
   if (!entry.isSymbolicLink()) return;
   const real = await realpath(path).catch((error: unknown) => {

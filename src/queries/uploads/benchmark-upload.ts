@@ -1,6 +1,6 @@
 /**
- * The upload of a benchmark: its files, then ingest, then the build of its images. Its progress is kept in a record on disk,
- * so that a second try, here or in another program, does what is left of it and nothing twice.
+ * Uploads a benchmark: its files, then ingest, then the build of its images. Progress is recorded on disk, so that a
+ * retry, here or in another program, does the rest and nothing twice.
  */
 
 import type { FailedTask } from '../../contract/benchmarks.ts';
@@ -39,26 +39,26 @@ export type UploadPhase =
 export interface UploadState extends JobState {
   readonly phase: UploadPhase;
   readonly benchId: string | undefined;
-  /** The folder as it was read last. */
+  /** The folder as last read. */
   readonly plan: UploadPlan;
-  /** Bytes that were sent, of all files. */
+  /** Bytes sent, of all files. */
   readonly sent: number;
   readonly sentFiles: number;
-  /** When the bytes began to go, and how many had been sent before; for the rate. */
+  /** When sending began, and how many bytes had been sent before; for the rate. */
   readonly began: { readonly at: number; readonly sent: number } | undefined;
-  /** What the user should know of how it was continued, in sentences. */
+  /** Notes for the user about a resumed upload, as sentences. */
   readonly notes: readonly string[];
-  /** Whose benchmark it is, if that is not the agent of the profile: an id, a name, or `name:` and a name. */
+  /** The agent it belongs to, if not the profile's: an id, or `name:` and a name. */
   readonly agent: string | undefined;
-  /** The tasks that the service did not take in. */
+  /** The tasks that the service rejected. */
   readonly failedTasks: readonly FailedTask[];
   readonly error: Error | undefined;
 }
 
-/** Files in one request. The newest service takes 64; others more. A service that takes fewer says so. */
+/** Files in one request. The newest service accepts 64, others more. A service that accepts fewer says so. */
 const defaultBatchSize = 64;
 const sideBySide = 4;
-/** The folder is read this often before it is said that it does not come to rest. */
+/** How often the folder is read before reporting that it keeps changing. */
 const mostRounds = 5;
 
 export class BenchmarkUpload extends Job<UploadState> {
@@ -87,28 +87,28 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#showFolder(plan);
   }
 
-  /** Shows the files, and which of them were sent before. */
+  /** Shows the files, and which of them were already sent. */
   #showFolder(plan: UploadPlan): void {
     this.#files.reset(plan.files, file => this.#sent.holds(file));
     this.set({ plan, sent: this.#files.bytes, sentFiles: this.#files.sent });
   }
 
-  /** How each file gets on. The same array until something changes. */
+  /** The progress of each file. The same array until something changes. */
   get files(): readonly FileState[] {
     return this.#files.rows;
   }
 
-  /** Whether the service took the benchmark in from something else: only a new one can be made of the folder. */
+  /** Whether the id was ingested with other content, so that the folder needs a new benchmark. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
 
-  /** Whether it is recorded how far it came, for another run. */
+  /** Whether its progress is recorded, to be resumed. */
   get hasStarted(): boolean {
     return this.#sent.benchId !== undefined;
   }
 
-  /** Forgets what was begun: the next run sends everything and makes a new benchmark. */
+  /** Forgets the progress: the next run sends everything and creates a new benchmark. */
   startOver(): void {
     if (this.busy) return;
     this.#sent.forget();
@@ -145,7 +145,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       if (!(error instanceof ForgottenUpload)) throw error;
       this.#note(`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
-      // Once only: a service may refuse every id.
+      // Only once: a service may reject every id.
       await this.#finish(service);
     }
   }
@@ -155,7 +155,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     await this.#build(service);
   }
 
-  /** Sends and ingests, unless that has been done. */
+  /** Sends and ingests, unless already done. */
   async #makeBenchmark(service: Service): Promise<void> {
     if (this.#sent.isIngested()) {
       const plan = await this.#read().catch(() => undefined);
@@ -181,7 +181,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** Reads the folder and its manifest again: both may have been edited since the last try. */
+  /** Reads the folder and its manifest again: both may have been edited since the last attempt. */
   async #read(): Promise<UploadPlan> {
     const plan = await planUpload(this.state.plan.folder);
     this.signal.throwIfAborted();
@@ -189,7 +189,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     return plan;
   }
 
-  /** Sends until every file of the folder, as it is then, is at the service. Returns the folder as it was sent. */
+  /** Sends files until the service has the whole folder as it currently is. Returns the folder as sent. */
   async #sendFolder(service: Service): Promise<UploadPlan> {
     for (let round = 1; ; round += 1) {
       let plan = round === 1 ? this.state.plan : await this.#read();
@@ -199,7 +199,7 @@ export class BenchmarkUpload extends Job<UploadState> {
         this.#sent.forget();
         plan = await this.#read();
       }
-      // What was sent in an earlier run is declared again, so that the service can say whether it still has it.
+      // Files sent in an earlier run are declared again, so that the service can report any that it lost.
       const todo = plan.files.filter(file => !this.#sent.holds(file) || !this.#sent.declaredNow(file.path));
       if (todo.length === 0) return plan;
       const changed = todo.filter(file => !this.#sent.holds(file));
@@ -233,7 +233,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.set({ benchId: allocation.benchId });
       const batch = new FileBatch(service, waiting, allocation, this.signal);
       const queue = waiting.values();
-      // Uploads in parallel with the one that ends it all are waited for: nothing of a run is under way once it has ended.
+      // Waits for parallel uploads after a failure: nothing is in flight once a run has ended.
       let ended: { readonly error: unknown } | undefined;
       const sendNext = async (): Promise<void> => {
         for (const file of queue) {
@@ -253,7 +253,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     throw new Error(`Not sent: ${words}. What was sent is kept: try again to send the rest.`);
   }
 
-  /** Undefined if the service takes fewer files in a request: then fewer are to be tried. */
+  /** Undefined if the service accepts fewer files in a request, so that a smaller batch is tried. */
   async #allocate(service: Service, files: readonly LocalFile[]) {
     try {
       return await allocate(service, files, this.#sent.benchId, this.signal);
@@ -268,7 +268,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     }
   }
 
-  /** False if this file could not be sent, but others may. @throws if no other could */
+  /** False if this file could not be sent, but others may. @throws if others would fail as well */
   async #send(batch: FileBatch, file: LocalFile): Promise<boolean> {
     this.signal.throwIfAborted();
     this.#show(file, { state: 'sending', sent: 0 });
@@ -280,7 +280,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     } catch (error) {
       this.#show(file, { state: 'failed', sent: 0, error: errorMessage(error) });
       if (this.signal.aborted) throw error;
-      // It has gone since the folder was read, which is read again.
+      // It vanished since the folder was read; read it again.
       if (errorCode(error) === 'ENOENT') return true;
       const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
       if (ofAll || isUnreachable(error)) throw error;
@@ -312,7 +312,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       else {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
-        // It may be the id that is not known, or something that the manifest names: asking for addresses shows which.
+        // Either the id is unknown, or something that the manifest names: asking for addresses shows which.
         if (isUnknown(error)) await this.#allocate(service, plan.files.slice(0, 1));
         throw error;
       }
@@ -320,7 +320,9 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
-  /** The service says that it took the benchmark in. That was us, if what we sent last is what the folder holds. */
+  /**
+   * The service says that the benchmark was ingested. That was this upload, if the last thing sent equals the folder.
+   */
   #checkIngested(plan: UploadPlan): void {
     if (!this.#isWhatWasSent(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
@@ -333,14 +335,14 @@ export class BenchmarkUpload extends Job<UploadState> {
     return plan.files.every(file => this.#sent.holds(file));
   }
 
-  /** Files that a refusal of the ingest names, and that were sent in an earlier run: the service has them no more. */
+  /** Files named in the refusal of an ingest that were sent in an earlier run: the service has lost them. */
   #lostFiles(error: unknown, plan: UploadPlan): string[] {
     if (!(error instanceof ServiceError) || (error.kind !== 'validation' && error.kind !== 'conflict')) return [];
     const earlier = plan.files.filter(({ path }) => !this.#sent.sentNow(path)).map(({ path }) => path);
     return pathsNamedIn([error.message, error.context], new Set(earlier));
   }
 
-  /** Starts the builds. A second try after a failure does only this. */
+  /** Starts the builds. A retry after a failure does only this. */
   async #build(service: Service): Promise<void> {
     this.set({ phase: 'building' });
     await buildImages(service, this.#sent.benchId ?? '', this.signal);

@@ -1,11 +1,11 @@
-/** Sends some files of a benchmark to their signed addresses, and asks for new addresses where those are no good any more. */
+/** Sends some files of a benchmark to their signed addresses, and requests new addresses when those expire. */
 import { open } from 'node:fs/promises';
 import type { UploadUrl } from '../../contract/benchmarks.ts';
 import { ServiceError, UploadUrlError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
-/** Addresses of one request, good until the same moment. */
+/** Addresses from one request, which expire together. */
 export interface Allocation {
   readonly benchId: string;
   readonly targets: ReadonlyMap<string, UploadUrl>;
@@ -14,7 +14,7 @@ export interface Allocation {
 
 const addressTries = 3;
 
-/** What the service is asked for: addresses for files, under an id that it has given before. */
+/** Requests addresses for files under an existing id. */
 export function declarationOf(files: readonly LocalFile[], benchId: string | undefined) {
   const declared = files.map(({ path, size }) => ({
     path,
@@ -40,7 +40,7 @@ export async function allocate(
   return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
 }
 
-/** Whether another address may help: this one has had its time, or there is no answer from it any more. */
+/** Whether a new address may help: this one has expired, or no longer answers. */
 function isAddressError(error: unknown): boolean {
   if (error instanceof UploadUrlError) return true;
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
@@ -49,7 +49,7 @@ function isAddressError(error: unknown): boolean {
 export class FileBatch {
   readonly #service: Service;
   readonly #signal: AbortSignal;
-  /** Those that still need an address. */
+  /** Files that still need an address. */
   readonly #left: Map<string, LocalFile>;
   #allocation: Promise<Allocation>;
 
@@ -61,8 +61,8 @@ export class FileBatch {
   }
 
   /**
-   * Sends one file. Returns its mark, or undefined if the file is no longer what the plan says it is, or was changed
-   * while it was read: then it is to be sent again.
+   * Sends one file. Returns its fingerprint, or undefined if the file differs from the plan or was changed while it was
+   * read, and has to be sent again.
    *
    * @throws Error if it cannot be read, ServiceError if it cannot be sent
    */
@@ -100,7 +100,7 @@ export class FileBatch {
         return;
       } catch (error) {
         if (attempt >= addressTries || this.#signal.aborted || !isAddressError(error)) throw error;
-        // One request for all that are left: what has happened to this address has happened to theirs.
+        // One request for all remaining files: if this address expired, theirs did too.
         if (used === this.#allocation) this.#allocation = this.#renew((await used).benchId);
       }
     }

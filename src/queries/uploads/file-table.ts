@@ -1,4 +1,4 @@
-/** How each file of an upload gets on. One change costs the same however many files there are. */
+/** The progress of each file of an upload. A change costs the same however many files there are. */
 import type { LocalFile } from './benchmark-plan.ts';
 
 export interface FileState {
@@ -20,7 +20,7 @@ export class FileTable {
     this.reset(files, () => false);
   }
 
-  /** Takes a new list of files; `isSent` says which of them were sent before. */
+  /** Takes a new list of files; `isSent` says which were already sent. */
   reset(files: readonly LocalFile[], isSent: (file: LocalFile) => boolean): void {
     this.#rows = [];
     this.#places.clear();
@@ -51,18 +51,18 @@ export class FileTable {
     return this.#places.has(path);
   }
 
-  /** The files in their order. The same array until something changes. */
+  /** The files in order. The same array until something changes. */
   get rows(): readonly FileState[] {
     this.#shown ??= [...this.#rows];
     return this.#shown;
   }
 
-  /** Bytes that were sent, of all files. */
+  /** Bytes sent, of all files. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Files that were sent whole. */
+  /** Files sent completely. */
   get sent(): number {
     return this.#sent;
   }

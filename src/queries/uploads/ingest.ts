@@ -1,4 +1,4 @@
-/** Makes a benchmark of the files that were sent, and says what the service has left out of it. */
+/** Ingests the uploaded files as a benchmark, and reports what the service left out. */
 import type { FailedTask, IngestResult } from '../../contract/benchmarks.ts';
 import { unreadableIn } from '../../contract/common.ts';
 import type { AgentFields } from '../../contract/generation.ts';
@@ -14,9 +14,9 @@ export interface SentUpload {
 }
 
 export interface IngestOutcome {
-  /** The tasks that the service did not take in. */
+  /** The tasks that the service rejected. */
   readonly failedTasks: readonly FailedTask[];
-  /** What is missing and what the service warns of, in sentences. */
+  /** Missing parts and warnings, as sentences. */
   readonly notes: readonly string[];
 }
 
@@ -46,7 +46,7 @@ function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: n
   };
 }
 
-/** The service took this benchmark in before, from something else than what the folder holds now. */
+/** The service ingested this benchmark earlier, from other content than the folder's. */
 export class IngestedDifferently extends Error {
   override readonly name = 'IngestedDifferently';
 
@@ -57,15 +57,15 @@ export class IngestedDifferently extends Error {
   }
 }
 
-/** The service does not know the id under which files were sent: they are gone. */
+/** The service does not know the id any more: the files sent for it are gone. */
 export class ForgottenUpload extends Error {
   override readonly name = 'ForgottenUpload';
 }
 
-/** The service itself says so, and not a gateway in front of it. */
+/** The service itself says so, not a gateway in front of it. */
 export const isUnknown = (error: unknown): boolean => isGone(error);
 
-/** The contract says that an ingested id is rejected, and not by which code. */
+/** The contract says that an ingested id is rejected, but not with which code. */
 export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
@@ -85,7 +85,7 @@ export async function buildImages(service: Service, benchId: string, signal: Abo
   try {
     await service.call('buildBenchmarkImages', { params }, { signal });
   } catch (error) {
-    // One 404 may be a gateway's: two requests show whether a benchmark that was ingested is gone.
+    // A single 404 may come from a gateway: two requests show whether an ingested benchmark is gone.
     if (isUnknown(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();
     throw error;
   }

@@ -1,24 +1,24 @@
-/** Work that continues whatever is on screen: uploads. Its listeners hear of every change. */
+/** Background work that continues whatever is on screen: uploads. Jobs notify their listeners of every change. */
 
 import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
 import { unlessStopped } from '../action.ts';
 
-/** Returns the service, connecting first if that is needed. */
+/** Returns the service, connecting first if needed. */
 export type Connect = () => Promise<Service>;
 
-/** What the state of every job has. */
+/** The state shared by all jobs. */
 export interface JobState {
   readonly phase: string;
   readonly error: Error | undefined;
 }
 
-/** Listeners are called at most this often: a file is sent in thousands of pieces. */
+/** Listeners are called at most this often: a file is sent in thousands of chunks. */
 const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
   readonly id: string;
-  /** In words, for the question whether to leave it. */
+  /** Completes the question whether to interrupt it. */
   readonly title: string;
   #state: State;
   #running = false;
@@ -32,7 +32,7 @@ export abstract class Job<State extends JobState> {
     this.#state = state;
   }
 
-  /** Whether it is at work, so that leaving the program would cut it short. */
+  /** Whether it is running, so that leaving the program would interrupt it. */
   get busy(): boolean {
     return this.#running;
   }
@@ -62,7 +62,7 @@ export abstract class Job<State extends JobState> {
   /** The state after a run that ended early; `cancelled` if the user stopped it. */
   protected abstract end(cancelled: boolean, error: Error): Partial<State>;
 
-  /** Works until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */
+  /** Runs until it is done, has failed or is cancelled; it can be run again then. Never rejects: see the state. */
   async run(connect: Connect): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -70,19 +70,19 @@ export abstract class Job<State extends JobState> {
     this.set(this.begin());
     try {
       const service = await unlessStopped(connect(), this.signal);
-      // All of it is done to write: nothing is read from disk for what would be refused.
+      // Jobs exist to write: nothing is read from disk for what would be refused.
       service.requireWrites();
       await this.work(service);
     } catch (error) {
       this.set(this.end(this.signal.aborted, asError(error)));
     } finally {
       this.#running = false;
-      // Who shows it must hear that it is no longer busy.
+      // Notifies listeners that it is no longer busy.
       this.set({});
     }
   }
 
-  /** Stops the run that is under way. */
+  /** Stops the current run. */
   cancel(): void {
     this.#stop.abort();
   }
@@ -93,10 +93,10 @@ export abstract class Job<State extends JobState> {
   };
 }
 
-/** Ended jobs that are kept, so that their views can be looked at again. */
+/** Ended jobs that are kept for their views. */
 const keptEnded = 20;
 
-/** Adds a job in place of the one with its id. The oldest of those that have ended go. */
+/** Adds a job, replacing the one with its id. The oldest ended jobs are removed. */
 export function addJob(jobs: Map<string, Job<JobState>>, job: Job<JobState>): void {
   jobs.delete(job.id);
   jobs.set(job.id, job);

@@ -1,4 +1,4 @@
-/** Files of this machine, as they are chosen for an upload. */
+/** Local files to choose for an upload. */
 import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -15,16 +15,16 @@ export interface Entry {
 export interface Listing {
   readonly folder: string;
   readonly entries: readonly Entry[];
-  /** Why the folder cannot be read, if it cannot. */
+  /** Why the folder cannot be read, if so. */
   readonly error: string | undefined;
 }
 
-/** `~` is the home of the user. */
+/** `~` is the user's home. */
 export function wholePath(path: string): string {
   return resolve(path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
 }
 
-/** By this a file is known to be the one that was read before; undefined if it cannot be found. */
+/** The fingerprint of a file; undefined if it does not exist. */
 export function fingerprintAt(path: string): string | undefined {
   try {
     return fingerprintOfFile(statSync(path));
@@ -59,19 +59,19 @@ export function parentOf(folder: string): string {
   return dirname(folder);
 }
 
-/** Words of a name at most, and characters of a text that is looked through. */
+/** Maximum words in a name, and characters of a searched text. */
 const longestName = 12;
 const longestText = 2_000;
 const mostTexts = 100_000;
 
-/** Every text in a value, however deep. */
+/** Every string in a value, at any depth. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value.slice(0, longestText);
   else if (Array.isArray(value)) for (const item of value) yield* textsIn(item);
   else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* textsIn(item);
 }
 
-/** The paths that are words of the value, in quotes or not, each once. */
+/** The paths that occur as words in the value, quoted or not, each once. */
 export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string[] {
   const found = new Set<string>();
   let texts = 0;

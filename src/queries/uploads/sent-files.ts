@@ -1,8 +1,11 @@
-/** What has been sent of one folder: as the program knows it, and as it is recorded for another one to continue. */
+/** What has been sent of one folder, in memory and in the record on disk. */
 import type { RecordPhase, UploadRecords } from '../remembered/upload-records.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
-/** Marks are written together, so many at a time or after so long. Those that are lost are of files that are sent again. */
+/**
+ * Fingerprints are written in batches of this size, or after this long. Files whose fingerprints are lost are sent
+ * again.
+ */
 const flushFiles = 32;
 const flushMs = 500;
 
@@ -14,9 +17,9 @@ export class SentFiles {
   #benchId: string | undefined;
   #phase: RecordPhase = 'sending';
   #manifest: string | undefined;
-  /** Mark of every file that the service was asked to take; undefined if it may not have come. */
+  /** Fingerprint of every declared file; undefined if it may not have arrived. */
   #marks = new Map<string, string | undefined>();
-  /** Files that were declared, and sent, since `load`. */
+  /** Files declared, and sent, since `load`. */
   #declaredNow = new Set<string>();
   #sentNow = new Set<string>();
   #unwritten: [path: string, mark: string][] = [];
@@ -27,7 +30,7 @@ export class SentFiles {
     this.#folder = folder;
   }
 
-  /** Reads the record, at the beginning of a run. */
+  /** Reads the record at the beginning of a run. */
   load(): void {
     const record = this.#records.get(this.#folder);
     this.#reset(record?.benchId);
@@ -51,22 +54,22 @@ export class SentFiles {
     return this.#benchId;
   }
 
-  /** Whether the service has taken the benchmark in. */
+  /** Whether the service has ingested the benchmark. */
   isIngested(): boolean {
     return this.#phase === 'ingested';
   }
 
-  /** Mark of the manifest that was sent last. */
+  /** Fingerprint of the last manifest sent. */
   get manifest(): string | undefined {
     return this.#manifest;
   }
 
-  /** Every path that the service was asked to take. */
+  /** Every declared path. */
   paths(): string[] {
     return [...this.#marks.keys()];
   }
 
-  /** Whether the file was sent as it is now. */
+  /** Whether the file was sent in its current state. */
   holds(file: LocalFile): boolean {
     return this.#marks.get(file.path) === fileFingerprint(file);
   }
@@ -79,7 +82,7 @@ export class SentFiles {
     return this.#sentNow.has(path);
   }
 
-  /** The service has given addresses: `waiting` are about to be sent, and do not count as sent until then. */
+  /** The service has returned addresses: `waiting` are about to be sent, and do not count as sent until then. */
   declare(benchId: string, files: readonly LocalFile[], waiting: readonly LocalFile[]): void {
     if (this.#benchId !== benchId) {
       this.#reset(benchId);
@@ -89,7 +92,7 @@ export class SentFiles {
     this.begin(waiting.map(({ path }) => path));
   }
 
-  /** These are to be sent, or sent again. What was ingested with others in their place is not what there will be. */
+  /** These will be sent, or sent again. An earlier ingest had other files in their place, so it no longer counts. */
   begin(paths: readonly string[]): void {
     if (paths.length === 0 || this.#benchId === undefined) return;
     if (this.#phase !== 'sending') this.setPhase('sending');
@@ -101,7 +104,7 @@ export class SentFiles {
     );
   }
 
-  /** A file has been sent whole. */
+  /** A file has been sent completely. */
   add(path: string, mark: string): void {
     this.#marks.set(path, mark);
     this.#sentNow.add(path);
@@ -115,7 +118,7 @@ export class SentFiles {
     this.#unwritten = [];
   }
 
-  /** @param manifest mark of the manifest that is sent, or was */
+  /** @param manifest fingerprint of the manifest that is or was sent */
   setPhase(phase: RecordPhase, manifest?: string): void {
     this.flush();
     this.#phase = phase;
@@ -123,7 +126,7 @@ export class SentFiles {
     if (this.#benchId !== undefined) this.#records.setPhase(this.#folder, this.#benchId, phase, manifest);
   }
 
-  /** Forgets the id and all marks. */
+  /** Forgets the id and all fingerprints. */
   forget(): void {
     this.#reset(undefined);
     this.#records.forget(this.#folder);

@@ -1,16 +1,16 @@
 /**
- * Reads a file of trajectories piece by piece, so that its size does not matter: JSON Lines, a JSON array, or objects one
- * after the other as a printer with indents writes them.
+ * Reads a file of trajectories in chunks, so that its size does not matter: JSON Lines, a JSON array, or pretty-printed
+ * objects one after another.
  */
 
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../../text/errors.ts';
 
-/** One trajectory of a file, or what is in its place. */
+/** One trajectory of a file, or an error in its place. */
 export interface Item {
-  /** Line of the file, or place in the array; from 1. */
+  /** Line of the file, or index in the array, from 1. */
   readonly line: number;
-  /** Bytes of the file: the first, and the one after the last. */
+  /** Byte range in the file, end exclusive. */
   readonly start: number;
   readonly end: number;
   readonly value: Record<string, unknown> | undefined;
@@ -18,7 +18,7 @@ export interface Item {
   readonly error: string | undefined;
 }
 
-/** Returns the bytes of a file from a place on; fewer at its end, none after it. */
+/** Returns the bytes of a file from an offset; fewer at its end, none after it. */
 export type ReadBytes = (position: number) => Promise<Uint8Array>;
 
 interface Range {
@@ -27,7 +27,7 @@ interface Range {
 }
 
 const pieceBytes = 256 * 1024;
-/** One trajectory at most, in bytes: a request is one text. */
+/** Maximum size of a trajectory in bytes, since a request is one text. */
 export const largestItem = 128 * 1024 * 1024;
 
 const [tab, newline, carriageReturn, space, quote, comma, backslash] = [9, 10, 13, 32, 34, 44, 92];
@@ -36,7 +36,7 @@ const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125];
 const isSpace = (byte: number): boolean =>
   byte === space || byte === newline || byte === carriageReturn || byte === tab;
 
-/** Reads a file, and keeps the last two pieces: an item is looked for first, and then read. */
+/** Reads a file, caching the last two chunks: an item is first located, then read. */
 export function bytesOf(file: FileHandle): ReadBytes {
   let kept: { readonly at: number; readonly bytes: Uint8Array }[] = [];
   return async position => {
@@ -50,7 +50,7 @@ export function bytesOf(file: FileHandle): ReadBytes {
   };
 }
 
-/** The trajectories of a file in their order. One that cannot be read is an item with an error, not the end. */
+/** The trajectories of a file in order. An unreadable one is an item with an error, not the end. */
 export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   const { form, start } = await formOf(read);
   const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
@@ -62,7 +62,7 @@ export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
   }
 }
 
-/** What the first bytes say: an array, objects over several lines, or a line each. */
+/** The format, by the first bytes: an array, multi-line objects, or JSON Lines. */
 async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'objects'; start: number }> {
   const head = await read(0);
   const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
@@ -71,7 +71,7 @@ async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'obj
   if (head[first] === openList) return { form: 'array', start: first + 1 };
   let next = first + 1;
   while (head[next] === space || head[next] === carriageReturn) next += 1;
-  // A brace alone on the first line is no trajectory of its own.
+  // A brace alone on the first line is not a complete trajectory.
   return { form: head[first] === openObject && head[next] === newline ? 'objects' : 'lines', start };
 }
 
@@ -97,7 +97,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
   if (end > start) yield { start, end };
 }
 
-/** Values at a depth of brackets: 1 inside of a list, 0 if they follow one another. */
+/** Values at a bracket depth: 1 inside an array, 0 for consecutive values. */
 async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerator<Range> {
   let depth: number = base;
   let inText = false;
@@ -117,7 +117,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
       if (depth === base && (byte === comma || byte === closeList)) {
         if (start !== undefined) yield { start, end: at + place };
         start = undefined;
-        // What follows the list is read as one more value, so that it is not passed over in silence.
+        // Anything after the array is read as one more value, so that it is not silently ignored.
         if (byte === closeList) depth = 0;
         continue;
       }
@@ -162,7 +162,7 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** One item in one line: what was written over several lines is written again, all else is as it was. */
+/** One item on one line: a multi-line item is serialised again, others stay unchanged. */
 export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>): Promise<Uint8Array> {
   const bytes = await bytesAt(read, range);
   if (!bytes.includes(newline)) return bytes;

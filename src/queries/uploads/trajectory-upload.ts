@@ -1,6 +1,6 @@
 /**
- * The upload of trajectories from a file. They are read and sent batch by batch; each has its outcome, and those that
- * failed can be saved to a file of their own.
+ * Uploads trajectories from a file in batches. Each trajectory gets an outcome, and the failed ones can be saved to a
+ * file.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -20,11 +20,11 @@ import { fingerprintOfFile } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
 export interface Outcome {
-  /** Line of the file, or place in the array; from 1. */
+  /** Line of the file, or index in the array, from 1. */
   readonly line: number;
-  /** As the service gave it; `failed` where it gave none, `counted` where it counts without saying which is which. */
+  /** The service's status; `failed` if it sent none, `counted` if it only counts without details. */
   readonly status: string;
-  /** Whatever is neither `uploaded`, `skipped` nor `counted`, and whatever has a failure of its own. */
+  /** Any status other than `uploaded`, `skipped` and `counted`, and any item with its own failure. */
   readonly failed: boolean;
   readonly trajectoryId: string | undefined;
   readonly traceId: string | undefined;
@@ -46,27 +46,27 @@ export interface TrajectoryUploadState extends JobState {
 }
 
 export interface TrajectoryUploadOptions {
-  /** Whose trajectories they are, if that is not the agent of the profile: an id, a name, or `name:` and a name. */
+  /** The agent they belong to, if not the profile's: an id, or `name:` and a name. */
   readonly agent?: string | undefined;
-  /** Where it is noted how far it came; it cannot be continued without. */
+  /** Records the progress; without it the upload cannot be resumed. */
   readonly records?: TrajectoryRecords | undefined;
 }
 
 const batchItems = 100;
 const batchBytes = 8 * 1024 * 1024;
 
-/** By this a file is known to be the one that was read, and its size. */
+/** The fingerprint of a file, and its size. */
 async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
   const facts = await file.stat();
   return { size: facts.size, mark: fingerprintOfFile(facts) };
 }
 
-/** Those that have no outcome yet. */
+/** Items without an outcome yet. */
 async function* itemsAfter(items: AsyncIterable<Item>, place: number): AsyncGenerator<Item> {
   for await (const item of items) if (item.end > place) yield item;
 }
 
-/** Batches that are neither too many items nor too many bytes. */
+/** Batches limited by item count and bytes. */
 async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let batch: Item[] = [];
   let bytes = 0;
@@ -90,11 +90,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #namedAgent: AgentFields | undefined;
   #outcomes: Outcome[] = [];
   #shown: readonly Outcome[] | undefined;
-  /** Where in the file the failed ones are. */
+  /** Byte ranges of the failed items. */
   #failed: Pick<Item, 'start' | 'end'>[] = [];
   #mark = '';
   readonly #records: TrajectoryRecords | undefined;
-  /** Part of the idempotency keys: the same file uploaded once more is another upload, of which all is skipped. */
+  /** Part of the idempotency keys: uploading the same file again is another upload, in which everything is skipped. */
   #key = '';
 
   constructor(id: string, path: string, dataset: string, { agent, records }: TrajectoryUploadOptions = {}) {
@@ -115,17 +115,17 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { path: resolve(this.path), dataset: this.dataset, agent: this.#agent };
   }
 
-  /** Whether it is recorded how far it came, for another run. */
+  /** Whether its progress is recorded, to be resumed. */
   get hasStarted(): boolean {
     return this.#records?.get(this.#ref) !== undefined;
   }
 
-  /** Forgets how far it came: the next run sends all of it. */
+  /** Forgets the progress: the next run sends the whole file. */
   startOver(): void {
     if (!this.busy) this.#records?.forget(this.#ref);
   }
 
-  /** Those that have one, in the order of the file. The same array until one is added. */
+  /** The outcomes so far, in file order. The same array until one is added. */
   get outcomes(): readonly Outcome[] {
     this.#shown ??= [...this.#outcomes];
     return this.#shown;
@@ -155,7 +155,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       const last = record?.mark === mark ? record : undefined;
       this.#key = last?.key ?? randomUUID();
       if (!last) this.#records?.begin(this.#ref, { mark, key: this.#key, size });
-      // If some failed all of it is sent again, with the same keys: each has its reason, and what is stored is skipped.
+      // After failures the whole file is sent again with the same keys: each failure gets its reason, and stored items
+      // are skipped.
       const { handled, counts } = last?.counts.failed === 0 ? last : { handled: 0, counts: noCounts };
       this.set({ size, handled, counts });
       this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
@@ -174,7 +175,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
-  /** @param counted what came of those that are only counted */
+  /** @param counted the outcome of items that are only counted */
   #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome, counted: UploadCounts): void {
     const { stored, skipped, failed } = this.state.counts;
     const counts = {
@@ -201,7 +202,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
     const agent = this.#namedAgent ?? {};
     const content = JSON.stringify([this.#key, this.dataset, trajectories, ...Object.entries(agent)]);
-    // The same batch again is the same batch, also where the next start continues this upload.
+    // The same batch has the same key, even if the next start resumes this upload.
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
       const answer = await service.call(
@@ -223,9 +224,9 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /**
-   * Saves those that failed to a new file, one a line, to be corrected and sent again. Returns its whole path.
+   * Saves the failed items to a new file, one per line, to be corrected and sent again. Returns its absolute path.
    *
-   * @throws Error if the file that was uploaded has changed since; NewFileError
+   * @throws Error if the uploaded file has changed since; NewFileError
    */
   async saveFailures(name: string): Promise<string> {
     const source = await open(this.path);
@@ -251,14 +252,14 @@ function failedOutcome(line: number, message: string, status = 'failed'): Outcom
   return { line, status, failed: true, trajectoryId: undefined, traceId: undefined, message };
 }
 
-/** What came of a batch. */
+/** The outcome of a batch. */
 interface BatchOutcome {
   readonly outcomes: readonly Outcome[];
-  /** Of those that are only counted. */
+  /** The outcome of items that are only counted. */
   readonly counts: UploadCounts;
 }
 
-/** What an answer says of each item of its batch. What it does not mention has not been stored, as far as is known. */
+/** The outcome of each item of a batch. Unmentioned items count as not stored. */
 function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): BatchOutcome {
   const { trajectories, failures } = answer;
   const listed = new Map((trajectories ?? []).map((item, index) => [item.request_index ?? index, item]));
@@ -269,7 +270,7 @@ function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): B
   const outcomes = batch.map(({ line }, index) => {
     const item = listed.get(index);
     const said = item?.failure ?? failed.get(index);
-    // An object of nulls is none.
+    // An object of nulls counts as missing.
     const failure = said?.code == null && said?.message == null && item ? undefined : said;
     const status = item?.status ?? (failure ? 'failed' : others);
     if (status === undefined)
@@ -287,14 +288,14 @@ function outcomesOf(batch: readonly Item[], answer: UploadTrajectoriesResult): B
   return { outcomes, counts: others === 'counted' ? counts : noCounts };
 }
 
-/** What came of the items that have no failure of their own, if the service only counts them. */
+/** The outcome of items without a failure of their own, if the service only counts them. */
 function countsOf(size: number, { uploaded, skipped }: UploadTrajectoriesResult): UploadCounts {
   const stored = Math.min(uploaded ?? 0, size);
   const left = Math.min(skipped ?? 0, size - stored);
   return { stored, skipped: left, failed: size - stored - left };
 }
 
-/** The status of each of those: `counted` where they have several, undefined if nothing is said of them. */
+/** The status of those items: `counted` if several are possible, undefined if nothing is said. */
 function statusOfOthers({ stored, skipped, failed }: UploadCounts): string | undefined {
   if (stored === 0 && skipped === 0) return undefined;
   if (skipped === 0 && failed === 0) return 'uploaded';
