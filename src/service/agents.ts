@@ -1,4 +1,4 @@
-/** Connections that are kept and shared: how many, through which proxy, trusting which certificates. */
+/** Shared keep-alive connections: how many, through which proxy, trusting which certificates. */
 
 import { readFile } from 'node:fs/promises';
 import type { Agent as HttpAgent } from 'node:http';
@@ -8,17 +8,17 @@ import { errorCode } from '../text/errors.ts';
 import type { Environment } from '../text/terminal.ts';
 import { RequestError } from './errors.ts';
 
-/** A way to an address. */
+/** A route to an address. */
 export interface Agent {
-  /** For the protocol of the address that it was asked for. */
+  /** For the protocol of the requested address. */
   readonly protocols: { readonly http: HttpAgent } | { readonly https: HttpsAgent };
-  /** The proxy in between. */
+  /** The proxy, if any. */
   readonly proxy: NamedProxy | undefined;
-  /** The same way, trusting the certificates of the system as well; missing if they are trusted or add none. */
+  /** The same route, also trusting the system's certificates; missing if they are already trusted or add none. */
   readonly trustingSystem?: () => Promise<Agent | undefined>;
 }
 
-/** Calls share a few connections; streams and uploads, which hold theirs for long, never make a call wait. */
+/** Calls share a few connections; long-lived streams and uploads have their own, so that they never block a call. */
 export type AgentUse = 'call' | 'long';
 
 const callSockets = 8;
@@ -35,9 +35,9 @@ export class Agents {
   }
 
   /**
-   * An agent for this address.
+   * The agent for an address.
    *
-   * @throws RequestError if a variable names a proxy that cannot be used, or the file of certificates cannot be read
+   * @throws RequestError if a variable names an unusable proxy, or the certificate file cannot be read
    */
   get(url: URL, use: AgentUse): Promise<Agent> {
     const proxy = proxyFor(url, this.#environment);
@@ -46,7 +46,7 @@ export class Agents {
     if (known) return known;
     const agent = this.#create(url, use, proxy);
     this.#agents.set(key, agent);
-    // A certificate file that could not be read may be there the next time.
+    // A certificate file that could not be read may exist next time.
     agent.catch(() => this.#agents.delete(key));
     return agent;
   }
@@ -55,7 +55,7 @@ export class Agents {
     const shared = {
       keepAlive: true,
       maxSockets: use === 'call' ? callSockets : Number.POSITIVE_INFINITY,
-      // What the variables say has been decided: all that is left for Node is the way through the proxy.
+      // The proxy variables have been evaluated; Node only needs the resulting proxy.
       proxyEnv: proxyVariables(proxy, url.hostname),
     };
     if (url.protocol !== 'https:') {
@@ -66,7 +66,7 @@ export class Agents {
     const ca = added.length > 0 ? [...process.getBuiltinModule('node:tls').getCACertificates('default'), ...added] : [];
     const https = new (process.getBuiltinModule('node:https').Agent)({
       ...shared,
-      // Written out so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
       rejectUnauthorized: true,
       ...(ca.length > 0 ? { ca } : {}),
     });
@@ -74,18 +74,18 @@ export class Agents {
     return { proxy, protocols: { https }, trustingSystem: () => this.#trustSystem(url, use) };
   }
 
-  /** Reading them takes a tenth of a second, so they are read when Node's own do not suffice. */
+  /** Reading them takes a tenth of a second, so only if Node's own certificates do not suffice. */
   async #trustSystem(url: URL, use: AgentUse): Promise<Agent | undefined> {
     if (this.#systemCertificates.length === 0) {
       this.#systemCertificates = systemCertificates();
       if (this.#systemCertificates.length === 0) return undefined;
-      // Connections in use are left to end by themselves.
+      // Connections in use end by themselves.
       for (const key of this.#agents.keys()) if (key.includes(' https: ')) this.#agents.delete(key);
     }
     return this.get(url, use);
   }
 
-  /** Closes every connection, those in use as well. New ones are made when they are needed. */
+  /** Closes every connection, including those in use. New ones are made on demand. */
   async close(): Promise<void> {
     const agents = [...this.#agents.values()];
     this.#agents.clear();
@@ -98,7 +98,7 @@ export class Agents {
   }
 }
 
-/** The proxy as Node takes it. @throws RequestError for one that it cannot use: nothing goes past a proxy unasked */
+/** The proxy in Node's format. @throws RequestError for an unusable one: no request bypasses a proxy */
 function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_proxy?: string; https_proxy?: string } {
   if (!proxy) return {};
   if ('url' in proxy) return { http_proxy: proxy.url, https_proxy: proxy.url };
@@ -108,14 +108,17 @@ function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_pro
   );
 }
 
-/** The certificates that the system trusts and Node does not: of its store, or of SSL_CERT_FILE and SSL_CERT_DIR. */
+/**
+ * The certificates that the system trusts in addition to Node's: from its store, or from SSL_CERT_FILE and
+ * SSL_CERT_DIR.
+ */
 export function systemCertificates(): string[] {
   const { getCACertificates } = process.getBuiltinModule('node:tls');
   const known = new Set(getCACertificates('default'));
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
 
-/** What the profile's file holds; nothing if there is no file. */
+/** The content of the profile's file; nothing if there is no file. */
 async function readCertificates(caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
   let text: string;
@@ -128,7 +131,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
       { code: 'ca_file_unreadable', param: 'caFile' },
     );
   }
-  // Node takes no notice of anything else, such as a key.
+  // Node ignores anything else, such as a key.
   if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return [text];
   throw new RequestError(
     `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check caFile in the profile.`,

@@ -1,4 +1,4 @@
-/** The errors of answers: of those that say one, and of those that are not what the contract says. */
+/** Turns answers into errors: error responses, and answers that violate the contract. */
 
 import type * as z from 'zod/mini';
 import { type Redact, redactDeep } from '../config/redaction.ts';
@@ -23,7 +23,7 @@ import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './wire-error
 
 type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;
 
-/** What the two envelopes have in common, and what only one of them has. */
+/** The common fields of the two envelopes, and those of only one. */
 export interface Envelope {
   readonly type: string | undefined;
   readonly code: string | undefined;
@@ -135,15 +135,15 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
 
 export interface ErrorAnswer {
   readonly status: number;
-  /** What an error inside a successful answer would have had as its status. */
+  /** The status that an error inside a successful answer would have had. */
   readonly impliedStatus?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed body, or undefined if it is no JSON. */
+  /** The parsed body, or undefined if it is not JSON. */
   readonly body: unknown;
 }
 
-/** The error of an answer that is not a success. Its words come from the service and are not cleaned for a terminal. */
+/** The error for an unsuccessful answer. Its words come from the service and are not sanitised. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
@@ -152,7 +152,7 @@ export function errorOfAnswer(
 ): ApiError {
   const { status, headers } = answer;
   const failures = readFailures(envelope?.context?.['failures']);
-  // A gateway that gave up says nothing of what the service behind it has done.
+  // A gateway timeout does not say what the service behind it has done.
   const gaveUp = facts.isWrite && !envelope && status >= 500 && status !== 501;
   const outcomeUnknown = gaveUp || facts.mayHaveHappened;
   const refused = envelope ? undefined : validationDetail(answer.body);
@@ -179,7 +179,7 @@ export function errorOfAnswer(
   return new Answered(words.filter(Boolean).join(' '), details);
 }
 
-/** The request id as the service gave it, if it is one. */
+/** The request id from the service, if it is valid. */
 export function requestIdOf(headers: Readonly<Record<string, string>>, redact: Redact): string | undefined {
   const id = headers['x-request-id'];
   return id !== undefined && /^[\x21-\x7e]{1,128}$/.test(id) ? redact(id) : undefined;
@@ -201,7 +201,7 @@ function firstFailure(failures: readonly Failure[]): string {
   return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;
 }
 
-/** What FastAPI and others say of a refused request: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
+/** Error details of FastAPI and others: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
 function validationDetail(body: unknown): { readonly param: string | undefined; readonly words: string } | undefined {
   const detail = isRecord(body) ? body['detail'] : undefined;
   const [first] = Array.isArray(detail) ? detail.filter(isRecord) : [];
@@ -211,7 +211,7 @@ function validationDetail(body: unknown): { readonly param: string | undefined; 
   return { param: param || undefined, words: param === '' ? first['msg'] : `${param}: ${first['msg']}` };
 }
 
-/** Words for a body that is no envelope: what other frameworks send, the title of a page, or the status alone. */
+/** The message of a body without an envelope: another framework's format, the title of a page, or the status alone. */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
   const fallback =
     `The service answered ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''}`.trim();
@@ -235,7 +235,10 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
   });
 }
 
-/** A redirect is not followed: the credential would go along. Only the origin is named, for an address may be a key. */
+/**
+ * Redirects are not followed, since the credential would go along. Only the origin is named, because a path may be a
+ * secret.
+ */
 export function redirected(
   answer: Head,
   facts: CallFacts,
@@ -261,7 +264,7 @@ export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): Resp
   );
 }
 
-/** An answer that says success, and whose body cannot be used. */
+/** A successful answer with an unusable body. */
 export function unusableAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,

@@ -1,7 +1,7 @@
 /**
- * Assumptions. The document does not show these values; each was seen at a live service with the same contract, and
- * is here once. A profile may say otherwise for its service, by the name used here. What the document does
- * show is no assumption and is not here. What the newest generation has moved is declared with its endpoint.
+ * Assumptions: names and values that the document does not show, each seen at a live service with the same contract and
+ * kept in this one place. A profile can override them by the names used here. Anything that the document shows is not
+ * an assumption. What the newest generation has moved is declared with its endpoint.
  */
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
@@ -10,26 +10,27 @@ import { own } from '../text/own.ts';
 import { RequestError } from './errors.ts';
 
 export const defaultAssumptions = {
-  // List benchmarks, list datasets and the lists beyond the document take the names that list runtimes takes.
+  // List benchmarks, list datasets and the lists beyond the document take the parameters of list runtimes.
   'query.cursor': 'cursor',
   'query.limit': 'limit',
   'query.sort': 'sort',
   'query.order': 'order',
   'query.search': 'search',
-  // Whether the detail of a trajectory holds its steps is asked for by this name.
+  // Requests the steps of a trajectory with its detail.
   'query.include_steps': 'include_steps',
-  // Names of the model, the checkpoint and the options in the start of an evaluation, as the document's generation has them.
+  // Names of the model, the checkpoint and the options when starting an evaluation, in the document's generation.
   'startEval.model_slug': 'model_slug',
   'startEval.checkpoint_id': 'checkpoint_id',
   'startEval.options': 'eval_options',
-  // Names of the model and the checkpoint in the start of a training run.
+  // Names of the model and the checkpoint when starting a training run.
   'startTraining.base_model_slug': 'base_model_slug',
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
-  // The header that makes the repeat of a start harmless.
+  // The header that makes repeating a start harmless.
   idempotencyHeader: 'Idempotency-Key',
-  // `yes` or `no`: a stream gives its token counts when asked by `stream_options`. Left out once a service refuses it.
+  // `yes` or `no`: whether a stream is asked for token counts with `stream_options`. Left out once a service refuses
+  // it.
   streamUsage: 'yes',
-  // `yes` or `no`: rewards are logged with the organization's key if no trajectory token is given.
+  // `yes` or `no`: whether rewards are logged with the organization's key if no trajectory token is given.
   rewardsWithApiKey: 'yes',
   // Paths that the document mentions without showing them. Any other operation's path may be given in the same way,
   // e.g. `path.deleteEvalRun` as `/api/v1/eval/{eval_run_id}`.
@@ -39,12 +40,12 @@ export const defaultAssumptions = {
 
 type Switch = 'streamUsage' | 'rewardsWithApiKey';
 
-/** The names that a service is taken to use: what its profile says, else its generation, else the defaults. */
+/** The names a service is assumed to use: from its profile, else its generation, else the defaults. */
 export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
   readonly #generation: () => Generation;
 
-  /** @throws RequestError that names the setting, if an override is none of these or has the wrong form */
+  /** @throws RequestError naming the setting, if an override is unknown or malformed */
   constructor(overrides: Readonly<Record<string, string>> = {}, generation: () => Generation = () => 'document') {
     for (const [name, value] of Object.entries(overrides)) check(name, value);
     this.#overrides = new Map(Object.entries(overrides));
@@ -64,17 +65,17 @@ export class Assumptions {
     return this.#overrides.get('idempotencyHeader') ?? defaultAssumptions.idempotencyHeader;
   }
 
-  /** The setting that gives the path of an operation, if the profile has one. */
+  /** The setting with the path of an operation, if the profile has one. */
   settingOf({ operation }: Pick<Endpoint, 'operation'>): string | undefined {
     const name = `path.${operation}`;
     return this.#overrides.has(name) ? `assumptions.${name}` : undefined;
   }
 
-  /** In which generation's way an operation is asked for. */
+  /** The generation whose form of an operation is used. */
   generationOf({ operation, path, newest }: Endpoint): Generation {
     const set = this.#overrides.get(`path.${operation}`);
     if (set === undefined || !newest) return this.#generation();
-    // A path that is set without a part of the document's is one of the newest generation.
+    // A path without all of the document's placeholders belongs to the newest generation.
     return placeholders(path).every(part => set.includes(part)) ? 'document' : 'newest';
   }
 
@@ -85,12 +86,12 @@ export class Assumptions {
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
-  /** The query with the names that this service knows. Those of list runtimes are the document's and stay. */
+  /** The query with this service's names. Those of list runtimes are the document's and stay. */
   query<Value>(operation: string, fields: Readonly<Record<string, Value>>): Record<string, Value> {
     return operation === 'listBenchmarkRuntimes' ? { ...fields } : this.#rename('query', fields);
   }
 
-  /** The body with the names that this service knows, and with those ids that its path has no place for. */
+  /** The body with this service's names, and the ids that are not in its path. */
   body(
     endpoint: Endpoint,
     fields: Readonly<Record<string, unknown>>,

@@ -7,7 +7,7 @@ import { deadlineReached } from './http.ts';
 import type { Logger, LogLine } from './options.ts';
 import { decideRetry, isLost, isTransient, maximumRecoveries, mayRepeat, type Outcome, retryAfter } from './retry.ts';
 
-/** How one attempt ended. Without an `outcome` there is no other one. */
+/** How an attempt ended. Without an `outcome` there is no retry. */
 export type AttemptResult<Value> = { readonly status?: number | undefined; readonly requestId?: string | undefined } & (
   | { readonly ok: true; readonly value: Value }
   | {
@@ -18,7 +18,7 @@ export type AttemptResult<Value> = { readonly status?: number | undefined; reado
     }
 );
 
-/** Where an attempt goes. */
+/** The address of an attempt. */
 export interface Destination {
   /** Path without the query. */
   readonly path: string;
@@ -30,9 +30,9 @@ export interface Destination {
 export interface AttemptedCall {
   readonly operation: string;
   readonly method: Method;
-  /** Whether the call changes something at the service. */
+  /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** The request carries an idempotency key, or a body whose repeat is harmless. */
+  /** The request has an idempotency key, or its body makes a repeat harmless. */
   readonly repeatable: boolean;
   /** Not retried, and last in line at the gate. */
   readonly background: boolean;
@@ -44,9 +44,12 @@ export interface AttemptedCall {
 
 /** What may make an attempt worth repeating at once. */
 export interface Remedies {
-  /** After the connection was lost: whether what was lost has been found again, so that nothing needs to be waited for. */
+  /** Called after a lost connection. Whether the service was found again, so that no wait is needed. */
   readonly recover: () => Promise<boolean>;
-  /** After the credential was refused: whether another one has been read since, which the next attempt carries. */
+  /**
+   * Called after a refused credential. Undefined if a new credential has been read, which the next attempt uses;
+   * otherwise the error to throw.
+   */
   readonly renew?: (refusal: ServiceError) => Promise<boolean>;
 }
 
@@ -63,7 +66,7 @@ export class Attempts {
     this.#call = call;
   }
 
-  /** Number of the attempt that was begun last; the first is 1. */
+  /** Makes attempt `number`; the first is 1. */
   get number(): number {
     return this.#number;
   }
@@ -105,7 +108,7 @@ export class Attempts {
     }
     const { outcome, error } = result;
     this.#last = error;
-    // What was refused for its credential was not carried out, so that a write may be sent again as well.
+    // A request with a refused credential was not carried out, so even a write may be repeated.
     if (renew && !this.#renewed && outcome?.kind === 'answer' && outcome.status === 401) {
       this.#renewed = true;
       if (await renew(error)) {
@@ -130,23 +133,23 @@ export class Attempts {
   }
 }
 
-/** What the gate of the host is to know of an attempt. */
+/** Reports the result of an attempt to the gate of its host. */
 function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: number): void {
   const outcome = result.ok ? undefined : result.outcome;
   if (result.ok) gate.succeeded();
-  // Stopped by the caller: that says nothing of the host.
+  // Cancelled by the caller: that says nothing about the host.
   if (result.ok || !outcome) return;
   const asked = retryAfter(result.headers, now);
   const limited = outcome.kind === 'answer' && outcome.status === 429;
   if (limited || (isTransient(outcome) && asked !== undefined)) gate.limit(asked);
   else if (!isTransient(outcome)) gate.answered();
-  // A connection that is not made costs the host nothing, and says nothing of its load.
+  // A connection that is refused costs the host nothing, and says nothing about its load.
   else if (!('sent' in outcome) || outcome.sent) gate.failed();
 }
 
 type Waits = { readonly ownMs: number; readonly gateMs: number };
 
-/** What is waited for before the next attempt: by the call itself, and at the gate; undefined where there is none. */
+/** The wait before the next attempt: in the call itself, and at the gate; undefined if there is none. */
 function waitBefore(
   { method, repeatable, background, time, clock }: AttemptedCall,
   gate: RateLimitGate,
@@ -165,20 +168,20 @@ function waitBefore(
   });
   if (!decision.retry) return undefined;
   const gateMs = gate.remaining();
-  // A host that limits says how long; the wait of the call itself is for failures of which the gate knows nothing.
+  // A host that limits the rate says how long; the call's own wait is for failures unknown to the gate.
   const ownMs = gateMs > 0 ? 0 : decision.delayMs;
   if (clock.monotonic() + ownMs + gateMs >= time.endsAt) return undefined;
   return gate.takeRetry() ? { ownMs, gateMs } : undefined;
 }
 
-/** The signal of a call: it aborts when the caller's does, or with `deadlineReached` when the time is over. */
+/** The signal of a call: it aborts with the caller's, or with `deadlineReached` when time is up. */
 export interface TimeLimit {
   readonly signal: AbortSignal;
   /** On the monotonic clock. */
   readonly endsAt: number;
-  /** From here on only the caller's signal counts. */
+  /** Removes the deadline; only the caller's signal counts from then on. */
   readonly lift: () => void;
-  /** Lets go of the caller's signal and the timer. */
+  /** Releases the caller's signal and the timer. */
   readonly end: () => void;
 }
 
@@ -200,7 +203,7 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
   };
 }
 
-/** Whether a signal was aborted by `AbortSignal.timeout`, and not because the answer is not wanted any more. */
+/** Whether the signal was aborted by `AbortSignal.timeout`, not by the user. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }

@@ -1,4 +1,4 @@
-/** One call with its attempts: where each goes, what it carries, and what its answer means. */
+/** A call with its attempts: where each goes, what it sends, and how its answer is read. */
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
@@ -19,7 +19,7 @@ import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 import { shownHeaders, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
-/** A prepared call: everything that its attempts have in common. */
+/** A prepared call: everything its attempts have in common. */
 export interface PreparedCall {
   readonly endpoint: Endpoint;
   readonly params: Readonly<Record<string, string | number>>;
@@ -27,7 +27,7 @@ export interface PreparedCall {
   readonly body: unknown;
   readonly timeouts: Timeouts;
   readonly idempotencyKey: string | undefined;
-  /** Access token of the trajectory that the call is about. */
+  /** Access token of the trajectory. */
   readonly token: string | undefined;
   readonly background: boolean;
   readonly onAnswer: CallOptions['onAnswer'];
@@ -36,7 +36,7 @@ export interface PreparedCall {
 /** The ids in the path of a call. */
 export const idsOf = ({ params }: Pick<PreparedCall, 'params'>): string[] => Object.values(params).map(String);
 
-/** What the calls of a service share. */
+/** Shared by all calls of a service. */
 export interface CallContext {
   readonly options: Pick<ServiceOptions, 'userAgent' | 'logger' | 'tracer'>;
   readonly connection: Connection;
@@ -50,18 +50,18 @@ export interface CallContext {
   readonly closings: number;
 }
 
-/** An answer whose head says success. */
+/** A response whose status is a success. */
 export interface OpenAnswer {
   readonly answer: WireAnswer;
-  /** What errors found in the body need. */
+  /** Facts for errors found in the body. */
   readonly facts: CallFacts;
-  /** Makes an error of a connection that failed while the body was read. */
+  /** Makes the error for a connection lost while reading the body. */
   readonly failed: (failure: WireFailure, facts: CallFacts) => ServiceError;
-  /** Closes the connection and lets go of the caller's signal. */
+  /** Closes the connection and releases the caller's signal. */
   readonly end: () => void;
 }
 
-/** Sends the operations of a service, whole or as they are written: what chat and uploads need of it. */
+/** Sends operations and returns whole or streaming answers, for chat and uploads. */
 export interface Sender extends CallContext {
   readonly call: <Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
     endpoint: Endpoint<Query, Body, Response>,
@@ -76,7 +76,7 @@ export interface Sender extends CallContext {
   readonly requireWrites: (operation?: string) => void;
 }
 
-/** Where one attempt of a call goes. */
+/** The address of one attempt. */
 interface Route extends Destination {
   readonly place: Place;
   readonly url: URL;
@@ -95,7 +95,7 @@ export class CallPlan<Value> {
   #credential: Credential | undefined;
   #isForeign = false;
 
-  /** @param read reads an answer whose head says success */
+  /** @param read reads a successful response */
   constructor(
     call: PreparedCall,
     context: CallContext,
@@ -165,7 +165,7 @@ export class CallPlan<Value> {
     const { auth } = endpoint;
     const { signal } = this.#time;
     try {
-      // Whatever address a service names: a key goes where the profile says that it goes.
+      // A key is only sent to the profile's own hosts, whatever address a service names.
       this.#isForeign = url.origin !== place.base.origin;
       this.#credential = this.#isForeign
         ? { headers: {}, value: '' }
@@ -193,7 +193,7 @@ export class CallPlan<Value> {
 
   /** Whether what was lost has been found again. */
   #recover({ place, closings }: Route): Promise<boolean> {
-    // What was cut off by closing is not lost: starting the service again would keep a program that ends from ending.
+    // A request cut off by closing is not repeated: restarting the service would keep an exiting program alive.
     if (closings !== this.#context.closings) return Promise.resolve(false);
     return this.#context.connection.recover(place, this.#time.signal);
   }
@@ -203,7 +203,7 @@ export class CallPlan<Value> {
     const credential = this.#credential;
     try {
       if (place.target) {
-        // The key of a service that is supervised comes with its address.
+        // The key of a supervised service comes with its address.
         const { target } = await this.#context.connection.locate(this.#call.endpoint.auth, this.#time.signal);
         return target?.apiKey === credential?.value ? refusal : undefined;
       }
@@ -218,7 +218,7 @@ export class CallPlan<Value> {
     }
   }
 
-  /** What is known of the call now, for its errors. */
+  /** Facts about the call so far, for its errors. */
   #facts(url: URL): CallFacts {
     const { endpoint, body, idempotencyKey } = this.#call;
     const { operation, method, auth } = endpoint;
@@ -268,7 +268,7 @@ export class CallPlan<Value> {
       }
       const text = await readErrorBody(answer);
       const body = parseJson(text);
-      // A deletion that had been carried out before its answer was lost.
+      // A deletion that was carried out before its answer was lost.
       if (status === 404 && facts.method === 'DELETE' && facts.mayHaveHappened) {
         const gone = this.#call.endpoint.response.safeParse(this.#call.params);
         if (gone.success) return { ...head, ok: true, value: gone.data as Value };
@@ -306,7 +306,7 @@ export class CallPlan<Value> {
     };
     const noSuchPath = saysNoSuchPath(refused);
     const details = { ...facts.details, noSuchPath };
-    // A path that the profile has set is what is wrong then, and not the service.
+    // If the profile sets the path, the setting is wrong, not the service.
     const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
     const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.#context.clock.now(), envelope);
@@ -318,7 +318,7 @@ export class CallPlan<Value> {
   }
 }
 
-/** What of a body no error may repeat. */
+/** Values of the body that no error may repeat. */
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
   return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');

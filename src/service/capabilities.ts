@@ -1,6 +1,6 @@
 /**
- * Which endpoints beyond the document this service turned out to lack. Learnt from its answers and remembered for the
- * session; what a gateway before it answered, for a minute.
+ * The optional endpoints that this service turned out to lack. Learned from its answers and kept for the session; from
+ * a gateway's answer, only for a minute.
  */
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
@@ -13,7 +13,7 @@ import { inSeconds } from './wire-error.ts';
 export interface RefusedAnswer {
   /** Path of the endpoint, with its placeholders. */
   readonly path: string;
-  /** The path, the query or the body named something that may not exist. */
+  /** The path, the query or the body names a resource that may not exist. */
   readonly namesResource: boolean;
   readonly status: number;
   readonly envelope: Envelope | undefined;
@@ -24,13 +24,13 @@ export interface RefusedAnswer {
 
 const routeCode =
   /^((unknown|no_such|invalid)_(route|url|path|endpoint)|(route|url|path|endpoint|page)_not_found|not_implemented|method_not_allowed)$/;
-/** Bodies that the usual servers and gateways give for a path they do not route. */
+/** Bodies of common servers and gateways for an unknown route. */
 const routeText =
   /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|(there is )?no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
- * Whether the answer says that the endpoint does not exist, rather than the resource that was asked for: 404, 405 or 501
- * where the path names no resource, or with a body for an unknown route. A 405 or 501 is never about a resource.
+ * Whether an answer means that the endpoint does not exist, rather than the resource: 404, 405 or 501 if the path names
+ * no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
  */
 export function isMissingRoute({ path, namesResource, status, envelope, text }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
@@ -47,8 +47,8 @@ function detailOf(text: string): string | undefined {
 }
 
 /**
- * Whether a refusal is the word of the service, or of its framework, and not of a gateway before it: while a service is
- * started again a gateway answers with a page of its own, or with nothing.
+ * Whether a refusal comes from the service or its framework, not from a gateway: while a service restarts, a gateway
+ * answers with its own page or an empty body.
  */
 function isOwnWord({ envelope, text }: RefusedAnswer): boolean {
   return envelope !== undefined || !/^\s*(<|$)/.test(text);
@@ -59,18 +59,18 @@ export function saysNoSuchPath(answer: RefusedAnswer): boolean {
   return isMissingRoute(answer) && isOwnWord(answer);
 }
 
-/** More ids than anyone looks at in a session: then it begins again. */
+/** More ids than anyone views in a session; the set is cleared then. */
 const mostIds = 20_000;
 
-/** What a gateway says is not believed for longer than this, in milliseconds. */
+/** A gateway's answer is trusted for this long at most, in milliseconds. */
 const doubtMs = 60_000;
 
 export class Capabilities {
-  /** Until when an operation is not asked for; for the session if the service itself has said so. Monotonic. */
+  /** Until when an operation is not requested; for the session if the service itself said so. Monotonic. */
   readonly #missing = new Map<Operation, number>();
-  /** What has worked: what it does not find is not there, however the service says so. */
+  /** Operations that have worked: their 404 is about the resource, whatever the body says. */
   readonly #proven = new Set<string>();
-  /** Ids that answers of this session have named: what has them is there. */
+  /** Ids in this session's answers: these resources exist. */
   readonly #ids = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
 
@@ -78,24 +78,24 @@ export class Capabilities {
     this.#clock = clock;
   }
 
-  /** False while the service is taken not to offer this endpoint. */
+  /** False while the service is assumed not to offer this endpoint. */
   has(operation: Operation): boolean {
     return this.#missingFor(operation) === 0;
   }
 
-  /** Every endpoint that is taken to be missing. */
+  /** Every endpoint that is assumed to be missing. */
   missing(): Operation[] {
     return [...this.#missing.keys()].filter(operation => !this.has(operation)).sort();
   }
 
-  /** Has everything asked for again: by hand, and if another instance of the service may offer more. */
+  /** Asks for everything again: after a manual refresh, or when another instance of the service may offer more. */
   forget(): void {
     this.#missing.clear();
     this.#proven.clear();
     this.#ids.clear();
   }
 
-  /** The endpoint has answered: it is there, and so is what its answer names. */
+  /** Records an answer: the endpoint exists, and so do the resources it names. */
   hasWorked(
     { operation, method }: Pick<Endpoint, 'operation' | 'method'>,
     answer: unknown,
@@ -117,7 +117,7 @@ export class Capabilities {
     }
   }
 
-  /** Whether it is the path that is not there: the service has just named what it is about. */
+  /** Whether the path itself must be missing, because the service has just named its resources. */
   #isOfPath({ status, path, envelope, ids = [] }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
@@ -127,13 +127,13 @@ export class Capabilities {
     return ids.length > 0 && ids.every(id => this.#ids.has(id));
   }
 
-  /** @throws CapabilityMissingError if the endpoint is taken to be missing: nothing is sent then */
+  /** @throws CapabilityMissingError if the endpoint is assumed to be missing: nothing is sent then */
   require(endpoint: Endpoint): void {
     const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
     if (left > 0) throw missing(endpoint, left);
   }
 
-  /** Learns from a refusal. Returns the error where it means that the endpoint is missing. */
+  /** Learns from a refusal. Returns an error if it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability || !(isMissingRoute(answer) || this.#isOfPath(answer))) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
@@ -148,7 +148,7 @@ export class Capabilities {
   }
 }
 
-/** @param left milliseconds for which it is not asked for */
+/** @param left milliseconds until it is requested again */
 function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}): CapabilityMissingError {
   if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details);
   const retryAfterMs = Math.ceil(left);

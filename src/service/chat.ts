@@ -1,6 +1,6 @@
 /**
- * Chat completions, whole or as they are written. The stream is read in the OpenAI chunk form with the differences that
- * servers are known to have; the document leaves its shape open.
+ * Chat completions, whole or streamed. Streams are read in the OpenAI chunk form, tolerating the known differences
+ * between servers, since the document leaves the form open.
  */
 import type { z } from 'zod/mini';
 import {
@@ -18,14 +18,14 @@ import { BodyTooLarge, parseJson, readBody, WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';
 
-/** A request for a completion; whether it streams is decided by the function that sends it. */
+/** A request for a completion. The function that sends it decides whether it streams. */
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
 
-/** What a stream brings. `index` is that of the choice; a request for one answer has only 0. */
+/** An event of a stream. `index` is the choice's; a request for one answer has only 0. */
 export type ChatEvent =
   | { readonly kind: 'start'; readonly id: string | undefined; readonly model: string | undefined }
   | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
-  /** A piece of a tool call: the name comes once, the arguments in pieces to be joined by `call`. */
+  /** A fragment of a tool call: the name comes once, the arguments in fragments to be joined by `call`. */
   | {
       readonly kind: 'tool_call';
       readonly index: number;
@@ -43,7 +43,7 @@ type Delta = NonNullable<NonNullable<ChatChunk['choices']>[number]['delta']>;
 
 const endpoint = inferenceEndpoints.createChatCompletion;
 
-/** A model may be loaded, and think, before it says its first word. */
+/** A model may have to load and think before its first word. */
 const patience = { silenceMs: 120_000, deadlineMs: undefined } as const;
 const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
@@ -55,18 +55,14 @@ export class Chat {
     this.#sender = sender;
   }
 
-  /**
-   * One answer, once it is complete.
-   *
-   * @throws ServiceError
-   */
+  /** A complete answer. @throws ServiceError */
   complete(request: ChatRequest, options: CallOptions = {}): Promise<ChatCompletion> {
     return this.#sender.call(endpoint, { body: { ...request, stream: false } }, { ...wholeAnswerPatience, ...options });
   }
 
   /**
-   * The answer as it is written. Leaving the loop, or aborting the signal, closes the connection, so that the service
-   * stops as well. An error holds what had arrived in `partial`.
+   * Streams an answer. Leaving the loop or aborting the signal closes the connection, so that the service stops as
+   * well. An error carries the text received so far in `partial`.
    *
    * @throws ServiceError
    */
@@ -95,7 +91,7 @@ export class Chat {
     }
   }
 
-  /** Asks for the token counts unless the service has refused to be asked. */
+  /** Requests token counts unless the service has refused to send them. */
   async #open(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
     const sender = this.#sender;
     const asksUsage = sender.assumptions.is('streamUsage') && !this.#usageRefused;
@@ -130,7 +126,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
     const chunk = chatChunk.safeParse(body);
     if (!chunk.success) {
-      // Half an event is what a cut leaves behind; a whole one of another form is an error of the service.
+      // A partial event means that the stream was cut; a complete event of another form is an error of the service.
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
@@ -173,7 +169,7 @@ function* deltaEvents(index: number, delta: Delta): Generator<ChatEvent, void> {
   }
 }
 
-/** A service that does not stream answers whole, or with an error at status 200. */
+/** A service that does not stream sends the whole answer, or an error with status 200. */
 async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
   const text = await readBody(answer, defaultMaxBytes).catch((error: unknown) => {
@@ -230,20 +226,20 @@ function notUnderstood({ answer }: OpenAnswer, facts: CallFacts): ResponseError 
 }
 
 export interface ServerEvent {
-  /** Name of the event, if it has one. */
+  /** Name of the event, if any. */
   readonly event: string | undefined;
   readonly data: string;
 }
 
-/** A line or an event longer than this, in characters, is no event of a chat. */
+/** Maximum length of a line or event in characters; no chat event is longer. */
 const longestEvent = 8 * 1024 * 1024;
 
-/** The stream is not what a server of events sends. */
+/** The stream is not in the format of server-sent events. */
 export class EventStreamError extends Error {}
 
 /**
- * Reads events as they come. Comments, which keep a connection alive, are passed over. The field `error`, which is in
- * no standard but which some servers send, is read as an event of that name.
+ * Reads server-sent events. Comments, which keep a connection alive, are skipped. The non-standard field `error`, which
+ * some servers send, is read as an event of that name.
  *
  * @throws EventStreamError, and whatever `chunks` throws
  */
@@ -261,7 +257,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
     },
   });
   const decoder = new TextDecoder();
-  // The parser forgets an unfinished line of an unknown field, so it is given whole lines only.
+  // The parser drops an unfinished line of an unknown field, so it gets whole lines only.
   let rest = '';
   for await (const chunk of chunks) {
     const text = decoder.decode(chunk, { stream: true });
@@ -275,7 +271,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
     rest = text.slice(end);
     yield* ready.splice(0);
   }
-  // A last event may come without the blank line that ends it.
+  // The last event may lack the blank line that ends it.
   parser.feed(`${rest}${decoder.decode()}\n\n`);
   yield* ready.splice(0);
 }

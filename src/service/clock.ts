@@ -1,12 +1,12 @@
-/** Time and chance, so that tests need not wait. All times are in milliseconds. */
+/** Time and randomness, replaceable in tests. All times are in milliseconds. */
 export interface Clock {
-  /** Epoch milliseconds: for the times that a service names, and for people. */
+  /** Epoch milliseconds: for times from the service, and for display. */
   readonly now: () => number;
-  /** Grows evenly and is never set: for how long something takes. */
+  /** Monotonic: for durations. */
   readonly monotonic: () => number;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** Waits; ends early, without an error, once the signal aborts. */
+  /** Sleeps; ends early, without an error, once the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Where a call goes, and which credential it carries there. */
+/** The address of each attempt, and the credential it carries. */
 
 import type { Auth } from '../contract/common.ts';
 import { unlessAborted } from '../text/abort.ts';
@@ -8,28 +8,28 @@ import { stopped } from './http.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
 import { parseBase } from './request.ts';
 
-/** Where an attempt goes. */
+/** The address of an attempt. */
 export interface Place {
   readonly base: URL;
-  /** The same as the supervisor knows it; undefined if the address does not move. */
+  /** The same for the supervisor; undefined if the address is fixed. */
   readonly target: Target | undefined;
 }
 
 export class Connection {
-  /** What the service is called; where it is supervised, requests go elsewhere. */
+  /** The configured base address; a supervised service may be elsewhere. */
   readonly base: URL;
   readonly #inferenceBase: URL | undefined;
   readonly #supervisor: Supervisor | undefined;
   readonly #allowInsecureHttp: boolean;
   #last: URL;
-  /** Every origin at which the service has been. */
+  /** Every origin the service has had. */
   readonly #origins = new Set<string>();
 
   readonly #onOther: () => void;
 
   /**
-   * @param onOther called when another instance of the service than before may answer
-   * @throws RequestError if an address of the profile is wrong
+   * @param onOther called when another instance of the service may answer
+   * @throws RequestError if an address of the profile is invalid
    */
   constructor({ baseUrl, inferenceUrl, allowInsecureHttp = false, supervisor }: ServiceOptions, onOther: () => void) {
     this.#onOther = onOther;
@@ -40,13 +40,13 @@ export class Connection {
     this.#allowInsecureHttp = allowInsecureHttp;
   }
 
-  /** Host and port at which the service was last. */
+  /** Last host and port of the service. */
   get host(): string {
     return this.#last.host;
   }
 
   /**
-   * Where the next attempt goes, asked before each.
+   * The address of the next attempt, located before each.
    *
    * @throws ServiceError if the supervisor does not find the service
    */
@@ -73,12 +73,12 @@ export class Connection {
     return this.#origins.has(url.origin);
   }
 
-  /** An attempt was answered, whatever the answer says. */
+  /** Reports that an attempt was answered, whatever the answer. */
   answered({ target }: Place): void {
     if (target) this.#supervisor?.answered?.(target);
   }
 
-  /** After an attempt was lost: whether the service has been found or started again. */
+  /** Called after a lost attempt. Whether the service was found or restarted. */
   async recover({ target }: Place, signal: AbortSignal): Promise<boolean> {
     if (!target || !this.#supervisor || signal.aborted) return false;
     try {
@@ -86,7 +86,7 @@ export class Connection {
       if (recovered) this.#onOther();
       return recovered;
     } catch {
-      // The attempt has an error of its own, and the next `locate` says why the service cannot be had.
+      // The attempt has its own error, and the next `locate` reports why the service is unavailable.
       return false;
     }
   }
@@ -94,25 +94,24 @@ export class Connection {
 
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for none: nothing is sent then, and the service says what it thinks of that. */
+  /** Empty for none: the header is left out, and the service decides. */
   readonly value: string;
   /**
-   * Reads it again after the service refused it. Returns whether there is another one now. Missing if it cannot be read
-   * again.
+   * Reads it again after a refusal. Returns whether it has changed. Missing if it cannot be read again.
    *
    * @throws RequestError if it cannot be read now, WireFailure once the signal aborts
    */
   readonly renew?: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** A value as it was read; another reading is another object, also of the same value. */
+/** A value as read; each reading is a new object, even if the value is the same. */
 interface Reading {
   readonly value: string;
 }
 
 /**
- * A credential that is read when it is first needed, and again only once it was refused. However many calls are refused
- * with one reading, it is read again once.
+ * A credential that is read on first use, and again after a refusal. However many calls are refused with one reading,
+ * it is read again once.
  */
 class HeldCredential {
   readonly #what: string;
@@ -125,7 +124,7 @@ class HeldCredential {
     this.#source = source;
   }
 
-  /** @param refused what is not to be given any more; if it cannot be read again, it is kept all the same */
+  /** @param refused the reading to replace; if it cannot be read again, it stays */
   async read(refused?: Reading): Promise<Reading> {
     if (this.#held && this.#held !== refused) return this.#held;
     this.#reading ??= this.#fetch().finally(() => {
@@ -149,11 +148,11 @@ class HeldCredential {
   }
 }
 
-/** What an attempt may bring along. */
+/** What an attempt may bring. */
 interface Attempt {
   /** Access token of one trajectory. */
   readonly token: string | undefined;
-  /** Where a supervised service is, with the key that counts there. */
+  /** The location of a supervised service, with its key. */
   readonly target: Target | undefined;
   readonly signal: AbortSignal;
 }
@@ -165,18 +164,18 @@ export class Credentials {
 
   constructor({ apiKey, inferenceToken }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken'>) {
     this.#apiKey = new HeldCredential('the API key', apiKey);
-    // One source for both is read once for both.
+    // A shared source is read once for both.
     this.#inferenceToken =
       inferenceToken === apiKey ? this.#apiKey : new HeldCredential('the inference token', inferenceToken);
   }
 
-  /** Everything sent in this session: a service may repeat one in its answer to another call, also an old one. */
+  /** Everything sent in this session: a service may repeat a credential in any later answer. */
   get sent(): Iterable<string> {
     return this.#sent;
   }
 
   /**
-   * The credential of one attempt.
+   * The credential of an attempt.
    *
    * @throws RequestError if it cannot be read or sent, WireFailure once the signal aborts
    */
@@ -191,7 +190,7 @@ export class Credentials {
     const as = auth === 'inferenceToken' ? bearer : apiKey;
     if (target) return as(checked('the API key', target.apiKey));
     const held = auth === 'inferenceToken' ? this.#inferenceToken : this.#apiKey;
-    // A command may take its time; the call need not.
+    // A credential command may take long; the call need not wait for it.
     const reading = await unlessAborted(held.read(), signal, () => stopped(signal));
     const renew = async (until: AbortSignal): Promise<boolean> => {
       const { value } = await unlessAborted(held.read(reading), until, () => stopped(until));

@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong with the service, as one family. An error holds what helps a person or support and
- * nothing else: never the request, its headers or a library's error object, which carry credentials.
+ * All errors of the service layer, as one family. An error holds what helps a user or support and nothing else: never
+ * the request, its headers or a library's error object, which carry credentials.
  */
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';
@@ -23,7 +23,7 @@ export type ErrorKind =
   | 'read_only'
   | 'capability_missing';
 
-/** Written out, because a bundler may shorten the names of classes. */
+/** Explicit, because a bundler may shorten class names. */
 const errorNames: Record<ErrorKind, string> = {
   api: 'ApiError',
   authentication: 'AuthenticationError',
@@ -43,28 +43,28 @@ const errorNames: Record<ErrorKind, string> = {
   capability_missing: 'CapabilityMissingError',
 };
 
-/** What had arrived of a chat answer when it broke off. */
+/** The part of a chat answer received before it broke off. */
 export interface PartialAnswer {
   readonly content: string;
   readonly reasoning: string;
 }
 
 export interface ErrorDetails {
-  /** `type` and `code` as the service named them, or a code of ours (`ECONNREFUSED`, `redirected`…). */
+  /** `type` and `code` from the service, or a code of ours (`ECONNREFUSED`, `redirected`…). */
   readonly type?: string | undefined;
   readonly code?: string | undefined;
-  /** The field or setting that was refused. */
+  /** The refused field or setting. */
   readonly param?: string | undefined;
-  /** Free-form detail that the service sent along. */
+  /** Free-form details from the service. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** Errors of the items of a batch. */
+  /** Errors of a batch's items. */
   readonly failures?: readonly Failure[] | undefined;
   /** HTTP status of the last answer. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Requests made for this call; 0 if none left this machine. */
+  /** Requests made for this call; 0 if nothing was sent. */
   readonly attempts?: number | undefined;
-  /** How long the service asked to wait, in milliseconds. */
+  /** The wait requested by the service, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
@@ -72,12 +72,12 @@ export interface ErrorDetails {
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it has no such path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
-  /** Key that the request carried: sent again with the same key, a start cannot happen twice. */
+  /** Key of the request: repeating a start with the same key cannot start it twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
 }
 
-/** Anything the service layer throws. `message` says what happened and what to do about it. */
+/** Base class of all errors of the service layer. `message` says what happened and what to do. */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
   readonly type: string | undefined;
@@ -115,7 +115,7 @@ export class ServiceError extends Error {
     this.partial = details.partial;
   }
 
-  /** The error as data; `JSON.stringify` leaves out what is not there. */
+  /** The error as data; `JSON.stringify` drops missing fields. */
   toJSON(): ErrorDetails & { readonly name: string; readonly kind: ErrorKind; readonly message: string } {
     const { name, kind, message, type, code, param, context, failures, status, requestId } = this;
     const { attempts, retryAfterMs, operation, outcomeUnknown, idempotencyKey, partial } = this;
@@ -140,14 +140,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service answered with an error. The classes below name the common kinds. */
+/** The service answered with an error. The subclasses cover the common kinds. */
 export class ApiError extends ServiceError {
   constructor(message: string, details: ErrorDetails = {}, kind: ErrorKind = 'api') {
     super(kind, message, details);
   }
 }
 
-/** A class of errors of one kind. */
+/** Declares the error class of a kind. */
 const answered = (kind: ErrorKind) =>
   class extends ApiError {
     constructor(message: string, details: ErrorDetails = {}) {
@@ -161,45 +161,45 @@ const unanswered = (kind: ErrorKind) =>
     }
   };
 
-/** No credential, or one that the service does not know. */
+/** No credential, or an unknown one. */
 export class AuthenticationError extends answered('authentication') {}
 
-/** The credential is known but may not do this. */
+/** The credential is known but lacks the permission. */
 export class PermissionError extends answered('permission') {}
 
 /** The resource does not exist, or belongs to another organization. */
 export class NotFoundError extends answered('not_found') {}
 
-/** The state of the resource does not allow this. */
+/** The resource's state does not allow this. */
 export class ConflictError extends answered('conflict') {}
 
-/** The service refused what was sent. */
+/** The service rejected the request as invalid. */
 export class ValidationError extends answered('validation') {}
 
 export class RateLimitError extends answered('rate_limit') {}
 
-/** The service failed, or something that it depends on. */
+/** The service failed, or something it depends on. */
 export class ServerError extends answered('server') {}
 
-/** The connection could not be made or was lost. */
+/** The connection could not be made, or was lost. */
 export class NetworkError extends unanswered('network') {}
 
-/** No connection, no sign of life or no whole answer within the time set for it. */
+/** No connection, no data or no complete answer in time. */
 export class TimeoutError extends unanswered('timeout') {}
 
-/** An answer came that is not what the contract says. */
+/** The answer violates the contract. */
 export class ResponseError extends unanswered('response') {}
 
-/** Nothing was sent: the request or a setting is wrong. */
+/** Nothing was sent: the request or a setting is invalid. */
 export class RequestError extends unanswered('request') {}
 
-/** A signed upload address has expired or is refused: ask for a new one. */
+/** A signed upload address has expired or was refused: request a new one. */
 export class UploadUrlError extends unanswered('upload_url') {}
 
 /** The caller aborted the call. */
 export class CancelledError extends unanswered('cancelled') {}
 
-/** The call would change something, and the program is read-only: nothing was sent. */
+/** The call would write, and the program is read-only: nothing was sent. */
 export class ReadOnlyError extends ServiceError {
   constructor(operation?: string) {
     super('read_only', 'Nothing was sent: benchtop is read-only, by --read-only or by the settings.', {
@@ -209,22 +209,22 @@ export class ReadOnlyError extends ServiceError {
   }
 }
 
-/** This service does not offer the endpoint. Not an error: work without it. */
+/** This service does not offer the endpoint. Not a failure: work without it. */
 export class CapabilityMissingError extends ServiceError {
-  /** @param advice a sentence about what may be done, if anything */
+  /** @param advice a sentence about what can be done, if anything */
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {
     const message = `This service does not ${capabilityWords(operation)}. ${advice}`.trim();
     super('capability_missing', message, { ...details, operation });
   }
 }
 
-/** The service itself says that it has no such resource: asking again will not help. */
+/** The service itself says that there is no such resource: asking again will not help. */
 export function isGone(error: unknown): boolean {
-  // A 404 without an envelope is a gateway's or a wrong address: it says nothing of the resource.
+  // A 404 without an envelope comes from a gateway or a wrong address: it says nothing about the resource.
   return error instanceof ServiceError && error.kind === 'not_found' && (error.type ?? error.code) !== undefined;
 }
 
-/** Whether a 404 may be of the path: of a resource that is not there, the document says `resource_not_found`. */
+/** Whether a 404 may concern the path: for a missing resource, the document says `resource_not_found`. */
 export function mayLackPath(error: unknown): boolean {
   return isGone(error) && error instanceof ServiceError && !/._not_found$/.test(error.code ?? '');
 }
@@ -236,29 +236,29 @@ export function isNotOffered(error: unknown): error is CapabilityMissingError {
 
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
 
-/** Whether a code of Node's is that of a host that could not prove who it is: trying again does not help. */
+/** Whether a Node error code means that a host could not prove its identity: retrying does not help. */
 export function isCertificateError(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }
 
-/** There was no answer from the address. */
+/** Nothing answered at the address. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
-/** Whether other requests would fail in the same way, so that sending them is of no use. */
+/** Whether other requests would fail in the same way. */
 export function affectsAllRequests(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
-/** Whether the address or the key of the profile may be what is wrong. */
+/** Whether the profile's address or key may be wrong. */
 export function mayBeMisconfigured(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'permission');
 }
 
-/** What happened, and the request by which support finds it. Need not be safe for a terminal. */
+/** The message with the request id for support. Need not be safe for a terminal. */
 export function describeError({
   message,
   requestId,

@@ -1,17 +1,18 @@
 /**
- * The gate before a host: everything in the process that asks the host passes it, so that a rate limit met by one request
- * holds back all of them. While it is closed callers wait in line; once it opens they are let go one by one, the next when
- * the one before has been answered well or after a short while. Times are milliseconds, unless they say otherwise.
+ * The gate in front of a host. Every request of the process to the host passes it, so that a rate limit met by one
+ * request holds back all of them. While it is closed, callers wait in line; after that they are released one by one,
+ * each when the previous one has been answered well or after a short while. Times are milliseconds unless stated
+ * otherwise.
  */
 import { type Clock, systemClock } from './clock.ts';
 import { backoff, longestWait, RetryBudget } from './retry.ts';
 
-/** How a host takes requests, for a screen to show. */
+/** Whether a host accepts requests, for display. */
 export type GateState =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'limited';
-      /** The host limits the rate of requests, or has failed several times in a row. */
+      /** The host limits the request rate, or has failed several times in a row. */
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
@@ -30,20 +31,20 @@ export const openGate: GateMonitor = { state: () => open, subscribe: () => () =>
 
 export interface Passage {
   readonly signal: AbortSignal;
-  /** When the call must be over, on the monotonic clock. */
+  /** Deadline of the call, on the monotonic clock. */
   readonly endsAt: number;
-  /** The user did not ask for it: everything else goes first. */
+  /** Not requested by the user: everything else goes first. */
   readonly background: boolean;
 }
 
 interface Waiting extends Passage {
-  /** Returns whether the request may be sent. */
+  /** Called with whether the request may be sent. */
   readonly settle: (go: boolean) => void;
 }
 
-/** One failure is that of an endpoint; so many in a row, without a good answer to anything, are those of the host. */
+/** A single failure may be one endpoint's; this many in a row, without a good answer to anything, are the host's. */
 const failuresToClose = 3;
-/** Between two requests that are let go after the gate was closed. */
+/** Interval between two releases after the gate was closed. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
 
@@ -52,19 +53,19 @@ export class RateLimitGate {
   readonly #changed: () => void;
   readonly #budget = new RetryBudget();
   readonly #line: Waiting[] = [];
-  /** Monotonic: a clock that is set must neither open nor hold the gate. */
+  /** Monotonic: setting the clock must neither open nor hold the gate. */
   #closedUntil = 0;
   #nextAt = 0;
-  /** Was closed, and nothing has been answered well since: requests go one by one. */
+  /** The gate was closed, and no request has succeeded since: requests go one by one. */
   #spaced = false;
-  /** Failures, and rate limits without a time, since the last good answer. */
+  /** Failures, and rate limits without a time, since the last success. */
   #failures = 0;
   #limits = 0;
   #state: GateState = open;
   #pumping = false;
   #wake = new AbortController();
 
-  /** @param changed called when `state` gives something else */
+  /** @param changed called when `state` changes */
   constructor(clock: Clock, changed: () => void = () => {}) {
     this.#clock = clock;
     this.#changed = changed;
@@ -74,14 +75,14 @@ export class RateLimitGate {
     return this.remaining() > 0 ? this.#state : open;
   }
 
-  /** Until the gate opens; 0 if it is open. */
+  /** Milliseconds until the gate opens; 0 if it is open. */
   remaining(): number {
     return Math.max(0, this.#closedUntil - this.#clock.monotonic());
   }
 
   /**
-   * Waits until a request may be sent. Returns false, at once, where that would be after the end of the call. Ends
-   * early once the signal aborts.
+   * Waits until a request may be sent. Returns false immediately if that would be after the call's deadline. Ends early
+   * once the signal aborts.
    */
   pass(passage: Passage): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -99,7 +100,7 @@ export class RateLimitGate {
         const at = this.#line.indexOf(waiting);
         if (at >= 0) this.#line.splice(at, 1);
         passage.signal.removeEventListener('abort', leave);
-        // Ends the sleep of the pump: the line is empty.
+        // Wakes the pump: the line is empty.
         if (this.#line.length === 0) this.#wakePump();
         resolve(go);
       },
@@ -112,20 +113,20 @@ export class RateLimitGate {
     return promise;
   }
 
-  /** The host limits the rate of requests. @param afterMs how long it asks to wait, if it says so */
+  /** Reports a rate limit. @param afterMs the wait requested by the host, if any */
   limit(afterMs: number | undefined): void {
     this.#limits += 1;
     this.#close('rate_limit', afterMs ?? backoff(this.#limits, this.#clock.random()));
   }
 
-  /** The host answered that it has failed, or not in time. */
+  /** Reports a server error or a timeout. */
   failed(): void {
     this.#failures += 1;
     const beyond = this.#failures - failuresToClose;
     if (beyond >= 0) this.#close('failing', backoff(beyond + 1, this.#clock.random()));
   }
 
-  /** The host answered, if only with a refusal of this one request: the next in line may go. */
+  /** Reports a refusal of this one request, which says that the host works: the next in line may go. */
   answered(): void {
     this.#failures = 0;
     this.#limits = 0;
@@ -134,13 +135,13 @@ export class RateLimitGate {
     this.#wakePump();
   }
 
-  /** The host did what it was asked. */
+  /** Reports a success. */
   succeeded(): void {
     this.#budget.succeeded();
     this.answered();
   }
 
-  /** The service behind the host has been started again: its failures were those of the one before. */
+  /** The service was restarted: its former failures no longer count. */
   restarted(): void {
     this.#failures = 0;
     const { kind } = this.state();
@@ -149,7 +150,7 @@ export class RateLimitGate {
     this.#wakePump();
   }
 
-  /** Takes one retry out of the budget of the host, or says that there is none left. */
+  /** Takes a retry from the host's budget; false if none is left. */
   takeRetry(): boolean {
     return this.#budget.take();
   }
@@ -170,13 +171,13 @@ export class RateLimitGate {
     if (this.#spaced) this.#nextAt = now + spacingMs * jitter;
   }
 
-  /** Has the pump look again. */
+  /** Lets the pump check the line again. */
   #wakePump(): void {
     this.#wake.abort();
     this.#wake = new AbortController();
   }
 
-  /** Lets those who wait go, each at its time; runs while somebody waits. */
+  /** Releases waiting requests, each at its time; runs while there are any. */
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -215,7 +216,7 @@ export class Gates {
     return gate;
   }
 
-  /** How the host takes requests that `host` names at the moment; if it names none, nothing is held back. */
+  /** The gate state of the host that `host` currently returns; open if it returns none. */
   monitor(host: () => string | undefined): GateMonitor {
     return {
       state: () => {

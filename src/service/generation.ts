@@ -1,16 +1,16 @@
-/** Which generation of the service this is: what the profile says, else what its answers have shown. */
+/** Detects the generation of the service: from the profile, else from its answers. */
 import * as z from 'zod/mini';
 import type { Endpoint } from '../contract/common.ts';
 import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
 
-/** What was found out, as it is kept from one start to the next. */
+/** A detected generation, as saved between starts. */
 export interface FoundGeneration extends Evidence {
-  /** When an answer showed it last; epoch milliseconds. */
+  /** When an answer last showed it; epoch milliseconds. */
   readonly at: number;
 }
 
-/** Keeps what was found out about a service. */
+/** Stores the detected generation of a service. */
 export interface GenerationMemory {
   readonly load: () => FoundGeneration | undefined;
   readonly save: (found: FoundGeneration) => void;
@@ -23,19 +23,19 @@ const kept = z.object({
   at: z.number(),
 });
 
-/** What was kept of an earlier start; undefined if it is not that. */
+/** The saved generation; undefined if it is invalid. */
 export function keptGeneration(value: unknown): FoundGeneration | undefined {
   const read = kept.safeParse(value);
   return read.success ? read.data : undefined;
 }
 
-/** That an operation worked where one generation has it is the best evidence there is. */
+/** The best evidence is an operation that worked at one generation's path. */
 const tried = 3;
-/** What is seen all the time is kept this often, in milliseconds. */
+/** Constant evidence is saved this often, in milliseconds. */
 const saveEveryMs = 60 * 60_000;
 
 export class ServiceGeneration {
-  /** What the profile says; then nothing is found out. */
+  /** The profile's statement, which switches detection off. */
   readonly stated: Generation | undefined;
   readonly #memory: GenerationMemory | undefined;
   readonly #now: () => number;
@@ -49,19 +49,19 @@ export class ServiceGeneration {
     this.#now = now;
   }
 
-  /** What the answers of this service have shown, now or in an earlier start. */
+  /** The generation that answers have shown, now or in an earlier start. */
   get found(): FoundGeneration | undefined {
     if (!this.#isLoaded) this.#found ??= this.#memory?.load();
     this.#isLoaded = true;
     return this.#found;
   }
 
-  /** The generation by whose names the service is asked: the document's until something else is known. */
+  /** The generation to use: the document's until another one is detected. */
   get current(): Generation {
     return this.stated ?? this.found?.generation ?? 'document';
   }
 
-  /** Which it is, why, and how old the evidence is: a sentence. */
+  /** The generation, the reason, and the age of the evidence, as a sentence. */
   describe(now = this.#now()): string {
     if (this.stated !== undefined) return `The service is of generation ${this.stated}, as the profile says.`;
     const { found } = this;
@@ -69,13 +69,13 @@ export class ServiceGeneration {
     return `The service is of generation ${found.generation}: ${found.reason}, seen ${age(now - found.at)} ago.`;
   }
 
-  /** Takes in what the body of a successful answer shows. */
+  /** Learns from the body of a successful answer. */
   learnFrom(operation: string, body: unknown): void {
     const evidence = this.stated === undefined ? evidenceIn(operation, body) : undefined;
     if (evidence) this.#take(evidence);
   }
 
-  /** An operation that the newest generation has moved worked where this generation has it. */
+  /** An operation that the newest generation has moved worked at this generation's path. */
   hasWorked({ operation, method, path, newest }: Endpoint, generation: Generation): void {
     if (this.stated !== undefined || !newest) return;
     const taken = generation === 'newest' ? newest.path : path;

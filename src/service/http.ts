@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waiting. Failures are
- * `WireFailure`s of a few plain facts, because got's own errors hold the request with its credentials.
+ * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waits. Failures are
+ * `WireFailure`s with a few plain facts, because got's own errors hold the request with its credentials.
  */
 import type { ClientRequest } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
@@ -16,20 +16,20 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | NodeJS.ReadableStream | undefined;
   readonly agent: Agent;
-  /** Milliseconds for the lookup of the name, the connection and TLS together. */
+  /** Time limit for DNS, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
-  /** Milliseconds without any sign of life, while one is waited for. */
+  /** Time limit for silence, in milliseconds. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
-  /** Ask for a body as it is, so that no compressor holds back the parts of a stream. */
+  /** Asks for an uncompressed body, so that no compressor delays the parts of a stream. */
   readonly uncompressed?: boolean;
-  /** Called with the bytes of the body sent so far. */
+  /** Called with the number of body bytes sent so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
 }
 
 export interface WireAnswer {
   readonly status: number;
-  /** Names in lower case; repeated headers joined by a comma. */
+  /** Lower-case names; repeated headers joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   /** The decoded body. Leaving the loop early closes the connection. Throws `WireFailure`. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
@@ -39,7 +39,7 @@ export interface WireAnswer {
 
 export type WireFailureReason = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
 
-/** Reason of a signal that stops a request because its time is over, and not because the caller wants it no more. */
+/** The abort reason of a signal whose deadline has passed, as opposed to the caller's own reasons. */
 export const deadlineReached = Symbol('deadline');
 
 export class WireFailure extends Error {
@@ -48,7 +48,7 @@ export class WireFailure extends Error {
   readonly code: string | undefined;
   /** False if the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;
-  /** The proxy in between, and the status by which it refused. */
+  /** The proxy, and the status with which it refused. */
   readonly proxy: { readonly used: NamedProxy; readonly status: number | undefined } | undefined;
 
   constructor(reason: WireFailureReason, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
@@ -60,7 +60,7 @@ export class WireFailure extends Error {
   }
 }
 
-/** How a request fails that is stopped before anything is sent. */
+/** The failure of a request that is stopped before anything is sent. */
 export function stopped(signal: AbortSignal): WireFailure {
   return new WireFailure(stopReason(signal), undefined, false);
 }
@@ -72,7 +72,7 @@ function stopReason(signal: AbortSignal): WireFailureReason {
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
 
-/** Codes of TLS for a certificate whose issuer is not known. */
+/** TLS error codes for a certificate of an unknown issuer. */
 const unknownIssuer = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -82,8 +82,8 @@ const unknownIssuer = new Set([
 ]);
 
 /**
- * Sends the request and waits for the head of the answer. If only the system knows who issued the certificate, the
- * connection is made once more with the system's certificates: nothing had been sent.
+ * Sends the request and waits for the response headers. If only the system trusts the certificate's issuer, the
+ * connection is made again with the system's certificates, since nothing had been sent.
  *
  * @throws WireFailure
  */
@@ -143,7 +143,7 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     quiet();
     signal.removeEventListener('abort', cancel);
   });
-  // Callers get the error from the promises below; without a listener, an error between them would end the process.
+  // Callers get the error from the promises below; without a listener, an earlier error would end the process.
   stream.on('error', () => {});
   stream.on('request', (outgoing: ClientRequest) =>
     watchConnection(outgoing, request.connectMs, {
@@ -198,7 +198,7 @@ function toBody(body: WireRequest['body']) {
   return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : (body ?? '');
 }
 
-/** Follows a request until it is connected. A connection that is reused is connected already. */
+/** Tracks a request until it is connected. A reused connection counts as connected. */
 function watchConnection(
   outgoing: ClientRequest,
   connectMs: number,
@@ -218,8 +218,8 @@ function watchConnection(
 }
 
 /**
- * Calls back after this long unless it is called off. What had arrived while the process was busy or asleep is seen
- * before the time is judged to be over.
+ * Calls back after this delay unless cancelled. Data that arrived while the process was busy or asleep is processed
+ * before the timeout fires.
  */
 function after(ms: number, callback: () => void): () => void {
   let lastLook: NodeJS.Immediate | undefined;
@@ -240,7 +240,7 @@ function joinHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
   );
 }
 
-/** An error body larger than this says nothing that a smaller one could not. */
+/** A larger error body is not more useful. */
 const maxErrorBytes = 1024 * 1024;
 
 /** The answer is larger than the call allows. */
@@ -252,7 +252,7 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
     close();
     throw new BodyTooLarge();
   }
-  // Decoded as it comes: bytes that are kept until the end are memory that the process does not give back.
+  // Decoded chunk by chunk: buffered bytes would be memory that the process does not give back.
   const decoder = new StringDecoder('utf8');
   let text = '';
   let size = 0;
@@ -266,7 +266,7 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
 }
 
 /**
- * The body of an error, as far as it can be read: if it cannot, the status says enough.
+ * The body of an error, as far as it can be read; without it the status has to suffice.
  *
  * @throws WireFailure if the call was stopped
  */
@@ -279,7 +279,7 @@ export async function readErrorBody(answer: WireAnswer): Promise<string> {
   }
 }
 
-/** The value of a JSON text, or undefined if it is none. */
+/** Parses JSON, or returns undefined. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

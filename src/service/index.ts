@@ -1,4 +1,7 @@
-/** The service: every operation of the contract by its name, and what this session has learnt about it. */
+/**
+ * The service: calls every operation of the contract by name, and keeps what this session has learned about the
+ * service.
+ */
 
 import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, readWith } from '../contract/common.ts';
@@ -36,7 +39,7 @@ import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
 export { keptGeneration };
 
-/** The input is left out if the operation takes none, or only a query. */
+/** The input may be omitted if the operation takes none, or only a query. */
 type CallArguments<Name extends Operation> =
   Record<string, never> extends InputOf<Name>
     ? [input?: InputOf<Name>, options?: CallOptions]
@@ -45,7 +48,7 @@ type CallArguments<Name extends Operation> =
 /** Sends an operation of the contract and reads its answer. */
 export type Call = <Name extends Operation>(operation: Name, ...rest: CallArguments<Name>) => Promise<AnswerOf<Name>>;
 
-/** A call whose operation is chosen while the program runs: the input is checked against the contract all the same. */
+/** A call whose operation is chosen at run time: the input is still validated against the contract. */
 export type UntypedCall = (
   operation: Operation,
   input?: CallInput<unknown, unknown>,
@@ -55,51 +58,47 @@ export type UntypedCall = (
 export const untypedCall = ({ call }: Pick<Service, 'call'>): UntypedCall => call as UntypedCall;
 
 export interface Service {
-  /** Where the service is; holds no credential. */
+  /** The address of the service, without credentials. */
   readonly baseUrl: string;
-  /** The same service for polls: they are not retried, and go behind what the user asks for. */
+  /** The same service for polls: they are not retried, and queue behind the user's requests. */
   readonly background: Service;
-  /** Whether its host takes requests, or limits them at the moment. */
+  /** Whether its host currently limits the request rate. */
   readonly gate: GateMonitor;
   readonly chat: Chat;
   readonly putUpload: PutUpload;
-  /**
-   * Any operation of the contract by its name. Answers that stream are for `chat`.
-   *
-   * @throws ServiceError
-   */
+  /** Sends any operation of the contract by name. For streaming answers use `chat`. @throws ServiceError */
   readonly call: Call;
   readonly sendRaw: SendRaw;
   /**
-   * For work that does much before it writes. Every single write is refused as well, before anything is sent.
+   * For work that takes long before its first write. Each write is refused as well, before anything is sent.
    *
-   * @throws ReadOnlyError if the service may only be read
+   * @throws ReadOnlyError if the service is read-only
    */
   readonly requireWrites: () => void;
-  /** The request that an operation would send with this input, which may be incomplete: without credentials. */
+  /** The request that an operation would send with this input, which may be incomplete; without credentials. */
   readonly preview: (operation: Operation, input: CallInput<unknown, unknown>) => RequestPreview;
   /**
-   * The requests that some work would send first: it is given a service that notes what is called, sends nothing and
-   * never answers. What is shown to the user before it is sent comes from the call that sends it. Not for chat.
+   * The first requests that some work would send. The work runs on a service that records calls, sends nothing and
+   * never answers, so a preview comes from the same call that later sends the request. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
   /** To whom uploads belong, as the profile says: the id of an agent, or `name:` and its name. */
   readonly agent: string | undefined;
-  /** Which generation of the service this is taken to be, and why. */
+  /** The detected generation of the service, and why. */
   readonly generation: ServiceGeneration;
-  /** Which endpoints beyond the document this service has shown to lack. */
+  /** The optional endpoints that this service lacks. */
   readonly capabilities: Capabilities;
   /**
-   * Closes every connection and makes none. What is under way fails, or is sent again if that is harmless. The service
-   * stays usable: the next call connects again.
+   * Closes every connection. Requests in flight fail, or are repeated if that is harmless. The service stays usable:
+   * the next call connects again.
    */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Makes a service of a profile. Nothing is sent yet.
+ * Creates a service from options. Sends nothing yet.
  *
- * @throws RequestError if an address or an assumption of the profile is wrong
+ * @throws RequestError if an address or an assumption is invalid
  */
 export function createService(options: ServiceOptions): Service {
   const caller = new Caller(options);
@@ -153,12 +152,12 @@ export function createService(options: ServiceOptions): Service {
 
 const noAnswer = (): Promise<never> => new Promise(() => {});
 
-/** Work on input that is not complete yet may fail: then it would send nothing more. */
+/** Incomplete input may make the work fail: it would send nothing more then. */
 function runForRequests(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // What it would have sent until then is noted.
+    // What it would have sent before is recorded.
   }
 }
 
@@ -194,7 +193,7 @@ class Caller implements Sender {
     options: CallOptions = {},
   ): Promise<z.output<Response>> {
     const { assumptions, generation } = this;
-    // The same key, should it be sent twice.
+    // A generated key, reused if the request is repeated.
     const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? keyFor(endpoint) };
     const asked = assumptions.generationOf(endpoint);
     try {
@@ -206,7 +205,7 @@ class Caller implements Sender {
       const isCertain = generation.stated !== undefined || assumptions.settingOf(endpoint) !== undefined;
       if (!endpoint.newest || isCertain || !mayBeElsewhere(error, generation))
         throw withPlaces(error, endpoint, assumptions, generation.stated);
-      // The service has refused it without doing anything: it may have it where the other generation does.
+      // The service has refused it without doing anything: try the other generation's path.
       const other = asked === 'newest' ? 'document' : 'newest';
       const answer = await this.#send(endpoint, input, keyed, assumptions.of(other)).catch((second: unknown) => {
         const isNeither = second instanceof ServiceError && (second.noSuchPath || second.kind === 'not_found');
@@ -231,7 +230,7 @@ class Caller implements Sender {
         const text = await readBody(answer, maxBytes).catch((error: unknown) => {
           throw error instanceof BodyTooLarge ? tooLarge(answer, facts, maxBytes) : error;
         });
-        // An empty answer says as much as the ids of the request do.
+        // An empty answer stands for the ids in the request.
         const body = text.trim() === '' ? call.params : parseJson(text);
         const read = readWith(endpoint.response, body);
         if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts, read.error.issues);
@@ -246,8 +245,8 @@ class Caller implements Sender {
   }
 
   /**
-   * Opens an answer that is read as it comes. Until its head has come it is retried like any other; the deadline ends
-   * there as well. The caller must call `end`.
+   * Opens a streaming answer. Retried like any other call until the response headers arrive; the deadline ends there as
+   * well. The caller must call `end`.
    *
    * @throws ServiceError
    */
@@ -279,7 +278,7 @@ class Caller implements Sender {
     }
   }
 
-  /** @throws ReadOnlyError if the service may only be read */
+  /** @throws ReadOnlyError if the service is read-only */
   requireWrites(operation?: string): void {
     if (this.options.readOnly) throw new ReadOnlyError(operation);
   }
@@ -290,18 +289,18 @@ class Caller implements Sender {
     await this.agents.close();
   }
 
-  /** The input with what the profile adds to it. */
+  /** The input with the profile's additions. */
   withAgent(endpoint: Endpoint, input: CallInput<unknown, unknown>): CallInput<unknown, unknown> {
     return withAgent(endpoint, input, this.options.agent);
   }
 
-  /** @throws RequestError if the address cannot be used */
+  /** @throws RequestError if the address is unusable */
   #placed(made: PreparedRequest, { at, payload }: CallOptions): PreparedRequest {
     const request = payload ? withPayload(made, payload) : made;
     if (at === undefined) return request;
     if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };
     const url = chatAddress(parseBase(at, 'playground_endpoint_url', this.options.allowInsecureHttp ?? false));
-    // The local service may have moved since it said so.
+    // The local service may have moved since it sent the address.
     return { ...request, urlAt: base => (this.connection.isOwn(url) ? new URL(url.pathname, base) : url) };
   }
 
@@ -339,7 +338,7 @@ function keyFor({ idempotencyKey }: Endpoint): string | undefined {
   return idempotencyKey && crypto.randomUUID();
 }
 
-/** Whether a refusal of the service itself may mean that another generation has the operation elsewhere. */
+/** Whether the service's own refusal may mean that another generation has the operation elsewhere. */
 function mayBeElsewhere(
   { noSuchPath, kind, code, outcomeUnknown }: ServiceError,
   { found }: ServiceGeneration,

@@ -7,65 +7,65 @@ import type { GenerationMemory } from './generation.ts';
 import type { Tracer } from './trace.ts';
 
 export interface Timeouts {
-  /** For the lookup of the name, the connection and TLS together. */
+  /** DNS, connection and TLS together. */
   readonly connectMs: number;
-  /** Without any sign of life. */
+  /** Silence. */
   readonly silenceMs: number;
-  /** For the whole call with its retries; undefined for no limit. */
+  /** The whole call with its retries; undefined for no limit. */
   readonly deadlineMs: number | undefined;
 }
 
-/** An address at which a service can be asked, with the credential that counts there. */
+/** The address of a service, and the credential to use there. */
 export interface Target {
   readonly baseUrl: string;
   readonly apiKey: string;
 }
 
-/** Knows where a service is that may end, or move to another port, while it is in use. All callers share one. */
+/** Locates a service that may end, or move to another port, while it is in use. Shared by all callers. */
 export interface Supervisor {
   /**
-   * Where the service is now, started if it does not run; asked before every attempt.
+   * Locates the service, starting it if it does not run; called before every attempt.
    *
-   * @throws Error with words for the user if it cannot be had
+   * @throws Error for the user if it is unavailable
    */
   readonly locate: (signal: AbortSignal) => Promise<Target>;
   /**
-   * A request did not reach `lost`, or its answer broke off. Returns whether the service has been found or started
-   * again since, so that what may be repeated is worth another attempt.
+   * Reports that a request to `lost` failed or its answer broke off. Returns whether the service has been found or
+   * restarted since, so that a retry makes sense.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
-  /** A request was answered there: it does not hang. */
+  /** Reports an answer: the service does not hang. */
   readonly answered?: (target: Target) => void;
 }
 
 export interface ServiceOptions {
-  /** Refuses every call that writes, before a credential is read or anything is sent. */
+  /** Refuses every write, before a credential is read or anything is sent. */
   readonly readOnly?: boolean | undefined;
-  /** Where the service is, for one that may move. `baseUrl` is what it is called then, and is not asked. */
+  /** Locates a service that may move. `baseUrl` is then only its name. */
   readonly supervisor?: Supervisor | undefined;
   readonly baseUrl: string;
-  /** Where chat completions go, if not to `baseUrl`. */
+  /** Address of chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key: once, and again after the service refused it. Empty for none. */
+  /** Reads the organization API key: once, and again after a refusal. Empty for none. */
   readonly apiKey: () => Promise<string>;
-  /** Reads the bearer token of inference, in the same way. The same function as `apiKey` where one source gives both. */
+  /** Reads the inference token in the same way. The same function as `apiKey` if one source gives both. */
   readonly inferenceToken: () => Promise<string>;
-  /** A PEM file of certificates to trust in addition to the usual ones. */
+  /** A PEM file of additional certificates to trust. */
   readonly caFile?: string | undefined;
-  /** Allows http over a network. Without it, http is for this machine's own addresses. */
+  /** Allows http over a network. By default http is only for this machine. */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** What this service calls differently, by the names of `defaultAssumptions`. */
+  /** Overrides of `defaultAssumptions`. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
-  /** What generation of the service the profile says this is; it is found out if this is missing. */
+  /** The generation of the service; detected if missing. */
   readonly generation?: Generation | undefined;
-  /** Where what is found out about the generation is kept. */
+  /** Stores the detected generation. */
   readonly generationMemory?: GenerationMemory | undefined;
-  /** Whose benchmarks and trajectories are uploaded: the id of an agent, or `name:` and its name. */
+  /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent?: string | undefined;
   readonly userAgent: string;
   readonly logger?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
-  /** The gates of the process, so that all its services share one for each host; by default a service has its own. */
+  /** Gates shared by all services of the process, one per host; by default a service has its own. */
   readonly gates?: Gates | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly clock?: Clock | undefined;
@@ -73,34 +73,34 @@ export interface ServiceOptions {
 
 export interface CallOptions extends Partial<Timeouts> {
   readonly signal?: AbortSignal | undefined;
-  /** Largest answer that is read, in bytes. */
+  /** Largest accepted answer, in bytes. */
   readonly maxBytes?: number | undefined;
   /**
-   * Asked by the program for itself, again and again: it is not retried, as the next poll is the retry, and goes behind
-   * what the user has asked for if the host limits the rate of requests.
+   * A poll: not retried, as the next poll is the retry, and queued behind the user's requests if the host limits the
+   * rate.
    */
   readonly background?: boolean | undefined;
   /**
-   * Sent as `Idempotency-Key`; if the endpoint takes one and none is given, it is made up. Give the same one again to
-   * repeat a start safely.
+   * Sent as `Idempotency-Key`; generated if the endpoint takes one and none is given. Pass the same key again to repeat
+   * a start safely.
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * Where the service says that one deployment is asked, in place of the endpoint's own path: a path, or a whole address.
-   * No credential goes to an address of another origin than the profile's.
+   * A deployment's own address, as the service gave it, in place of the endpoint's path: a path, or a full URL. No
+   * credential goes to a foreign origin.
    */
   readonly at?: string | undefined;
-  /** A body that is sent as it is, in place of one that is made from the input. */
+  /** A body to send unchanged, instead of one made from the input. */
   readonly payload?: Uint8Array | undefined;
-  /** Called with the head of each answer that comes, without secrets. */
+  /** Called with the status and headers of each answer, without secrets. */
   readonly onAnswer?: ((head: AnswerHead) => void) | undefined;
-  /** Access token of the trajectory that the call is about; without one, the organization's key is sent. */
+  /** Access token of the trajectory; by default the organization's key is sent. */
   readonly token?: string | undefined;
 }
 
 export interface AnswerHead {
   readonly status: number;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -110,7 +110,7 @@ const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Tim
   bulk: { deadlineMs: 900_000 },
 };
 
-/** The timeouts of a call: its own where it names them, else those of its endpoint's pace, the service's, the defaults. */
+/** The timeouts of a call: its own, else those of its endpoint's pace, else the service's, else the defaults. */
 export function timeoutsOf(
   service: Partial<Timeouts> | undefined,
   call: Partial<Timeouts>,
@@ -127,18 +127,18 @@ export function timeoutsOf(
 
 export const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** All that a line of the log holds about an attempt. */
+/** A line of the log about an attempt. */
 export interface LogLine {
   readonly operation: string;
   readonly method: string;
   /** Without the query, which may be a signature. */
   readonly path: string;
   readonly attempt: number;
-  /** From sending to the end of the answer, or to the head of a stream. */
+  /** From sending to the end of the answer, or to the headers of a stream. */
   readonly ms: number;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Kind of error, where the attempt failed. */
+  /** Kind of error, if the attempt failed. */
   readonly error?: string | undefined;
   /** Milliseconds until the next attempt, if there is one. */
   readonly retryInMs?: number | undefined;

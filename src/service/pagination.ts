@@ -1,9 +1,9 @@
-/** Reads a list page by page, for as long as the service has more. */
+/** Reads a list page by page. */
 import type { Page } from '../contract/common.ts';
 
 /**
- * The pages of a list, each read when it is asked for. The end is a page that says so, an empty one, and a cursor that is
- * empty or has been followed before: a service that keeps saying `has_more` must not be read in circles.
+ * Yields the pages of a list, each read on demand. Ends at a page that says so, at an empty page, and at a cursor that
+ * is empty or was already followed: a service that keeps saying `has_more` must not cause a loop.
  */
 export async function* readPages<Read extends Page<unknown>>(
   readPage: (cursor: string | undefined) => Promise<Read>,

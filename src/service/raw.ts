@@ -1,4 +1,4 @@
-/** Requests that the contract does not describe: any path of the service, with the credentials and the care of every other call. */
+/** Requests outside the contract: any path of the service, with the usual credentials, retries and redaction. */
 import * as z from 'zod/mini';
 import { endpoint, type Method } from '../contract/common.ts';
 import { tooLarge } from './answer-error.ts';
@@ -8,13 +8,13 @@ import { type CallOptions, defaultMaxBytes } from './options.ts';
 
 export interface RawRequest {
   readonly method: Method;
-  /** Path below the address of the service, with its query. Begins with a slash. */
+  /** Path below the service's address, with its query. Begins with a slash. */
   readonly path: string;
-  /** JSON, sent as it is. */
+  /** JSON, sent unchanged. */
   readonly body?: Uint8Array | undefined;
 }
 
-/** Sends the request and gives the text of the answer. @throws ServiceError */
+/** Sends the request and returns the text of the answer. @throws ServiceError */
 export type SendRaw = (request: RawRequest, options?: CallOptions) => Promise<string>;
 
 export function rawSender(sender: Sender): SendRaw {

@@ -1,4 +1,4 @@
-/** Makes of an endpoint and its input what goes over the wire and where to, or refuses before anything is sent. */
+/** Turns an endpoint and its input into a request, or refuses before anything is sent. */
 
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
@@ -18,22 +18,22 @@ export interface CallInput<Query, Body> {
 }
 
 export interface PreparedRequest {
-  /** The whole address under the base at which the service is. */
+  /** The full URL below the service's base address. */
   readonly urlAt: (base: URL) => URL;
-  /** Path of the endpoint with its placeholders, as this service knows it. */
+  /** Path of the endpoint with its placeholders, as this service has it. */
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
-  /** The body as it may be shown: without the values of what is sensitive. */
+  /** The body for display: without sensitive values. */
   readonly shownBody: () => string | undefined;
-  /** The path, the query or the body names something that may not exist. */
+  /** The path, the query or the body names a resource that may not exist. */
   readonly namesResource: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The input with the agent of the profile, if the operation takes one and the input names none. An agent is given by
- * its id, or as `name:` and its name.
+ * Adds the profile's agent to the input, if the operation takes one and the input names none. An agent is given by its
+ * id, or as `name:` and its name.
  */
 export function withAgent(
   { agent: place }: Endpoint,
@@ -46,7 +46,7 @@ export function withAgent(
   return { ...input, [place]: { ...given, ...agentFields(agent) } };
 }
 
-/** @throws RequestError if the input is not what the contract allows */
+/** @throws RequestError if the input violates the contract */
 export function prepareRequest(
   endpoint: Endpoint,
   input: CallInput<unknown, unknown>,
@@ -70,22 +70,22 @@ export function prepareRequest(
   };
 }
 
-/** A request as it would be sent, for a person to look at: without credentials, and without the values of secrets. */
+/** A request for display: without credentials, and without the values of secrets. */
 export interface RequestPreview {
   /** Its name in the contract. */
   readonly operation: string;
   readonly method: Method;
-  /** Path with the query; what is not known yet of it is left as `{name}`. */
+  /** Path with the query; unknown parts stay as `{name}`. */
   readonly path: string;
-  /** What is sent as JSON; undefined if nothing is. */
+  /** The JSON body; undefined if there is none. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Describes the request that a call would send, with the names that this service knows. Input that is not complete yet
- * is described as far as it goes.
+ * Describes the request that a call would send, with this service's names. Incomplete input is described as far as
+ * possible.
  *
- * @param base where the service is; its own path comes before that of the endpoint
+ * @param base where the service is; its own path precedes that of the endpoint
  */
 export function describeRequest(
   endpoint: Endpoint,
@@ -118,7 +118,7 @@ function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields 
   );
 }
 
-/** The value as its schema reads it, or as it is if it does not fit yet. */
+/** The value parsed by its schema, or unchanged if it does not fit yet. */
 function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {
   const result = schema?.safeParse(value);
   return (result?.success ? result.data : value) as Fields | undefined;
@@ -137,10 +137,10 @@ function check(schema: z.ZodMiniType | undefined, value: unknown, operation: str
 }
 
 /**
- * Checks the base address of a service and takes the slash from its end.
+ * Validates the base address of a service and removes its final slash.
  *
  * @param setting name of the setting, for the message
- * @throws RequestError if it is no address, carries a user name, or would send credentials in the clear
+ * @throws RequestError if it is not a URL, carries a user name, or would send credentials unencrypted
  */
 export function parseBase(text: string, setting: string, allowInsecureHttp: boolean): URL {
   const problem = addressProblem(text, allowInsecureHttp);
@@ -152,7 +152,7 @@ export function parseBase(text: string, setting: string, allowInsecureHttp: bool
   return url;
 }
 
-/** @throws RequestError if the address would send in the clear over a network and the profile does not allow it */
+/** @throws RequestError if the address would send data unencrypted over a network and the profile does not allow it */
 export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): void {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && (isLoopback(url.hostname) || allowInsecureHttp)))
     return;
@@ -165,7 +165,7 @@ export function requireTls(url: URL, what: string, allowInsecureHttp: boolean): 
 /**
  * Fills `{name}` parts of a path with percent-encoded ids; ids may hold `/` and `:`.
  *
- * @throws RequestError if an id is empty, or is one that an address would swallow (`.` and `..`)
+ * @throws RequestError if an id is empty, or `.` or `..`
  */
 export function fillPath(path: string, params: Readonly<Record<string, string | number>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -180,7 +180,7 @@ export function fillPath(path: string, params: Readonly<Record<string, string | 
   });
 }
 
-/** The whole address of an endpoint under a base; null and undefined query values are left out. */
+/** The URL of an endpoint below a base; null and undefined query values are left out. */
 export function endpointUrl(
   base: URL,
   path: string,
@@ -194,7 +194,7 @@ export function endpointUrl(
   return url;
 }
 
-/** The address of a path with a query under a base. */
+/** The URL of a path with a query below a base. */
 export function pathUrl(base: URL, path: string): URL {
   const at = path.indexOf('?');
   const url = endpointUrl(base, at < 0 ? path : path.slice(0, at));
@@ -202,12 +202,12 @@ export function pathUrl(base: URL, path: string): URL {
   return url;
 }
 
-/** The request with another body, which is sent as it is. */
+/** The request with another body, sent unchanged. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
   return { ...request, body: payload, shownBody: () => Buffer.from(payload).toString(), namesResource: true };
 }
 
-/** An error that the path is not there, with words about who says that it should be. */
+/** The error for a missing path, with advice on the setting that chose it. */
 export function withPlaces(
   error: ServiceError,
   endpoint: Endpoint,
@@ -228,7 +228,7 @@ export function withPlaces(
   return new ApiError(words, error);
 }
 
-/** The address of chat completions below one that a service gives for a deployment. */
+/** The address of chat completions below a deployment's address. */
 export function chatAddress(url: URL): URL {
   const path = url.pathname.replace(/\/+$/, '');
   if (path.endsWith('/chat/completions')) return url;

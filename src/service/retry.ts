@@ -1,23 +1,23 @@
-/** When a request is made again, and after how long: one pure decision. All times are in milliseconds. */
+/** Decides whether and when to retry: one pure function. All times are in milliseconds. */
 import type { Method } from '../contract/common.ts';
 
-/** How an attempt ended, other than well. */
+/** How an attempt failed. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly status: number }
   /** The connection failed. `sent` is false if it was never made, so that the service cannot have seen the request. */
   | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
   | { readonly kind: 'timeout'; readonly sent: boolean }
-  /** An answer came, but is not what the contract says. */
+  /** An answer arrived that violates the contract. */
   | { readonly kind: 'not_understood' };
 
 export interface RetrySituation {
   /** The attempt that has just ended; the first is 1. */
   readonly attempt: number;
   readonly method: Method;
-  /** The request carries an idempotency key, or a body whose repeat is harmless. */
+  /** The request has an idempotency key, or its body makes a repeat harmless. */
   readonly repeatable: boolean;
   readonly outcome: Outcome;
-  /** Headers of the answer, names in lower case. */
+  /** Headers of the answer, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** A number in [0, 1). */
   readonly random: number;
@@ -31,9 +31,9 @@ export type RetryDecision =
   | { readonly retry: false; readonly reason: NoRetryReason };
 
 export const maximumRetries = 2;
-/** How often one call goes after a service that was lost and found again, without counting it as a retry. */
+/** How often a call is repeated after its service was lost and found again, without counting as a retry. */
 export const maximumRecoveries = 2;
-/** A longer wait than this is the user's to decide. */
+/** A longer wait is left to the user. */
 export const longestWait = 60_000;
 const firstBackoff = 500;
 const longestBackoff = 8_000;
@@ -55,7 +55,7 @@ export function decideRetry(situation: RetrySituation): RetryDecision {
   return { retry: true, delayMs: asked ?? backoff(attempt, random) };
 }
 
-/** Whether the request can be sent again without a risk that it happens twice. */
+/** Whether repeating the request cannot make it happen twice. */
 export function mayRepeat({
   method,
   repeatable,
@@ -65,14 +65,14 @@ export function mayRepeat({
   return outcome !== undefined && (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 
-/** Whether the service was not there, or went away before it had answered, rather than answered badly or slowly. */
+/** Whether the service was unreachable or went away before answering, rather than answering badly or slowly. */
 export function isLost(outcome: Outcome | undefined): boolean {
   return (
     outcome !== undefined && (outcome.kind === 'network' ? !outcome.final : outcome.kind === 'timeout' && !outcome.sent)
   );
 }
 
-/** Whether the same request may well succeed later. A conflict (409) is an answer, not an accident. */
+/** Whether the same request may succeed later. A conflict (409) is an answer, not an accident. */
 export function isTransient(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
@@ -86,7 +86,7 @@ export function isTransient(outcome: Outcome): boolean {
   }
 }
 
-/** Whether the service may have done what was asked although no good answer came. */
+/** Whether the service may have carried out the request despite the failure. */
 export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'answer') return outcome.status >= 500 && outcome.status !== 501;
@@ -94,8 +94,8 @@ export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
 }
 
 /**
- * What the service itself says about a retry. Deployments brand the header (`Service-Should-Retry`), so any name that
- * ends in `-should-retry` counts; if several contradict each other, the careful one wins.
+ * The service's own word about a retry. Some deployments brand the header (`Service-Should-Retry`), so any name that
+ * ends in `-should-retry` counts; if several contradict each other, the cautious one wins.
  */
 function serviceWord(headers: Readonly<Record<string, string>>): boolean | undefined {
   const words = Object.entries(headers)
@@ -105,14 +105,14 @@ function serviceWord(headers: Readonly<Record<string, string>>): boolean | undef
   return words.includes('true') ? true : undefined;
 }
 
-/** The wait that an answer asks for: `Retry-After-Ms`, or `Retry-After` as seconds or as an HTTP date. */
+/** The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const milliseconds = amount(headers['retry-after-ms']);
   if (milliseconds !== undefined) return milliseconds;
   const text = headers['retry-after'];
   const seconds = amount(text);
   if (seconds !== undefined) return seconds * 1_000;
-  // Date.parse also takes "-5" and other stray numbers for years; an HTTP date names its weekday or month.
+  // Date.parse also accepts "-5" and other stray numbers as years; an HTTP date names its weekday or month.
   const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
@@ -121,15 +121,15 @@ function amount(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** The wait after so many failures in a row, from 1. @param random in [0, 1) */
+/** The wait after this many failures in a row, from 1. @param random in [0, 1) */
 export function backoff(attempt: number, random: number): number {
   const whole = Math.min(longestBackoff, firstBackoff * 2 ** (attempt - 1));
   return Math.round(whole * (1 - jitterShare + jitterShare * random));
 }
 
 /**
- * How many retries a host gets beyond its successes, over all callers: a service in trouble is not made worse by everything
- * that polls it. A retry costs 1, a success gives back a part (as in the gRPC retry throttling design).
+ * The retry budget of a host, shared by all callers, so that everything that polls does not make a failing service
+ * worse. A retry costs 1, a success gives back a part (as in gRPC's retry throttling).
  */
 export class RetryBudget {
   readonly #capacity: number;
@@ -142,7 +142,7 @@ export class RetryBudget {
     this.#tokens = capacity;
   }
 
-  /** Takes one retry, or says that there is none left. */
+  /** Takes one retry; false if none is left. */
   take(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

@@ -1,77 +1,73 @@
 /**
- * One supervised connection to a service that may end, or move to another port, while it is in use. All callers share it: the
- * first that misses the service starts it again, the others wait for the same attempt.
+ * A supervised connection to a service that may end, or move to another port, while it is in use. All callers share it:
+ * the first one that misses the service restarts it, the others wait for the same attempt.
  */
 import { unlessAborted } from '../text/abort.ts';
 import type { Supervisor, Target } from './options.ts';
 
-/** How the connection is, for a screen to show. Times are epoch milliseconds. */
+/** The state of the connection, for display. Times are epoch milliseconds. */
 export type ConnectionState =
   | {
       readonly kind: 'connected';
-      /** Grows by one with each process that answers as the service. */
+      /** Increases with each process that answers as the service. */
       readonly generation: number;
-      /** Why this is not quite the service that was asked for, in a sentence. */
+      /** Why this is not quite the requested service, as a sentence. */
       readonly note: string | undefined;
     }
   | { readonly kind: 'starting' | 'restarting' | 'silent'; readonly since: number }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string; readonly retryAt: number };
 
-/** What a screen may know of a connection, and do about it. */
+/** The connection, as a screen sees it. */
 export interface ConnectionMonitor {
   readonly state: ConnectionState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Tries again at once where the last attempt failed, however short ago. */
+  /** Retries immediately after a failure, however recent. */
   readonly retry: () => void;
 }
 
-/** A connection to an address that does not move. */
+/** A connection to a fixed address. */
 export const fixedConnection: ConnectionMonitor = {
   state: { kind: 'connected', generation: 1, note: undefined },
   subscribe: () => () => {},
   retry: () => {},
 };
 
-/** When the service is looked for: at the start of a screen or of a single command, or after it was lost. */
+/** When the service is located: at the start of a screen or a command, or after it was lost. */
 export type Moment = 'start' | 'command' | 'lost';
 
-/** Why a service that was held has ended: on request, for another that replaces it, or without a word. */
+/** Why a held service ended: stopped, replaced, or gone without notice. */
 export type EndReason = 'stopped' | 'replaced' | 'lost';
 
 export interface LocatedService extends Target {
-  /** The same for the same process: one that was lost for a moment only is no other service. */
+  /** The same for the same process: a service lost for a moment is not a new one. */
   readonly id: string;
   readonly note?: string | undefined;
 }
 
-/** What is supervised. */
+/** The supervised service. */
 export interface SupervisedService {
-  /**
-   * Finds the service, or starts it.
-   *
-   * @throws Error in words for the user
-   */
+  /** Finds or starts the service. @throws Error for the user */
   readonly ensure: (moment: Moment, signal: AbortSignal) => Promise<LocatedService>;
-  /** Keeps it from ending for lack of requests, until released. `onEnd` is called once, if it ends before. */
+  /** Keeps it from idling out, until released. `onEnd` is called once, if it ends before. */
   readonly hold: (target: Target, onEnd: (farewell: EndReason) => void) => () => void;
-  /** Whether it is there and does not answer, as one that is stopped or overloaded. */
+  /** Whether it exists but does not answer, because it is stopped or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
 }
 
 export interface SupervisorOptions {
-  /** `start` for a screen, which also holds the service; `command` for what asks a few times and ends. */
+  /** `start` for a screen, which also holds the service; `command` for a few requests. */
   readonly moment: 'start' | 'command';
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** After a failure the next attempt is made this much later at the earliest, and twice as late with each. */
+/** Minimum delay after a failed attempt; doubled with each further one. */
 const firstRestMs = 1_000;
 const longestRestMs = 15_000;
-/** A service that has not answered for so long is checked, so that one that hangs is noticed before requests time out. */
+/** A service that has not answered for this long is checked, so that a hang is noticed before requests time out. */
 const checkAfterMs = 1_000;
-/** A hold that ended sooner than this is not taken again before as much time has passed. */
+/** A hold that ended sooner than this is not renewed before as much time has passed. */
 const shortestHoldMs = 1_000;
 
 interface Failure {
@@ -95,9 +91,9 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #failure: Failure | undefined;
   #release: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** A request has been sent and none been answered since. */
+  /** When the oldest unanswered request was sent. */
   #waits = false;
-  /** Grows with each answer. */
+  /** Increases with each answer. */
   #answers = 0;
 
   constructor(service: SupervisedService, { moment, now = Date.now }: SupervisorOptions) {
@@ -117,7 +113,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Where the service is, as far as is known without asking. */
+  /** The last known address. */
   get baseUrl(): string | undefined {
     return this.#target?.baseUrl;
   }
@@ -157,7 +153,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     void this.#begin();
   };
 
-  /** Lets go of the service, without asking for it. What waits for it fails. */
+  /** Releases the service without locating it. Pending callers fail. */
   close(): void {
     this.#closing.abort(new Error('The connection to the local service was closed.'));
     this.#letGo();
@@ -186,7 +182,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     const { signal } = this.#closing;
     const moment = this.#moment;
     this.#set({ kind: this.#generation > 0 ? 'restarting' : 'starting', since: this.#now() });
-    // Only the first attempt may replace a service that runs: two screens must not replace each other's for ever.
+    // Only the first attempt may replace a running service: two screens must not keep replacing each other's.
     this.#moment = 'lost';
     try {
       signal.throwIfAborted();
@@ -228,7 +224,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     this.#waits = false;
   }
 
-  /** The service has ended: it is looked for at once, unless somebody wanted it to end. */
+  /** The service has ended: locate it immediately, unless it was ended on purpose. */
   #ended(farewell: EndReason, heldMs: number): void {
     this.#target = undefined;
     this.#waits = false;
@@ -249,16 +245,16 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     this.#later(() => void this.#check(target), checkAfterMs);
   }
 
-  /** Finds out whether a service that requests wait for is there at all, and says so if it does not answer. */
+  /** Checks whether a service that requests wait for is alive, and reports if it does not answer. */
   async #check(target: LocatedService): Promise<void> {
     const since = this.#now();
     const answers = this.#answers;
     const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
-    // A service that has answered something meanwhile is busy, and not silent.
+    // A service that has answered something in the meantime is busy, not silent.
     const silent = missed && answers === this.#answers;
     if (silent === undefined) {
-      // What cannot be found out is not said, and is looked for again while a request waits.
+      // A failed check reports nothing, and is repeated while requests wait.
       if (this.#waits) this.#later(() => void this.#check(target), checkAfterMs);
       return;
     }

@@ -1,4 +1,4 @@
-/** What goes over the wire, for debugging: requests and answers with their bodies, without secrets. */
+/** Traces requests and answers with their bodies for debugging, without secrets. */
 import { StringDecoder } from 'node:string_decoder';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
@@ -6,7 +6,7 @@ import { parseJson, type WireAnswer, type WireRequest } from './http.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Part of a request or an answer as it may be shown. A body is cut at `longestBody`. */
+/** An event of a request or an answer. A body is cut at `longestBody`. */
 export type TraceEvent =
   | {
       readonly kind: 'request';
@@ -17,37 +17,37 @@ export type TraceEvent =
       readonly headers: Headers;
     }
   | { readonly kind: 'answer'; readonly operation: string; readonly status: number; readonly headers: Headers }
-  /** A body, or a line of one that streams. */
+  /** A body, or a line of a streaming one. */
   | { readonly kind: 'body'; readonly of: 'request' | 'answer'; readonly text: string }
-  /** So many bytes of the body before it are not shown. */
+  /** This many earlier bytes of the body were left out. */
   | { readonly kind: 'left out'; readonly of: 'request' | 'answer'; readonly bytes: number };
 
 export type Tracer = (event: TraceEvent) => void;
 
-/** What is known of a request that is traced. */
+/** What is known of a traced request. */
 export interface Traced {
   readonly tracer: Tracer | undefined;
   readonly endpoint: Pick<Endpoint, 'operation' | 'sensitiveAnswer'>;
-  /** The body without what is sensitive; if there is none, only its size is shown. */
+  /** The body without sensitive values; without one, only its size is shown. */
   readonly body: () => string | undefined;
   readonly redact: Redact;
 }
 
-/** Characters of a body that are shown. */
+/** Maximum characters of a body. */
 export const longestBody = 8_192;
-/** Characters that are kept behind them, so that a secret is found that lies across the end. */
+/** Additional characters that are kept, so that a secret across the cut is still found. */
 const beyond = 8_192;
 
 const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|secret|signature|credential/;
 
-/** Headers without the values of those that hold a secret. */
+/** Headers without secret values. */
 export function shownHeaders(headers: Headers, redact: Redact): Headers {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, secretHeader.test(name) ? hidden : redact(value)]),
   );
 }
 
-/** Shows a request to the tracer, if there is one. */
+/** Reports a request to the tracer, if there is one. */
 export function traceRequest(request: WireRequest, traced: Traced): void {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return;
@@ -58,7 +58,7 @@ export function traceRequest(request: WireRequest, traced: Traced): void {
   traceRequestBody(request, traced, tracer);
 }
 
-/** The answer, whose body the tracer sees as it is read; as it came if there is no tracer. */
+/** The answer, whose body is reported to the tracer while it is read; unchanged without a tracer. */
 export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
   const { tracer, endpoint, redact } = traced;
   if (!tracer) return answer;
@@ -90,14 +90,14 @@ async function* watched(chunks: AsyncGenerator<Uint8Array, void>, body: AnswerBo
   }
 }
 
-/** Shows the body of an answer: once it has ended, or line by line where it streams. */
+/** Reports the body of an answer: at its end, or line by line if it streams. */
 class AnswerBody {
   readonly #tracer: Tracer;
   readonly #traced: Traced;
   readonly #streams: boolean;
   readonly #decoder = new StringDecoder('utf8');
   #bytes = 0;
-  /** Of these so many are shown. */
+  /** Maximum number of lines. */
   #shownBytes = 0;
   /** Characters. */
   #shown = 0;
@@ -116,7 +116,7 @@ class AnswerBody {
     if (this.#streams) this.#showLines();
   }
 
-  /** What has secrets in fields of JSON is read whole. */
+  /** A body with secrets in JSON fields is read whole. */
   get #isFull(): boolean {
     return !this.#traced.endpoint.sensitiveAnswer && this.#text.length > longestBody + beyond;
   }
@@ -139,7 +139,7 @@ class AnswerBody {
     const whole = this.#traced.redact(text);
     const shown = whole.slice(0, room);
     this.#shown += shown.length;
-    // What is redacted counts with its own length.
+    // Redacted text counts with its own length.
     this.#shownBytes += Buffer.byteLength(shown.length < whole.length ? shown : text);
     if (shown !== '') this.#tracer({ kind: 'body', of: 'answer', text: shown });
   }
@@ -158,7 +158,7 @@ class AnswerBody {
   }
 }
 
-/** A value with everything under these names replaced, at any depth. */
+/** Replaces the values of these names, at any depth. */
 function masked(value: unknown, names: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(item => masked(item, names));

@@ -1,6 +1,6 @@
 /**
- * Uploads to signed addresses. The address itself is the credential: nothing of the profile goes along, and its query
- * is never shown.
+ * Uploads to signed addresses. The address itself is the credential: no credential of the profile is sent, and its
+ * query is never shown.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -18,29 +18,29 @@ import type { Outcome } from './retry.ts';
 import { traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, serviceNotFound } from './wire-error.ts';
 
-/** What is uploaded: bytes, or an open file of which the first `size` bytes are sent. The file is left open. */
+/** The source of an upload: bytes, or an open file of which the first `size` bytes are sent. The file stays open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
 
 export interface UploadOptions extends CallOptions {
-  /** When the address ceases to be good, as the service said it (`expires_at`). */
+  /** When the address expires, as the service wrote it (`expires_at`). */
   readonly expiresAt?: string | null | undefined;
-  /** Called with the bytes sent so far and in all. Starts again at 0 if an attempt is repeated. */
+  /** Called with the bytes sent so far and in total. Starts again at 0 if an attempt is repeated. */
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 
 /**
- * Sends one file to its signed address.
+ * Sends a file to its signed address.
  *
- * @throws UploadUrlError if the address has expired or is refused: ask for a new one and send the file again
+ * @throws UploadUrlError if the address has expired or was refused: request a new one and send the file again
  * @throws ServiceError
  */
 export type PutUpload = (target: UploadUrl, source: UploadSource, options?: UploadOptions) => Promise<void>;
 
 const operation = 'putUpload';
 const chunkSize = 64 * 1024;
-/** A large file over a slow line takes as long as it takes: only silence ends it. */
+/** A large file over a slow line takes long: only silence ends it. */
 const patience = { deadlineMs: undefined } as const;
-/** Codes with which object storage says that the signature has had its time. */
+/** Error codes of object storage for an expired signature. */
 const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
 
 /** The file was changed while it was read. */
@@ -61,7 +61,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
     const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
 
     let made = 0;
-    /** An address that the service gave before it moved leads nowhere now. */
+    /** An address from before the service moved leads nowhere now. */
     const locate = async (): Promise<Storage> => {
       const storage = { path: url.pathname, host: url.host, place: undefined };
       if (!connection.isOwn(url)) return storage;
@@ -134,7 +134,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
   };
 }
 
-/** Where an attempt goes: with the place of the service if the service itself takes the file. */
+/** The address of an attempt: relative to the service's location, if the service itself stores the file. */
 interface Storage extends Destination {
   readonly place: Place | undefined;
 }
@@ -143,7 +143,7 @@ function failed(error: ServiceError, outcome?: Outcome, headers: WireAnswer['hea
   return { ok: false, error, outcome, headers, status: error.status };
 }
 
-/** What the answer of the storage means. */
+/** What the storage's answer means. */
 async function judge(
   answer: WireAnswer,
   path: string,
@@ -156,7 +156,7 @@ async function judge(
     answer.close();
     return failed(redirected(answer, facts, url, 'Ask for a new address.'));
   }
-  // A success is read to its end as well, so that the connection serves the next file.
+  // A successful body is read to its end too, so that the connection can be reused.
   const text = await readErrorBody(answer);
   if (status >= 200 && status < 300) return { ok: true, status, value: undefined };
   return failed(refusal(path, { status, headers, text }, facts, now), { kind: 'answer', status }, headers);
@@ -175,7 +175,7 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   return url;
 }
 
-/** The headers that were signed, as they were given. The length is that of what is really sent. */
+/** The signed headers, unchanged. The length is that of the bytes really sent. */
 function uploadHeaders(given: Readonly<Record<string, string>>, size: number, userAgent: string) {
   const signed = Object.entries(given)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -186,7 +186,7 @@ function uploadHeaders(given: Readonly<Record<string, string>>, size: number, us
 function factsOf(url: URL, attempt: number): CallFacts {
   return {
     method: 'PUT',
-    // Sent twice, the same file is the same file.
+    // Sending the same file twice is harmless.
     isWrite: false,
     lostAdvice: 'Sending it again is harmless.',
     mayHaveHappened: false,
@@ -203,7 +203,7 @@ function hasExpired(expiresAt: string | null | undefined, now: number): boolean 
   return !Number.isNaN(time) && time <= now;
 }
 
-/** Says no more of a storage's answer than its code: the rest repeats the signature. */
+/** Takes only the code from a storage's answer: the rest repeats the signature. */
 function refusal(
   path: string,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
@@ -236,7 +236,7 @@ function bodyOf(source: UploadSource, onChanged: () => void): Uint8Array | Reada
   return Readable.from(readFile(source.handle, source.size, onChanged), { objectMode: false });
 }
 
-/** Reads by position, so that an attempt can be repeated and nothing else that reads the file is disturbed. */
+/** Reads by position, so that an attempt can be repeated and other readers of the file are not disturbed. */
 async function* readFile(handle: FileHandle, size: number, onChanged: () => void): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(chunkSize, size - position));

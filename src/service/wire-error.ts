@@ -1,4 +1,4 @@
-/** The errors of requests without an answer: of connections that failed, by their code, and of attempts that were not made. */
+/** Errors of requests without an answer: failed connections, and attempts that were not made. */
 
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
@@ -31,12 +31,12 @@ const unreached: Readonly<Record<string, string>> = {
 export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
   if (reason === 'aborted' || reason === 'deadline') return undefined;
   if (reason !== 'network') return { kind: 'timeout', sent };
-  // A proxy that refuses with such a status does so again; one that found no service behind it may find one.
+  // These refusals of a proxy are permanent; a proxy that found no service may find one later.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
   return { kind: 'network', sent, final: isRefused || isFinal(code) };
 }
 
-/** Whether trying again cannot help: the certificate and the header stay as they are. */
+/** Whether retrying cannot help, because the certificate or the header stays the same. */
 function isFinal(code: string | undefined): boolean {
   return code !== undefined && (isCertificateError(code) || isRefusedHere(code));
 }
@@ -46,9 +46,7 @@ function isRefusedHere(code: string): boolean {
   return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
 }
 
-/**
- * @param answered HTTP status where the head of an answer had come
- */
+/** @param answered HTTP status if response headers had arrived */
 export function errorOfFailure(
   failure: WireFailure,
   facts: CallFacts,
@@ -107,7 +105,7 @@ export function errorOfFailure(
 }
 
 interface ProxyWords {
-  /** Without its user and its password. */
+  /** Without its user and password. */
   readonly name: string;
   readonly variable: string;
 }
@@ -120,7 +118,7 @@ function proxyWords({ proxy }: WireFailure): ProxyWords | undefined {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Why a request did not get beyond the proxy. */
+/** Why a request did not get past the proxy. */
 function proxyMessage(
   { name, variable }: ProxyWords,
   { proxy }: WireFailure,
@@ -143,8 +141,7 @@ function proxyMessage(
 const after = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error of a call for which the service was not found, with what is known of the attempts before: a write may have
- * happened in one of them.
+ * The error of a call whose service was not found. An earlier attempt of a write may have happened.
  *
  * @param facts of the attempts that were made
  */
@@ -155,7 +152,7 @@ export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortS
   return new NetworkError(`${sentence(error.message)} ${after(facts)}`, details);
 }
 
-/** The error of a call that is over, or would be, before its host takes requests again. */
+/** The error of a call whose deadline comes before its host accepts requests again. */
 export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSignal, limits: Timeouts): ServiceError {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
   const retryAfterMs = Math.ceil(gate.remaining());
@@ -171,9 +168,9 @@ export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSig
 
 export interface CallFacts {
   readonly method: Method;
-  /** Whether the call changes something at the service. */
+  /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** What is said if the answer was lost and the call changes nothing. */
+  /** The advice if the answer was lost and the call changes nothing. */
   readonly lostAdvice?: string;
   /** Path without the query. */
   readonly path: string;
@@ -183,7 +180,7 @@ export interface CallFacts {
   readonly redact: Redact;
   /** An earlier attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
-  /** What every error of this attempt holds. */
+  /** Common fields of every error of this attempt. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
 }
 
@@ -191,14 +188,14 @@ export const outcomeAdvice = 'It may have happened anyway: check before you repe
 
 const longestMessage = 2_000;
 
-/** The text as one sentence of a message, of bearable length. */
+/** Text as one sentence of limited length. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
   const clipped = trimmed.length > longestMessage ? `${trimmed.slice(0, longestMessage)}…` : trimmed;
   return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
 }
 
-/** A wait in words, rounded up so that trying again then is not too early. */
+/** A wait in words, rounded up so that a retry then is not too early. */
 export function inSeconds(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   const seconds = Math.ceil(ms / 1_000);
