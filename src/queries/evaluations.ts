@@ -133,6 +133,11 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   });
 }
 
+/** What belongs to a run, as a list declares it. */
+export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf']> {
+  return { kind: 'run', id: runId, read: evalRunQuery(runId).read };
+}
+
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),

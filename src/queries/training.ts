@@ -243,8 +243,14 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
     id: row => row.checkpoint_id,
     readPage: async ({ service, signal }) =>
       wholePage(await service.call('listCheckpoints', { params: { training_run_id: runId } }, { signal })),
+    partOf: partOfTraining(runId),
     activity: () => (ended ? 'settled' : 'running'),
   };
+}
+
+/** What belongs to a training run, as a list declares it. */
+export function partOfTraining(runId: string): NonNullable<ListSource<never>['partOf']> {
+  return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
 export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrainerReward[]> {

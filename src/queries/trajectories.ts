@@ -6,10 +6,12 @@ import { hasEnded, isRunning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, Trajectory } from '../contract/trajectories.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
+import { partOfRun } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
+import { partOfTraining } from './training.ts';
 import type { LiveQuery } from './use-live.ts';
 
 /** The trajectories of a run or of a dataset, or all. */
@@ -75,10 +77,12 @@ const rememberedRows = 200;
  */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
+  const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
   const listed: ListSource<Trajectory> = {
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
+    ...(part && { partOf: part }),
     observesFirst: rememberedRows,
     readPage: context => {
       if (run !== undefined) return trajectoriesOfRun(run, false).readPage(context);
@@ -139,6 +143,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     key: trajectoryKeys.list(filter),
     id: row => row.trajectory_id,
     sorts: true,
+    partOf: partOfRun(runId),
     observesFirst: rememberedRows,
     observes: row => ({ ...observeTrajectory(row), parent: runId }),
     readPage: async ({ service, query, signal }) => {

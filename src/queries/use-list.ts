@@ -69,7 +69,11 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
   return {
     key: source.key,
     // Rows read long ago may be outdated.
-    reports: { observes: source.observes, rows: () => reader.live().slice(0, source.observesFirst) as object[] },
+    reports: {
+      observes: source.observes,
+      rows: () => reader.live().slice(0, source.observesFirst) as object[],
+      partOf: source.partOf,
+    },
     activity: () => reader.activity(),
     read: context => reader.poll(context),
     share: newer,

@@ -3,6 +3,7 @@ import type * as z from 'zod/mini';
 import { type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
+import type { Subject } from '../statuses/observe.ts';
 import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
@@ -40,6 +41,8 @@ export interface ListSource<Row> {
   readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** Schema of a row. If set, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;
+  /** The resource that the rows belong to, e.g. a run. Once it is gone, the rows stay as they were last read. */
+  readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
   /** Key of the list that has the same rows in another order. */
   readonly sameRowsAs?: readonly unknown[];
   /** The list accepts `sort` and `order`. */

@@ -375,6 +375,9 @@ export class ListReader<Row> {
       if (!instead || !isNotOffered(error)) return this.#refused(place, error);
       page = await instead(context);
     }
+    // Rows that have all vanished went with what they belong to: if that is not there either, they stay as they are.
+    const vanished = place.kind === 'first' && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
+    if (vanished) await this.source.partOf?.read(context);
     return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
   }
 

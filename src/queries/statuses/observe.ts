@@ -24,6 +24,8 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly rows?: ((data: never) => readonly object[]) | undefined;
   /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
+  /** The resource that the rows belong to: if they are not found, it may be gone, and is asked about. */
+  readonly partOf?: Subject | undefined;
 }
 
 declare module '@tanstack/react-query' {
@@ -73,17 +75,23 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     onObserved(observations, times);
   };
 
+  /** Asks again what was found. Returns whether anything was. */
+  const askAbout = (subject: Subject): boolean => {
+    const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
+    for (const query of found) void query.fetch().catch(() => {});
+    return found.length > 0;
+  };
+
   /** A 404 may concern one endpoint only: the resource is gone once no query finds it. */
   const missed = (subject: Subject): void => {
-    const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
-    if (found.length === 0) onGone(subject);
-    for (const query of found) void query.fetch().catch(() => {});
+    if (!askAbout(subject)) onGone(subject);
   };
 
   const failed = (query: Query): void => {
-    const { about } = query.meta ?? {};
-    if (!about) return;
+    const { about, partOf } = query.meta ?? {};
     const { error } = query.state;
+    if (partOf && isGone(error)) askAbout(partOf);
+    if (!about) return;
     if (isGone(error)) missed(about);
     else if (!isNotOffered(error) && statuses.get(about))
       statuses.failed({ ...about, label: about.id }, errorMessage(error));

@@ -39,7 +39,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
     case 'paused':
       return joined('paused', readWords(state.at, now));
     case 'gone':
-      return joined('gone', readWords(state.at, now));
+      return state.at === undefined ? 'not found' : joined('deleted', readWords(state.at, now));
     case 'unlisted':
       return state.at ? `not listed, seen ${age(now - state.at)} ago` : 'not listed';
   }

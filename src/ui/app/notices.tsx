@@ -19,7 +19,7 @@ export interface Notice {
 }
 
 function wordsOf({ resource, to }: Transition): string {
-  if (resource.gone) return `${resource.label} is gone from the service`;
+  if (resource.gone) return `${resource.label} was deleted from the service`;
   return `${resource.label} ${to}${resource.mean === undefined ? '' : `, mean ${reward(resource.mean)}`}`;
 }
 

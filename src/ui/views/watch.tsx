@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react';
 import type { Column } from '../../present/column.ts';
-import { ageOf, timeColumn } from '../../present/times.ts';
+import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
 import { placeOfRef } from '../../resources/catalogue.ts';
 import { useWatched } from '../../resources/use-watched.ts';
@@ -62,6 +62,7 @@ export function WatchView() {
         { label: 'kind', value: row.kind },
         { label: 'id', value: row.id },
         { label: 'status', value: statusWords(row) },
+        { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
         { label: 'progress', value: row.done === undefined ? undefined : `${row.done} of ${row.total ?? '?'}` },
         {
           label: row.kind === 'trajectory' ? 'reward' : 'mean',
@@ -91,7 +92,7 @@ export function WatchView() {
 
 /** The status as it was last read. */
 export function statusWords({ status, gone, error }: WatchedResource): string {
-  if (gone) return 'gone';
+  if (gone) return 'deleted';
   return status ?? (error === undefined ? '' : 'unreachable');
 }
 

@@ -23,8 +23,8 @@ describe('the words', () => {
     ],
     [{ kind: 'limited', at: 1_000, until: 3_000 }, 'stale, read 2s ago', 'stale, read 2s ago'],
     [{ kind: 'paused', at: 0 }, 'paused, read 3s ago', 'paused, read 3s ago'],
-    [{ kind: 'gone', at: undefined }, 'gone', 'gone'],
-    [{ kind: 'gone', at: 0 }, 'gone, read 3s ago', 'gone, read 3s ago'],
+    [{ kind: 'gone', at: undefined }, 'not found', 'not found'],
+    [{ kind: 'gone', at: 0 }, 'deleted, read 3s ago', 'deleted, read 3s ago'],
     [{ kind: 'unlisted', at: undefined }, 'not listed', 'not listed'],
     [{ kind: 'unlisted', at: 1_000 }, 'not listed, seen 2s ago', 'not listed, seen 2s ago'],
   ];

@@ -19,7 +19,7 @@ describe('a notice', () => {
     expect(noticeOf([ended('cancelled')])?.toast.kind).toBe('info');
     expect(noticeOf([ended('gone', {}, true)])?.toast).toEqual({
       kind: 'warning',
-      text: 't-words is gone from the service',
+      text: 't-words was deleted from the service',
       news: true,
     });
     expect(noticeOf([])).toBeUndefined();

@@ -152,8 +152,8 @@ describe('Watch', () => {
     await screen.waitFor('Pinned to Watch');
     run.answers.getEvalProgress = run.answers.getEvalRun = ({ eval_run_id = '' }) => notFound(eval_run_id);
     run.answers.listEvalRuns = () => [];
-    await screen.waitFor(text => /▸ baseline +• gone/.test(text));
-    await screen.waitFor('baseline is gone from the service');
+    await screen.waitFor(text => /▸ baseline +• deleted/.test(text));
+    await screen.waitFor('baseline was deleted from the service');
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 8);
     expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(before);

@@ -72,7 +72,7 @@ describe('what is gone', () => {
     service.answers[operation] = ids => notFound(ids[param] ?? '');
     const screen = openWorld(service, { view: 'record', resource, id: 'lost_1' });
     await screen.waitFor('There is no lost_1.');
-    await screen.waitFor('✗ gone');
+    await screen.waitFor('✗ not found');
     // Something else is being polled all the while.
     await screen.type(':watch\r');
     await morePolls(service);
@@ -84,5 +84,81 @@ describe('what is gone', () => {
     expect(screen.text()).not.toMatch(/failing|again in/);
     await screen.press('r');
     await eventually(() => expect(service.asked(operation)).toBe(before + 1));
+  });
+});
+
+describe('what another program deletes while it is open', () => {
+  const rows = [
+    { ...trajectory, num_steps: 2 },
+    { ...trajectory, trajectory_id: 'traj_2', task_id: 'two/task' },
+  ];
+
+  it.each(['running', 'completed'])('a run that is %s keeps what was read of it, and says so', async status => {
+    const service = world(status);
+    service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: rows });
+    service.answers.listTrajectories = () => pageOf(rows);
+    const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+    await screen.waitFor(text => text.includes('one/task') && text.includes('mean') && text.includes('two/task'));
+    for (const operation of [
+      'getEvalRun',
+      'getEvalProgress',
+      'getTrajectoryRewards',
+      'getRolloutStatistics',
+    ] as const) {
+      service.answers[operation] = () => notFound('evr_1');
+    }
+    service.answers.listTrajectories = () => pageOf([]);
+    service.answers.listEvalRuns = () => [];
+    // What has ended is not asked about by itself: the list of runs shows that it is not there any more.
+    await screen.waitFor(text => /✗ Deleted from the service\. What is shown was read \d+s ago/.test(text));
+    await screen.waitFor(text => /deleted, read \d+s ago/.test(text));
+    await screen.press('r');
+    await eventually(() => expect(service.asked('listTrajectories')).toBeGreaterThan(1));
+    await screen.waitFor(text => text.includes('2 of 4 rollouts') || text.includes('4 of 4 rollouts'));
+    const text = screen.text();
+    expect(text).toMatch(/one\/task +0\.250? +✓ completed +2/);
+    expect(text).toContain('two/task');
+    expect(text).not.toMatch(/unknown|running ─|There is no|<d> delete/);
+    const before = service.asked('getEvalProgress') + service.asked('getEvalRun');
+    await morePolls(service);
+    expect(service.asked('getEvalProgress') + service.asked('getEvalRun')).toBe(before);
+  });
+
+  it('a training run keeps its curves and checkpoints', async () => {
+    const service = world('completed');
+    Object.assign(service.answers, trainingAnswers, {
+      getTrainerRewards: () => ({ trainer_rewards: [0, 1, 2].map(step => ({ step, trainer_reward: step / 4 })) }),
+      listCheckpoints: () => [{ checkpoint_id: 'ckpt_1', step_index: 2 }],
+    });
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
+    await screen.waitFor(
+      text => text.includes('step 3 of 40') && text.includes('step 2 ') && text.includes('1 running'),
+    );
+    for (const operation of [
+      'getTrainingRun',
+      'getTrainingProgress',
+      'getTrainerRewards',
+      'listCheckpoints',
+    ] as const) {
+      service.answers[operation] = () => notFound('trn_1');
+    }
+    service.answers.listTrainingRuns = () => [];
+    await screen.waitFor('Deleted from the service.');
+    await screen.waitFor(text => !text.includes('1 running'));
+    const text = screen.text();
+    expect(text).toMatch(/step 3 of 40[\s\S]*trainer 0\.500[\s\S]*▸ step 2 +ckpt_1/);
+    expect(text).not.toMatch(/unknown|There is no|steps\/s/);
+  });
+
+  it('a deployment keeps what it was', async () => {
+    const service = world('completed');
+    const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
+    service.answers.getDeployment = () => deployment;
+    const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_1' });
+    await screen.waitFor('✓ DEPLOYED');
+    service.answers.getDeployment = () => notFound('dep_1');
+    await screen.waitFor('Deleted from the service.');
+    expect(screen.text()).toContain('✓ DEPLOYED');
+    expect(screen.text()).not.toContain('There is no dep_1');
   });
 });

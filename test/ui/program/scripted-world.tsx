@@ -71,7 +71,7 @@ export function openWorld(
   start: Place,
   { poll = often, ...size }: ScreenOptions & { readonly poll?: PollIntervals } = {},
 ): OpenWorld {
-  const rig = openProgram({ service, start, notices: 'bell', poll, columns: 120, rows: 30, ...size });
+  const rig = openProgram({ service, start, notices: 'bell', poll, columns: 130, rows: 30, ...size });
   onTestFinished(rig.close);
   const bells = () => rig.sent.filter(sequence => sequence.startsWith('\u0007'));
   return { ...rig.screen, workbench: rig.workbench, bells };

@@ -20,7 +20,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { errorLines } from '../shared/error-note.tsx';
+import { errorLines, useDeleted } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
@@ -39,7 +39,8 @@ export function RunView({ place }: ViewProps<'record'>) {
   const theme = useTheme();
   const run = useLive(evalRunQuery(runId), pane.attention);
   const progress = useLive(evalProgressQuery(runId), pane.attention);
-  const ended = hasEnded(progress.data?.status ?? run.data?.status);
+  const deleted = useDeleted('run', runId);
+  const ended = deleted !== undefined || hasEnded(progress.data?.status ?? run.data?.status);
   const results = useLive(runResultsQuery(runId, ended), pane.attention);
   const rewards = results.data?.rewards;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
@@ -60,7 +61,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results.data ?? {};
   const room = pane.width - 2;
-  const error = [run.error, progress.error].find(each => each && !isNotOffered(each));
+  const error = deleted ? undefined : [run.error, progress.error].find(each => each && !isNotOffered(each));
   const unread = !run.data && !progress.data && !error;
   const lines = [
     ...(unread
@@ -72,6 +73,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
+    ...(deleted ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),
     '',
@@ -81,14 +83,15 @@ export function RunView({ place }: ViewProps<'record'>) {
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
       source={source}
-      parts={[run.freshness, progress.freshness, results.freshness]}
+      parts={[run, progress, results]}
+      deleted={deleted !== undefined}
       emptyWords={ended ? 'This run recorded no trajectories' : 'No rollout has ended yet'}
       sort={worstFirst}
       join={join}
       joined={rewarded}
       headerError={error}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
-      bindings={runActions([shown])}
+      bindings={deleted ? [] : runActions([shown])}
       whole={{
         id: runId,
         json: shown,

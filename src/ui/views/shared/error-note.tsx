@@ -1,11 +1,15 @@
 /** What went wrong, next to the data that it concerns. */
 
 import { Box, Text } from 'ink';
+import { useCallback, useSyncExternalStore } from 'react';
 import type { Failure } from '../../../contract/errors.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { age } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
+import { useTime } from '../../app/clock.tsx';
 import { type Connection, useConnection } from '../../app/connection.ts';
 import type { Size } from '../../app/layout.ts';
 import { useCopy } from '../../app/use-copy.ts';
@@ -78,6 +82,25 @@ export function useErrorBindings(...errors: readonly (Error | undefined)[]): rea
 export function noteLines(error: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
   const settings = mayBeMisconfigured(error) ? settingLines(connection, width, theme) : [];
   return [...errorLines(error, width, theme, height), ...settings].slice(0, height);
+}
+
+/**
+ * Says that a resource which is still shown has been deleted, and when it was last read; undefined as long as nothing is
+ * known of that.
+ */
+export function useDeleted(kind: string, id: string): string | undefined {
+  const { statuses } = useWorkbench();
+  const isGone = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind, id })?.gone ?? false);
+  return useTime(
+    useCallback(
+      now => {
+        if (!isGone) return undefined;
+        const readAt = statuses.lastRead({ kind, id })?.at ?? now;
+        return `Deleted from the service. What is shown was read ${age(now - readAt)} ago.`;
+      },
+      [statuses, kind, id, isGone],
+    ),
+  );
 }
 
 /** An error in at most `height` lines. */

@@ -4,15 +4,16 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
-import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
+import { freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
 import type { Background } from '../../../queries/lists/reader.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { type ListPages, useListPages, useOrderedSource } from '../../../queries/use-list.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { type Live, useLive } from '../../../queries/use-live.ts';
 import { useSetting } from '../../../queries/use-workbench.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
+import { isGone } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
@@ -39,8 +40,10 @@ export interface ResourceListProps<Row> {
   /** Stable name of what is listed, under which the choice of columns is kept. */
   readonly name: string;
   readonly source: ListSource<Row>;
-  /** How fresh the other parts are that the view shows besides the list. */
-  readonly parts?: readonly Freshness[];
+  /** The other parts that the view shows besides the list, for its freshness; asking again asks for all of them. */
+  readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
+  /** What the list is part of is gone from the service, which the header says. */
+  readonly deleted?: boolean;
   /** Rows that are known without asking, in place of those of the answer. */
   readonly rows?: readonly Row[];
   /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
@@ -138,7 +141,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
-  const error = live.error ?? list.pageError;
+  const failed = live.error ?? list.pageError;
+  const error = props.deleted && loaded && isGone(failed) ? undefined : failed;
   const errorLines = error ? errorHeight : 0;
   const notes = [...(props.notes ?? []), ...listNotes(list)].flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
@@ -205,7 +209,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     record: row ?? (whole && { id: whole.id, json: whole.json }),
     marked: marked ? table.targets.map(source.id) : [],
     title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? whole?.id ?? ''),
-    refresh: live.refresh,
+    refresh: () => {
+      for (const part of [live, ...(props.parts ?? [])]) part.refresh();
+    },
     actions: (actions?.(table.targets, list) ?? []).map(holding),
     pin: whole?.pin ?? pinned,
     siblings: whole?.siblings,
@@ -228,7 +234,10 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   return (
     <View
-      freshness={freshnessOfParts([shownFreshness(freshness, old), ...(props.parts ?? [])])}
+      freshness={freshnessOfParts([
+        shownFreshness(freshness, old),
+        ...(props.parts ?? []).flatMap(part => part.freshness ?? []),
+      ])}
       bindings={[
         ...bindings,
         ...useErrorBindings(props.headerError),

@@ -14,7 +14,7 @@ import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { errorLines, useErrorBindings } from './error-note.tsx';
+import { errorLines, useDeleted, useErrorBindings } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
@@ -73,12 +73,14 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const theme = useTheme();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
+  const deleted = useDeleted(resource.kind ?? '', id);
   const title = live.data ? labelOf(resource, live.data) : (place.label ?? id);
   const room = pane.width - 2;
   const lines = [
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
-    ...(live.error ? errorLines(live.error, room, theme) : []),
+    ...(deleted ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
+    ...(live.error && !deleted ? errorLines(live.error, room, theme) : []),
     '',
     ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted('Asking the service…')]),
   ].map(line => ` ${line}`);
@@ -90,7 +92,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     title,
     refresh: live.refresh,
     siblings: resource.names[0],
-    actions: (shown && actions?.([shown])) ?? [],
+    actions: (shown && !deleted && actions?.([shown])) || [],
   });
   return (
     <View

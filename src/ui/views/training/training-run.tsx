@@ -23,7 +23,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { errorLines } from '../shared/error-note.tsx';
+import { errorLines, useDeleted } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { completedSteps, heldOutNote } from './curves.ts';
@@ -46,7 +46,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const run = useLive(trainingRunQuery(runId), pane.attention);
   const progress = useLive(trainingProgressQuery(runId), pane.attention);
   const status = progress.data?.status ?? run.data?.status;
-  const ended = hasEnded(status);
+  const deleted = useDeleted('training', runId);
+  const ended = deleted !== undefined || hasEnded(status);
   const curves = useRunCurves(runId, ended, pane.attention);
   const completed = completedSteps(progress.data, curves.trainer);
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
@@ -65,7 +66,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const curvesView = useCurvesView(shown, curves);
 
   const room = pane.width - 2;
-  const error = [progress.error, run.error].find(each => each && !isNotOffered(each));
+  const error = deleted ? undefined : [progress.error, run.error].find(each => each && !isNotOffered(each));
   const notes = [useSetBack(runId, progress, ended), heldOutNote(curves.heldOut)].filter(words => words !== undefined);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   const unread = !run.data && !progress.data && !error;
@@ -76,6 +77,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
+    ...(deleted ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
     ...notes.map(words => theme.styles.warning(truncate(words, room))),
     ...(unreadable > 0
@@ -96,7 +98,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     <ResourceList<Checkpoint>
       name="checkpoints"
       source={source}
-      parts={[run.freshness, progress.freshness]}
+      parts={[run, progress, ...curves.parts]}
+      deleted={deleted !== undefined}
       columns={checkpointColumns}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
@@ -110,8 +113,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         pin: { kind: 'training', id: runId, label: shown.display_name ?? runId },
         siblings: 'training',
       }}
-      bindings={[...ofRun, ...curvesView.bindings]}
+      bindings={[...(deleted ? [] : ofRun), ...curvesView.bindings]}
       actions={(rows, list) => {
+        if (deleted) return [];
         const [row] = rows;
         const of =
           row && rows.length === 1

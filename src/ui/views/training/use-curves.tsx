@@ -5,7 +5,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { type Live, useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { isNotOffered } from '../../../service/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -23,11 +23,22 @@ import { OverlayWindow } from './overlay.tsx';
 /** Below this height there is no chart but a line of levels. */
 const smallestChart = 6;
 
+export interface LiveCurves extends RunCurves {
+  readonly missing: boolean;
+  /** To ask for them again. */
+  readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
+}
+
 /** The curves of a run as the service has them; `missing` if it has none to give. */
-export function useRunCurves(runId: string, ended: boolean, attention: Attention): RunCurves & { missing: boolean } {
+export function useRunCurves(runId: string, ended: boolean, attention: Attention): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
-  return { trainer: trainer.data ?? [], heldOut: heldOut.data ?? [], missing: isNotOffered(trainer.error) ?? false };
+  return {
+    trainer: trainer.data ?? [],
+    heldOut: heldOut.data ?? [],
+    missing: isNotOffered(trainer.error) ?? false,
+    parts: [{ refresh: trainer.refresh }, { refresh: heldOut.refresh }],
+  };
 }
 
 export interface CurvesView {
@@ -42,7 +53,7 @@ interface Looking {
   readonly overlaid: TrainingRun | undefined;
 }
 
-export function useCurvesView(run: TrainingRun, curves: RunCurves & { missing: boolean }): CurvesView {
+export function useCurvesView(run: TrainingRun, curves: Omit<LiveCurves, 'parts'>): CurvesView {
   const runId = run.training_run_id;
   const shell = useShell();
   const { remembered } = useWorkbench();
