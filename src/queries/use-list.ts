@@ -28,9 +28,9 @@ export interface ListPages<Row> {
   readonly loadMore: () => void;
   /** Reads all that has not been read, until it is stopped or the view is left. */
   readonly readRest: () => Promise<RestOutcome>;
-  /** Reads the remaining rows; with `fresh`, also those older than half a minute. */
+  /** Reads rows that are missing or older than half a minute; continues if the view is left or sorted. */
   readonly readForFile: (background: Background) => Promise<RestOutcome>;
-  /** Stops reading the rest; rows already read stay. */
+  /** Stops reading the rest for the view; rows already read stay. */
   readonly stop: () => void;
   /** Sets the rows on screen: their pages are read with every poll. */
   readonly see: (rows: readonly Row[]) => void;
@@ -106,7 +106,7 @@ export interface OrderedSource<Row> {
 }
 
 /**
- * Keeps a list current and sorted by a field. A complete list is sorted by the client; for others the service is asked
+ * Chooses the list to read for an order. A complete list is sorted by the client; for others the service is asked
  * for the order, once: if it refuses, the rows read so far are sorted.
  */
 export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {

@@ -1,4 +1,4 @@
-/** Hooks for what views read of the workbench besides queries: counts, settings, pins, jobs. */
+/** Hooks for what views read of the workbench besides queries: counts, exports, settings, pins, jobs. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';

@@ -46,10 +46,7 @@ export interface AttemptedCall {
 export interface Remedies {
   /** Called after a lost connection. Whether the service was found again, so that no wait is needed. */
   readonly recover: () => Promise<boolean>;
-  /**
-   * Called after a refused credential. Undefined if a new credential has been read, which the next attempt uses;
-   * otherwise the error to throw.
-   */
+  /** Called after a refused credential. Whether a new one has been read since, which the next attempt uses. */
   readonly renew?: (refusal: ServiceError) => Promise<boolean>;
 }
 
@@ -66,7 +63,7 @@ export class Attempts {
     this.#call = call;
   }
 
-  /** Makes attempt `number`; the first is 1. */
+  /** Number of the last attempt begun; the first is 1. */
   get number(): number {
     return this.#number;
   }

@@ -91,7 +91,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #failure: Failure | undefined;
   #release: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the oldest unanswered request was sent. */
+  /** A request has been sent, and none has been answered since. */
   #waits = false;
   /** Increases with each answer. */
   #answers = 0;

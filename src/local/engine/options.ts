@@ -1,5 +1,5 @@
 /**
- * Options of runs: those supported here with their bounds, and those known only to other generations of the service.
+ * Options of runs: those supported here, and their bounds.
  */
 import { own } from '../../text/own.ts';
 

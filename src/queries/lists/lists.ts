@@ -114,7 +114,7 @@ export class Lists {
     return () => this.#listeners.delete(listener);
   };
 
-  /** How many rows of a list are known; undefined before it has been read. */
+  /** How many rows of a list are known, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
     const orders = [...(this.#orders.get(hash) ?? [])].filter(order => this.#readers.has(order));

@@ -22,7 +22,7 @@ export interface ReaderPorts<Row> {
 
 /** What a reader does in addition to polling. */
 export interface ReaderState {
-  /** Rows read so far, while the rest is being read. */
+  /** Rows read so far, while the view waits for the rest. */
   readonly reading: number | undefined;
   /** Why the last requested page could not be read. */
   readonly error: Error | undefined;
@@ -213,8 +213,8 @@ export class ListReader<Row> {
   };
 
   /**
-   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds. Rows already read stay if it is
-   * stopped or fails.
+   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for `background`.
+   * Rows already read stay if it is stopped or fails.
    */
   readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
     const waiter = background ?? { onProgress: reading => this.#say({ ...this.#state, reading }) };

@@ -48,7 +48,7 @@ export interface UploadState extends JobState {
   readonly began: { readonly at: number; readonly sent: number } | undefined;
   /** Notes for the user about a resumed upload, as sentences. */
   readonly notes: readonly string[];
-  /** The agent it belongs to, if not the profile's: an id, or `name:` and a name. */
+  /** The agent it belongs to, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent: string | undefined;
   /** The tasks that the service rejected. */
   readonly failedTasks: readonly FailedTask[];

@@ -46,7 +46,7 @@ export interface TrajectoryUploadState extends JobState {
 }
 
 export interface TrajectoryUploadOptions {
-  /** The agent they belong to, if not the profile's: an id, or `name:` and a name. */
+  /** The agent they belong to, if not the profile's: an id, a name, or `name:` and a name. */
   readonly agent?: string | undefined;
   /** Records the progress; without it the upload cannot be resumed. */
   readonly records?: TrajectoryRecords | undefined;
