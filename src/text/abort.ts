@@ -1,8 +1,8 @@
 /**
- * Waits for what others wait for as well, or cannot be stopped.
+ * Waits for a promise that is shared or cannot be stopped.
  *
- * @param reason gives what is thrown once the signal aborts; its own reason, if it is missing
- * @throws what `reason` gives, once the signal aborts
+ * @param reason returns what to throw once the signal aborts; by default its own reason
+ * @throws what `reason` returns, once the signal aborts
  */
 export async function unlessAborted<Value>(
   shared: Promise<Value>,
@@ -11,7 +11,7 @@ export async function unlessAborted<Value>(
 ): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(reason());
-  // Raced also where it is over: a failure of what is shared must not be left without a handler, which ends the program.
+  // Raced even after the abort: a failure of the shared promise must not stay unhandled, which would end the program.
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {

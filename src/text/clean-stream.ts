@@ -1,9 +1,10 @@
-/** Text that comes in pieces, made safe for a terminal as it comes. */
+/** Makes streamed text safe for a terminal. */
 import { sanitise } from './sanitise.ts';
 
 /**
- * A function that takes a piece and gives what of the text can be written now. All pieces together give what `sanitise`
- * gives of the whole, line by line: an escape sequence or a run of marks that is spread over pieces does not get through.
+ * Returns a function that takes a chunk and returns the text that can be written now. All results together equal
+ * `sanitise` of the whole text, line by line: an escape sequence or a run of marks split over chunks does not get
+ * through.
  */
 export function cleanStream(): (piece: string) => string {
   let line = '';
@@ -23,7 +24,7 @@ export function cleanStream(): (piece: string) => string {
   };
 }
 
-/** What of a line has not been written yet; nothing if the beginning has turned out to be part of something unsafe. */
+/** The unwritten rest of a line; nothing if its beginning has become part of something unsafe. */
 function rest(line: string, written: string): string {
   const clean = sanitise(line, { multiline: true });
   return clean.startsWith(written) ? clean.slice(written.length) : '';

@@ -1,6 +1,6 @@
 import { sanitise } from './sanitise.ts';
 
-/** Terminals drop longer sequences, some of them without a word; 100,000 is the limit of the strictest (hterm). */
+/** Terminals drop longer sequences, some of them silently; 100,000 is the limit of the strictest (hterm). */
 const maximumPayload = 100_000;
 
 export type CopyResult =
@@ -8,10 +8,10 @@ export type CopyResult =
   | { readonly ok: false; readonly message: string };
 
 /**
- * The bytes that ask the terminal to put `text` on the clipboard (OSC 52, xterm control sequences), which also works
- * over SSH. For tmux the sequence goes out plainly (for its `set-clipboard on`) and once more in its passthrough (for
- * `allow-passthrough on`); for screen plainly (the name may be that of a tmux at the other end) and as a chain of
- * short control strings. The text is sanitised, because it is made to be pasted into a shell.
+ * The escape sequence that asks the terminal to put `text` on the clipboard (OSC 52, xterm control sequences), which
+ * also works over SSH. In tmux the sequence is sent plainly (for its `set-clipboard on`) and once more in its
+ * passthrough (for `allow-passthrough on`); in screen plainly (TERM may name a tmux at the other end) and as a chain of
+ * short control strings. The text is sanitised, because it may be pasted into a shell.
  */
 export function copySequence(text: string, environment: Readonly<Record<string, string | undefined>>): CopyResult {
   const payload = Buffer.from(sanitise(text, { multiline: true, tabs: 'keep' }), 'utf8').toString('base64');
@@ -29,7 +29,7 @@ export function copySequence(text: string, environment: Readonly<Record<string, 
 function forMultiplexer(sequence: string, environment: Readonly<Record<string, string | undefined>>): string {
   if (environment['TMUX']) return `\x1bPtmux;${sequence.replaceAll('\x1b', '\x1b\x1b')}\x1b\\`;
   if (!environment['STY'] && !environment['TERM']?.startsWith('screen')) return '';
-  // screen passes the body of a DCS string on without looking, but only of short ones.
+  // screen passes the body of a DCS string through, but only of short ones.
   const parts = sequence.match(/.{1,76}/gs) ?? [];
   return parts.map(part => `\x1bP${part}\x1b\\`).join('');
 }

@@ -1,11 +1,11 @@
-/** What may be known of anything that was thrown. Works for errors of another realm (`node:vm`) as well. */
+/** Reads facts from anything that was thrown, including errors of another realm (`node:vm`). */
 
-/** The error itself, or one made of a value that is none. */
+/** The error itself, or one made from another value. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** What it says. */
+/** Its message. */
 export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
@@ -16,7 +16,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether an SQLite file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB), and not locked or closed to this user. */
+/** Whether an SQLite file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB), as opposed to locked or inaccessible. */
 export function isDamagedDatabase(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === 11 || code === 26;

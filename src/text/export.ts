@@ -1,6 +1,6 @@
 /**
- * Rows as the text of a file. The values are written as they came, not as a screen shows them; only what would act
- * on its reader (control characters, spreadsheet formulas, Markdown syntax) is dropped or escaped.
+ * Rows as the text of a file. Values are written unchanged; only what would act on the reader (control characters,
+ * spreadsheet formulas, Markdown syntax) is dropped or escaped.
  */
 import { longestFileName, nameSafe } from './new-file.ts';
 import { safeJson } from './sanitise.ts';
@@ -17,9 +17,10 @@ export interface ExportColumn<Row> {
 }
 
 /**
- * The rows in `format`, with a line end behind the last one. JSON (indented by two) and JSON Lines hold the rows whole
- * and ignore the columns; CSV and Markdown have a header of the column names and a cell per column.
- * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects.
+ * The rows in `format`, with a final line end. JSON (indented by two) and JSON Lines hold whole rows and ignore the
+ * columns; CSV and Markdown have a header of column names and a cell per column.
+ *
+ * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects
  */
 export function exportRows<Row>(
   format: ExportFormat,
@@ -29,7 +30,7 @@ export function exportRows<Row>(
   return [...exportParts(format, rows, columns)].join('');
 }
 
-/** The same text in parts, a row at a time: a file of many rows need not be held whole. */
+/** The same text row by row: a file of many rows need not be in memory as a whole. */
 export function* exportParts<Row>(
   format: ExportFormat,
   rows: readonly Row[],
@@ -61,9 +62,10 @@ export function* exportParts<Row>(
 const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt' } as const;
 
 /**
- * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, the time in UTC. Only `A-Z a-z 0-9 . _ -`, whatever kind and id
- * hold, and at most 120 characters: a long id loses its end.
- * @throws RangeError for an invalid date.
+ * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Only `A-Z a-z 0-9 . _ -`, whatever kind
+ * and id hold, and at most 120 characters: a long id is cut at its end.
+ *
+ * @throws RangeError for an invalid date
  */
 export function exportFileName(kind: string, id: string, format: ExportFormat | 'text', at: Date): string {
   const digits = at.toISOString().replace(/\D/g, '');
@@ -73,7 +75,7 @@ export function exportFileName(kind: string, id: string, format: ExportFormat | 
 }
 
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
-/** C0 and C1 but for the line feed and the tab. */
+/** C0 and C1 except line feed and tab. */
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 function cellText(value: unknown): string {
@@ -84,7 +86,7 @@ function cellText(value: unknown): string {
   return text.replace(lineEnds, '\n').replace(controls, '');
 }
 
-/** A record of RFC 4180. One empty cell alone is quoted, for readers that skip blank lines. */
+/** A record of RFC 4180. A single empty cell is quoted, for readers that skip blank lines. */
 function csvRecord(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(',') || '""'}\r\n`;
 }
@@ -101,7 +103,7 @@ function markdownRow(cells: readonly unknown[]): string {
 }
 
 /**
- * Escapes what ends a cell (GitHub Flavored Markdown, 4.10) and what would hide text or load something: HTML such as
+ * Escapes anything that would end a cell (GitHub Flavored Markdown, 4.10), hide text or load something: HTML such as
  * `<think>`, code spans, links and images.
  */
 function markdownCell(value: unknown): string {

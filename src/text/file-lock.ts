@@ -1,17 +1,16 @@
-/** A lock that the processes of one machine share, as a file. */
+/** A lock file shared by the processes of one machine. */
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
 
-/** What SQLite answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
+/** SQLite's answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
 
 /**
- * Takes the lock for this process until it ends, however it ends: the operating system gives the lock up with the
- * process. The file (0600) holds no data and stays. Returns the function that gives the lock up, or undefined if it is
- * taken.
+ * Takes the lock until this process exits, however it exits: the operating system releases it. The file (0600) holds no
+ * data and stays. Returns a function that releases the lock, or undefined if it is taken.
  *
- * @throws Error of SQLite or the system if the file cannot be used
+ * @throws Error of SQLite or the system if the file is unusable
  */
 export function takeLock(path: string): (() => void) | undefined {
   let lock: DatabaseSync | undefined;

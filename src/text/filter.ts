@@ -1,6 +1,6 @@
 /**
- * The language of list filters and searches, as typed behind `/`: `text` (smart case), `/re/` (regular expression;
- * the closing slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
+ * The filter and search language, as typed after `/`: `text` (smart case), `/re/` (regular expression; the closing
+ * slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
@@ -28,19 +28,19 @@ export interface FilterError {
 
 export interface FilteredRows<T> {
   readonly rows: readonly T[];
-  /** Set when the filter had to be given up before the last row: what happened and what to do. */
+  /** Set if the filter was given up before the last row: what happened and what to do. */
   readonly notice?: string;
 }
 
-/** Expressions look at no more of a row than this many UTF-16 units. */
+/** Expressions are matched against at most this many UTF-16 units of a row. */
 const maximumHaystack = 2_000;
-/** Milliseconds an expression may take: for all rows of a list, and for one text. */
+/** Time limits for an expression in milliseconds: over all rows of a list, and over one text. */
 const listBudget = 100;
 const textBudget = 10;
 
 const nothing: readonly Range[] = [];
 
-/** Reads what the user has typed so far. */
+/** Parses what the user has typed so far. */
 export function parseFilter(input: string): Filter | FilterError {
   if (input === '' || input === '!' || input === '~' || input === '/') {
     return { ok: true, kind: 'all', accepts: () => true, matches: () => nothing };
@@ -67,7 +67,7 @@ export function parseFilter(input: string): Filter | FilterError {
   return textFilter(input);
 }
 
-/** The rows whose text matches, as `filterTexts` has it. */
+/** The rows whose text matches, as `filterTexts` finds them. */
 export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, filter: Filter): FilteredRows<T> {
   if (filter.kind === 'all') return { rows };
   const { kept, notice } = filterTexts(rows.length, index => textOf(rows[index] as T), filter);
@@ -75,20 +75,20 @@ export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, fi
   return notice === undefined ? { rows: found } : { rows: found, notice };
 }
 
-/** The items at these places. */
+/** The items at these indexes. */
 export function pick<T>(items: readonly T[], places: readonly number[]): T[] {
   return places.map(place => items[place] as T);
 }
 
 export interface FilteredTexts {
-  /** Places of the texts that match, in their order; undefined if all of them do. */
+  /** Indexes of the matching texts, in order; undefined if all of them match. */
   readonly kept: readonly number[] | undefined;
   readonly notice?: string;
 }
 
 /**
- * Which of `count` texts match. All of them share one time budget, so that an expression which backtracks without end
- * costs the user 100 ms and a notice instead of the program.
+ * Filters `count` texts. They share one time budget, so that an expression with endless backtracking costs the user 100
+ * ms and a notice instead of the program.
  */
 export function filterTexts(count: number, textOf: (place: number) => string, filter: Filter): FilteredTexts {
   if (filter.kind === 'all') return { kept: undefined };
@@ -97,7 +97,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   const run = (): void => {
     for (; seen < count; seen += 1) {
       if (filter.accepts(textOf(seen))) kept?.push(seen);
-      // Nothing is written down for as long as nothing is left out.
+      // Nothing is allocated until a text is left out.
       else kept ??= Array.from({ length: seen }, (_, place) => place);
     }
   };
@@ -125,17 +125,17 @@ function searchFor(source: string, flags: 'u' | 'iu' | 'mu' | 'imu'): Pick<Filte
 function parseExpression(input: string): Filter | FilterError {
   const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
   const source = closed?.[1] ?? input.slice(1);
-  // Smart case here as well; classes such as \D and \P{Lu} are not capitals.
+  // Smart case here as well; classes such as \D and \P{Lu} do not count as capitals.
   const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}]*\}|.)/g, ''));
   let search: Pick<Filter, 'accepts' | 'matches'>;
   try {
-    // Where texts have several lines, ^ and $ are the ends of each.
+    // In multi-line texts, ^ and $ match at the ends of each line.
     search = searchFor(source, ignoreCase ? 'imu' : 'mu');
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*\/[a-z]*: /s, '') : 'it cannot be read';
     return { ok: false, error: `Not a regular expression: ${reason}. For plain text leave out the first slash.` };
   }
-  // With at most one choice to go back to, the effort is quadratic in a short text at worst: no guard needed.
+  // With at most one choice to backtrack to, the effort is at worst quadratic in a short text: no guard needed.
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
   let tooSlow = false;
   const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
@@ -162,7 +162,7 @@ function rangesOf(expression: RegExp, haystack: string): readonly Range[] | unde
   for (let match = expression.exec(haystack); match; match = expression.exec(haystack)) {
     ranges ??= [];
     if (match[0] !== '') ranges.push([match.index, match.index + match[0].length]);
-    // Past an empty match by a whole character: half a surrogate pair would be found again, without end.
+    // Skips a whole character after an empty match: half a surrogate pair would be found again, endlessly.
     else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
   }
   return ranges;

@@ -1,24 +1,24 @@
 /**
- * Fuzzy matching in the manner of fzf's first algorithm: the letters of a term in their order, found from the left and
- * then drawn together from the right; scored by beginnings of words and by letters in a row. Linear in the text.
+ * Fuzzy matching in the manner of fzf's first algorithm: finds the letters of a term in order from the left, then
+ * narrows the match from the right; scores beginnings of words and consecutive letters. Linear in the text.
  */
 
-/** Bounds in UTF-16 units, the second exclusive; in order, apart from each other. */
+/** Bounds in UTF-16 units, the second exclusive; in order, without overlap. */
 export type Range = readonly [start: number, end: number];
 
 export interface FuzzyMatch {
-  /** Higher is better; only to be compared between matches of one query. */
+  /** Higher is better; only comparable between matches of one query. */
   readonly score: number;
   readonly ranges: readonly Range[];
 }
 
 const points = { letter: 16, row: 8, wordStart: 10, textStart: 14, gapStart: -3, gap: -1 };
-/** Longer texts are matched by their beginning. */
+/** Only the beginning of longer texts is matched. */
 const maximumLength = 2_000;
 
 interface Prepared {
   readonly terms: readonly string[];
-  /** Same indexes as the text, folded where the query has no capitals. */
+  /** Same indexes as the text, in lower case unless the query has capitals. */
   readonly subject: string;
 }
 
@@ -36,10 +36,7 @@ function subjectOf(text: string, exact: boolean): string {
   return exact ? subject : foldCase(subject);
 }
 
-/**
- * Finds in many texts whether every word of `query` occurs as a subsequence; smart case: capitals in the query must
- * match.
- */
+/** Checks many texts for every word of `query` as a subsequence; smart case: capitals in the query must match. */
 export function fuzzyFilter(query: string): (text: string) => boolean {
   const exact = hasCapitals(query);
   const terms = termsOf(query, exact);
@@ -63,7 +60,7 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | undefined 
   return { score, ranges: toRanges(hits) };
 }
 
-/** The candidates that match, best first; equals keep their order, shorter texts win. An empty query keeps all. */
+/** The matching candidates, best first; ties keep their order, shorter texts win. An empty query keeps all. */
 export function fuzzyRank<T>(
   query: string,
   candidates: readonly T[],
@@ -83,7 +80,7 @@ export function hasCapitals(query: string): boolean {
   return /\p{Lu}/u.test(query);
 }
 
-/** Lower case unit by unit where the whole would change its length (`İ`), so that indexes stay true. */
+/** Lowers unit by unit if lowering the whole would change its length (`İ`), so that indexes stay valid. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase();
   if (folded.length === text.length) return folded;
@@ -93,7 +90,7 @@ function foldCase(text: string): string {
   }).join('');
 }
 
-/** The first index by which all letters of the term have come, in order; -1 if they do not. */
+/** The first index at which all letters of the term have been found in order; -1 if they are not. */
 function endOf(term: string, subject: string): number {
   let end = -1;
   for (const letter of term) {
@@ -103,14 +100,14 @@ function endOf(term: string, subject: string): number {
   return end;
 }
 
-/** The places of the term's letters, ascending. */
+/** The indexes of the term's letters, ascending. */
 function matchTerm(term: string, subject: string): readonly number[] | undefined {
-  // A whole occurrence beats letters gathered on the way, wherever it is.
+  // A whole occurrence beats scattered letters, wherever it is.
   const whole = subject.indexOf(term);
   if (whole >= 0) return Array.from({ length: term.length }, (_, i) => whole + i);
   let at = endOf(term, subject);
   if (at < 0) return undefined;
-  // From there back the latest place of each letter, which makes the match as short as it can be.
+  // From there backwards, the latest index of each letter, which gives the shortest match.
   const hits: number[] = [];
   for (const letter of Array.from(term).reverse()) {
     at = subject.lastIndexOf(letter, at);

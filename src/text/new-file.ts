@@ -1,4 +1,4 @@
-/** Files that are made for the user: under a name that leads nowhere else, never over what is there, and whole or not at all. */
+/** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
@@ -25,7 +25,7 @@ export function safeFileName(name: string): string {
   return `${head.slice(0, longestFileName - tail.length)}${tail}`;
 }
 
-/** A new file that could not be written; there is none, or the one that was there before. */
+/** A new file could not be written; an existing file is unchanged. */
 export class NewFileError extends Error {
   override readonly name = 'NewFileError';
 }
@@ -49,10 +49,10 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
 }
 
 /**
- * Writes a file that is not there yet, for this user only (0600): the whole of it, or none. Keys are heard meanwhile.
- * Returns its whole path.
+ * Writes a new file for this user only (0600), completely or not at all. Keys are handled in the meantime. Returns its
+ * absolute path.
  *
- * @throws NewFileError if it is there already or cannot be written, and whatever the parts throw
+ * @throws NewFileError if it exists or cannot be written, and whatever the parts throw
  */
 export async function writeNewFile(name: string, parts: Parts): Promise<string> {
   const path = resolve(name);

@@ -1,8 +1,8 @@
-/** Numbers as people read them. A number that is missing is always the word `none`; a genuine 0 is always `0`. */
+/** Numbers for reading. A missing number is always the word `none`; a genuine 0 is always `0`. */
 
 type Maybe = number | null | undefined;
 
-/** Shown if there is no number. */
+/** Shown for a missing number. */
 export const none = 'none';
 
 function isMissing(value: Maybe): value is null | undefined {
@@ -24,17 +24,17 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
   return { text: `${value < 0 ? '-' : ''}${rounded()}`, unit: units[unit] ?? '' };
 }
 
-/** A count in at most four characters and a sign: `999`, `1.2k`, `12k`, `3.4M`. */
+/** A count in at most four characters and a suffix: `999`, `1.2k`, `12k`, `3.4M`. */
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
   if (!Number.isFinite(value)) return infinite(value);
-  // No count is a fraction; one that was sent is shown as it came, and not rounded to a count.
+  // A count should not be a fraction; if one was sent it is shown unchanged, not rounded.
   if (!Number.isInteger(value) && Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));
   const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
   return text + unit;
 }
 
-/** So many of a kind, in full: `1 file`, `1200 files`. */
+/** A count with its noun, in full: `1 file`, `1200 files`. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${asReceived(value)} ${value === 1 ? one : many}`;
 }
@@ -72,8 +72,8 @@ function significant(value: number): string {
 }
 
 /**
- * A share (0 to 1) in percent: `12.3%`, `0%`, `100%`. What only rounds to nothing or to the whole is `<0.1%` or
- * `>99.9%`, just below nothing is `>-0.1%`.
+ * A share (0 to 1) in percent: `12.3%`, `0%`, `100%`. A share that would round to 0 or 100% shows as `<0.1%` or
+ * `>99.9%`; just below zero, as `>-0.1%`.
  */
 export function percent(share: Maybe): string {
   if (isMissing(share)) return none;
@@ -92,7 +92,7 @@ export function pricePerMillion(dollars: Maybe): string {
   return `$${amount}/M`;
 }
 
-/** A value as it came. A number that JSON can write and no computer can hold (`1e999`) is `∞`. */
+/** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */
 export function asReceived(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -1,9 +1,8 @@
 /**
  * Makes text that came over the wire safe for a terminal. Everything that a terminal would obey instead of show
- * (ECMA-48 control sequences and strings, C0 and C1 controls), that would reorder text (bidi controls), or that
- * hides in it (zero-width characters, tag characters) is dropped or made visible.
- *
- * Sanitise on the way to the screen and keep the original for export.
+ * (ECMA-48 control sequences and strings, C0 and C1 controls), that would reorder text (bidi controls), or that is
+ * hidden (zero-width characters, tag characters) is dropped or made visible. Sanitise on the way to the screen and keep
+ * the original for export.
  */
 import { expandTabs } from './width.ts';
 
@@ -12,13 +11,17 @@ export type SanitiseMode = 'drop' | 'show';
 export interface SanitiseOptions {
   /** `drop` removes what is unsafe (the default), `show` makes it visible: `␛[31m`, `<U+202E>`. */
   readonly mode?: SanitiseMode;
-  /** Keep line ends (as `\n`) and tabs. Otherwise the result is one line. */
+  /**
+   * Keeps line ends (as `
+   *
+   * `) and tabs. Otherwise the result is one line.
+   */
   readonly multiline?: boolean;
   /** Cells per tab stop, or `keep` to leave `\t` in multi-line text (for pipes, not for a layout). 4 by default. */
   readonly tabs?: number | 'keep';
 }
 
-/** Combining marks and joiners kept behind one character; more would climb over the neighbouring lines. */
+/** Combining marks and joiners kept after one character; more would overlap the neighbouring lines. */
 const maximumMarks = 4;
 
 /** Printable ASCII and line feeds need no work, whatever the options. */
@@ -37,24 +40,24 @@ const escapes =
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
 
 /**
- * Joiners are kept where scripts and emoji need them: behind an emoji, a mark, or a letter of a script whose letters
- * join. Behind anything else they are an invisible difference between two words that look the same.
+ * Joiners are kept where scripts and emoji need them: after an emoji, a mark, or a letter of a script whose letters
+ * join. Elsewhere they would make two words look the same that are not.
  */
 const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
 
 /**
- * Invisible by definition (Unicode `Default_Ignorable_Code_Point`: bidi controls, zero-width space, tags, fillers,
- * soft hyphen…) save joiners and variation selectors, and what is not in that set but as harmful.
+ * Invisible by definition (Unicode `Default_Ignorable_Code_Point`: bidi controls, zero-width space, tags, fillers, soft
+ * hyphen…) except joiners and variation selectors, plus equally harmful characters outside that set.
  */
 const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E01EF}\u180B-\u180D\u180F]]\u2028\u2029\uFFF9-\uFFFB\p{Noncharacter_Code_Point}]`;
 
 /**
- * Signs that are written before a number or a letter and make one grapheme with it (`Grapheme_Cluster_Break=Prepend`).
- * With nothing behind them they would join the padding of their cell, which would make the line shorter.
+ * Prefix signs that form one grapheme with the number or letter that follows (`Grapheme_Cluster_Break=Prepend`). With
+ * nothing after them they would join the padding of their cell, which would make the line shorter.
  */
 const prefixSigns = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u0D4E\u{110BD}\u{110CD}\u{111C2}\u{111C3}\u{1193F}\u{11941}\u{11A3A}\u{11A84}-\u{11A89}\u{11D46}\u{11F02}`;
 
-/** Compiling these takes some ten milliseconds each, which text that is plain ASCII must not cost: made when needed. */
+/** Compiling these takes some ten milliseconds each, which plain ASCII text must not cost: created on demand. */
 function whenNeeded(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined;
   return () => {
@@ -64,7 +67,7 @@ function whenNeeded(source: string, flags: string): () => RegExp {
 }
 
 const unsafe = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
-/** A cheap first look: all that the replacements below could touch, found in one pass. */
+/** A cheap first check: everything that the replacements below could touch, found in one pass. */
 const mayNeedWork = whenNeeded(
   String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D${prefixSigns}]|${invisible}`,
   'v',
@@ -73,7 +76,7 @@ const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})
 
 const prefixesOfNothing = whenNeeded(String.raw`[${prefixSigns}]+(?=\s|$)`, 'gv');
 
-/** The text as a terminal may have it. Linear in its length; plain ASCII passes at memory speed. */
+/** The text made safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */
 export function sanitise(text: string, options: SanitiseOptions = {}): string {
   const { mode = 'drop', multiline = false, tabs = 4 } = options;
   if ((multiline ? plainText : plainLine).test(text)) return text;
@@ -119,7 +122,7 @@ function show(text: string): string {
     .replace(prefixesOfNothing(), signs => signs.replace(/./gsu, makeVisible));
 }
 
-/** C0 controls and DEL have pictures of their own (U+2400 block); the rest is named by code point. */
+/** C0 controls and DEL have pictures of their own (U+2400 block); others are named by code point. */
 function makeVisible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);

@@ -1,16 +1,16 @@
-/** Words of a command line, read and written as a shell does; nothing is expanded. Pure. */
+/** Splits and quotes words as a shell does; nothing is expanded. Pure. */
 
-/** A command line that ends within quotes. */
+/** A command line with an unclosed quote. */
 export class UnclosedQuoteError extends Error {
   override readonly name = 'OpenQuote';
 }
 
-/** What a backslash keeps its meaning before, within double quotes (POSIX 2.2.3). */
+/** Characters that a backslash escapes within double quotes (POSIX 2.2.3). */
 const escapable = /["\\$`]/;
 
 /**
- * The words of a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` are
- * characters like others.
+ * The words of a command line: spaces separate them, quotes and backslashes keep them together. `$`, `~` and `*` have
+ * no special meaning.
  *
  * @throws UnclosedQuoteError
  */
@@ -39,7 +39,7 @@ export function shellWords(line: string): string[] {
   return words;
 }
 
-/** A word as it is typed into a shell: in quotes where it needs them. */
+/** A word for a shell, quoted if necessary. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

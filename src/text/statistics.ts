@@ -1,4 +1,4 @@
-/** The statistics that views show. Values that are not finite numbers are left out; say `n of total` with them. */
+/** Statistics for display. Values that are not finite numbers are left out; show `n of total` with them. */
 import { multipleOf, roundStep } from './scale.ts';
 
 export interface Summary {
@@ -15,12 +15,12 @@ function ordered(values: Iterable<number>): Float64Array {
   return Float64Array.from([...values].filter(Number.isFinite)).sort();
 }
 
-/** Arithmetic mean; undefined of nothing. */
+/** Arithmetic mean; undefined for no values. */
 export function mean(values: readonly number[]): number | undefined {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return undefined;
   const sum = finite.reduce((total, value) => total + value, 0);
-  // The sum of what is finite may be too large for a number, its mean is not.
+  // The sum of finite values may overflow, their mean does not.
   if (!Number.isFinite(sum)) return finite.reduce((total, value) => total + value / finite.length, 0);
   return sum / finite.length;
 }
@@ -42,7 +42,7 @@ function quantileOf(sorted: Float64Array, share: number): number | undefined {
   return lower + (upper - lower) * (position - Math.floor(position));
 }
 
-/** Count, mean, median, 95th percentile and range; undefined of nothing. */
+/** Count, mean, median, 95th percentile and range; undefined for no values. */
 export function summarise(values: readonly number[]): Summary | undefined {
   const sorted = ordered(values);
   const average = mean(values);
@@ -62,12 +62,12 @@ export interface Bin {
   readonly count: number;
 }
 
-/** So few different values, such as 0 and 1, are clearer in a bin each. */
+/** Few different values, such as 0 and 1, are clearer in a bin each. */
 const fewValues = 4;
 
 /**
- * At most `most` (2 or more) bins of equal width that begin and end at round numbers; a bin without width for each
- * value if there are few different ones. Every finite value is in one bin. Empty of nothing.
+ * At most `most` (2 or more) bins of equal width with round bounds; one bin of width 0 per value if there are few
+ * different values. Every finite value is in one bin. Empty for no values.
  */
 export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
@@ -84,7 +84,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
     }));
   }
   let step = roundStep((high - low) / allowed);
-  // Round ends may need a bin more than the span alone.
+  // Round bounds may need one more bin than the span alone.
   while (binsBetween(low, high, step).count > allowed) step = roundStep(step * 1.5);
   const { first, count } = binsBetween(low, high, step);
   const edges = Array.from({ length: count + 1 }, (_, index) => multipleOf(step, first + index));
@@ -99,7 +99,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
 
 /** Whole steps from a multiple of `step` at or below `low` to one at or above `high`. */
 function binsBetween(low: number, high: number, step: number): { readonly first: number; readonly count: number } {
-  // A bound that is a multiple of the step but for rounding is one.
+  // A bound that is a multiple of the step apart from rounding errors counts as one.
   const first = Math.floor(low / step + 1e-9);
   const last = Math.ceil(high / step - 1e-9);
   return { first, count: Math.max(1, last - first) };
@@ -110,7 +110,7 @@ export interface PairedDifference {
   readonly count: number;
   /** Mean of second minus first. */
   readonly mean: number;
-  /** Bounds of the confidence interval; missing below two pairs, if there is none. */
+  /** Bounds of the confidence interval; missing for fewer than two pairs. */
   readonly interval?: readonly [low: number, high: number];
 }
 
@@ -143,7 +143,7 @@ export function tQuantile(probability: number, degrees: number): number {
   if (probability < 0.5) return -tQuantile(1 - probability, degrees);
   const freedom = Math.min(10_000, Math.max(1, Math.floor(degrees)));
   const central = 2 * probability - 1;
-  // In the angle θ = atan(t / √ν) the search is over a bounded span, however heavy the tails.
+  // In the angle θ = atan(t / √ν) the search interval is bounded, however heavy the tails.
   let low = 0;
   let high = Math.PI / 2;
   for (let step = 0; step < 60; step++) {

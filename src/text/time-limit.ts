@@ -1,17 +1,17 @@
-/** Ends a task that takes too long: a regular expression with nested repeats can take for ever. */
+/** Interrupts a task that takes too long: a regular expression with nested repeats can run forever. */
 import { createContext, Script } from 'node:vm';
 import { errorCode } from './errors.ts';
 
 let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
-/** A guard inside a guard would only cost time. */
+/** A nested guard would only cost time. */
 let guarding = false;
 
-/** Whether what is running now is under a time limit already. */
+/** Whether the current code already runs under a time limit. */
 export const isTimeLimited = (): boolean => guarding;
 
 /**
- * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 itself can interrupt a running
- * regular expression, and node:vm is the door to that.
+ * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 can interrupt a running regular expression, and
+ * node:vm gives access to that.
  */
 export function withinTime(task: () => void, timeout: number): boolean {
   guard ??= makeGuard();

@@ -4,7 +4,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** Each unit of an age and the age from which the next one takes over. */
+/** Each unit of an age and the age at which the next one takes over. */
 const ageUnits = [
   { unit: second, below: minute, letter: 's' },
   { unit: minute, below: hour, letter: 'm' },
@@ -18,8 +18,8 @@ function ageUnit(ms: number): (typeof ageUnits)[number] {
 }
 
 /**
- * An age in one whole unit, rounded down: `2s`, `3m`, `4h`, `5d`, from two years on `2y`. A negative age (the
- * service's clock runs ahead) is `0s`; what is not a number is `?`.
+ * An age in one whole unit, rounded down: `2s`, `3m`, `4h`, `5d`, from two years on `2y`. A negative age (the service's
+ * clock is ahead) is `0s`; NaN is `?`.
  */
 export function age(ms: number): string {
   if (!Number.isFinite(ms)) return '?';
@@ -29,8 +29,8 @@ export function age(ms: number): string {
 }
 
 /**
- * A length of time in its two leading units: `350ms`, `1.2s`, `42s`, `1m 20s`, `2h 5m`, `3d 4h`. Negative lengths
- * have a minus; what is not a number is `?`.
+ * A duration in its two leading units: `350ms`, `1.2s`, `42s`, `1m 20s`, `2h 5m`, `3d 4h`. Negative durations have a
+ * minus; NaN is `?`.
  */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '?';
@@ -54,12 +54,14 @@ function pair(amount: number, size: number, large: string, small: string): strin
 
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** What `Date.parse` reads as it is: so services write it, and a list of 100,000 rows notices the difference. */
+/**
+ * Formats that `Date.parse` reads directly: services use them, and for a list of 100,000 rows the difference matters.
+ */
 const plainMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The instant in epoch milliseconds, or undefined if the text names none. Takes ISO 8601 and its common relatives: a
- * space for the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
+ * Epoch milliseconds, or undefined if the text is not a time. Accepts ISO 8601 and its common relatives: a space for
+ * the `T`, microseconds, `+00`, a bare date. A time without a zone is UTC, as services write it.
  */
 export function parseTime(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;

@@ -1,19 +1,19 @@
 /**
- * Text measured in terminal cells. A grapheme is what the reader takes for one character; it is never split.
- * Expects sanitised text: control characters count as nothing here, but not in a terminal.
+ * Measures text in terminal cells. A grapheme is what the reader sees as one character; it is never split. Expects
+ * sanitised text: control characters count as zero here, but not in a terminal.
  */
 import stringWidth from 'string-width';
 
-/** Made when the first text needs it: that takes milliseconds, which a plain first screen does not. */
+/** Created on first use: that takes milliseconds, which a plain first screen does not need. */
 let segmenter: Intl.Segmenter | undefined;
 const printableAscii = /^[ -~]*$/;
 
 /**
- * UTF-16 units that are a grapheme of their own when both neighbours are such units too: one more than their cells; 0 for
- * all others. Most text of most scripts is made of these, and needs no segmenter (which is some hundred times slower).
+ * UTF-16 units that form a grapheme of their own next to other such units: one more than their cells; 0 for all others.
+ * Most text of most scripts consists of these and needs no segmenter (which is some hundred times slower).
  */
 const simpleUnits = new Uint8Array(0x10000);
-// Controls take no cell and join nothing, save that a line feed joins a carriage return (UAX #29, GB3 to GB5).
+// Controls take no cell and join nothing, except that a line feed joins a carriage return (UAX #29, GB3 to GB5).
 simpleUnits.fill(1, 0x00, 0x0d).fill(1, 0x0e, 0x20);
 for (const [first, last] of [
   [0x20, 0x7e],
@@ -54,7 +54,7 @@ function simpleAt(text: string, index: number): number {
   return simpleUnits[text.charCodeAt(index)] ?? 0;
 }
 
-/** Widths of the graphemes met so far: a text is made of few different ones, and each measurement is slow. */
+/** Cached widths of graphemes: a text consists of few different ones, and measuring is slow. */
 const knownWidths = new Map<string, number>();
 const maximumKnown = 5_000;
 
@@ -69,8 +69,8 @@ function graphemeWidth(grapheme: string): number {
 }
 
 /**
- * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and answers `false` to stop.
- * Between two simple units there is always a grapheme boundary, so only the stretches around others are segmented.
+ * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and returns `false` to stop. Between
+ * two simple units there is always a grapheme boundary, so only the stretches around others are segmented.
  */
 export function walk(text: string, visit: (start: number, end: number, width: number) => boolean): void {
   const { length } = text;
@@ -92,7 +92,7 @@ export function walk(text: string, visit: (start: number, end: number, width: nu
   }
 }
 
-/** Cells of a text that is made of simple units only, and of no controls, or undefined for any other. */
+/** Cells of a text of simple units without controls; undefined for any other. */
 export function simpleTextWidth(text: string): number | undefined {
   let cells = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -103,7 +103,7 @@ export function simpleTextWidth(text: string): number | undefined {
   return cells;
 }
 
-/** Cells that `text` takes on one line. */
+/** Width of `text` in cells, on one line. */
 export function displayWidth(text: string): number {
   if (printableAscii.test(text)) return text.length;
   let cells = 0;
@@ -124,11 +124,11 @@ export function graphemes(text: string): string[] {
 
 export interface Segment {
   readonly segment: string;
-  /** Where it begins, in UTF-16 units. */
+  /** Its start, in UTF-16 units. */
   readonly index: number;
 }
 
-/** The graphemes of `text` with their places: what `Intl.Segmenter` gives, sooner. */
+/** The graphemes of `text` with their positions: the same as `Intl.Segmenter`, but faster. */
 export function segments(text: string): Segment[] {
   const found: Segment[] = [];
   walk(text, (start, end) => found.push({ segment: text.slice(start, end), index: start }) > 0);
@@ -136,9 +136,9 @@ export function segments(text: string): Segment[] {
 }
 
 export interface TruncateOptions {
-  /** Marks the part left out; `…` by default, `...` or `~` where glyphs are ASCII. */
+  /** Marks the omitted part; `…` by default, `...` or `~` with ASCII glyphs. */
   readonly ellipsis?: string;
-  /** Which part is left out; `end` by default. `middle` suits ids and paths. */
+  /** Which part is omitted; `end` by default. `middle` suits ids and paths. */
   readonly position?: 'end' | 'middle' | 'start';
 }
 
@@ -147,7 +147,7 @@ export function truncate(text: string, width: number, options: TruncateOptions =
   const { ellipsis = '…', position = 'end' } = options;
   if (width <= 0) return '';
   if (text.length <= width && printableAscii.test(text)) return text;
-  // A unit takes at most two cells, so longer text need not be measured to its end to know that it is cut.
+  // A unit takes at most two cells, so longer text is known to be cut without measuring it.
   if (fits(text, width)) return text;
   const room = width - displayWidth(ellipsis);
   if (room < 0) return takeStart(ellipsis, width);
@@ -165,7 +165,7 @@ function fits(text: string, width: number): boolean {
   return cells <= width;
 }
 
-/** The longest beginning of `text` that fits into `width` cells. */
+/** The longest prefix of `text` that fits into `width` cells. */
 function takeStart(text: string, width: number): string {
   let cells = 0;
   let taken = 0;
@@ -178,7 +178,7 @@ function takeStart(text: string, width: number): string {
   return text.slice(0, taken);
 }
 
-/** The longest end of `text` that fits into `width` cells. */
+/** The longest suffix of `text` that fits into `width` cells. */
 function takeEnd(text: string, width: number): string {
   const marks: { start: number; width: number }[] = [];
   walk(text, (start, _end, own) => marks.push({ start, width: own }) > 0);
@@ -192,12 +192,12 @@ function takeEnd(text: string, width: number): string {
   return text.slice(from);
 }
 
-/** `text` followed by spaces up to `width` cells; longer text is returned as it is. */
+/** `text` padded with spaces up to `width` cells; longer text is returned unchanged. */
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/** `text` preceded by spaces up to `width` cells; longer text is returned as it is. */
+/** `text` preceded by spaces up to `width` cells; longer text is returned unchanged. */
 export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
 }
@@ -213,7 +213,7 @@ export function fitCells(
   return align === 'right' ? padStart(cut, width) : padEnd(cut, width);
 }
 
-/** Tabs replaced by spaces up to the next stop, counted from the beginning of each line. */
+/** Tabs replaced by spaces up to the next stop, counted from the start of each line. */
 export function expandTabs(text: string, stop: number): string {
   if (!text.includes('\t')) return text;
   return text

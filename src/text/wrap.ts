@@ -4,9 +4,9 @@ const printableAscii = /^[ -~]*$/;
 const space = 0x20;
 
 /**
- * `text` as lines of at most `width` cells. Breaks at spaces (which the break swallows) and around wide characters;
- * a longer word gets a line of its own and is broken hard, but never inside a grapheme, so a wide one is alone
- * in a column of one cell. The text's own line ends and indentation are kept. Linear in the length of the text.
+ * `text` as lines of at most `width` cells. Breaks at spaces (which are dropped) and around wide characters; a longer
+ * word gets a line of its own and is split, but never inside a grapheme, so a wide one is alone in a column of one
+ * cell. Line ends and indentation are kept. Linear in the length of the text.
  */
 export function wrap(text: string, width: number): string[] {
   const limit = Math.max(1, Math.floor(width));
@@ -19,16 +19,16 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** The first of the lines; if there are more than `room`, the last line says how many. */
+/** The first lines; if there are more than `room`, the last line says how many. */
 export function firstLines(lines: readonly string[], room: number): readonly string[] {
   return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
 }
 
-/** The same as `wrapGraphemes` for text where every unit is one cell, some ten times faster. */
+/** The same as `wrapGraphemes` for text in which every unit is one cell, some ten times faster. */
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;
   while (text.length - start > limit) {
-    // Looks no further back than this line: a search over the whole text would be quadratic.
+    // Searches no further back than this line: searching the whole text would be quadratic.
     const reach = text.slice(start, start + limit + 1);
     const lastSpace = reach.lastIndexOf(' ');
     const end = reach.slice(0, Math.max(0, lastSpace)).trimEnd().length;
@@ -46,7 +46,7 @@ function wrapAscii(text: string, limit: number, lines: string[]): void {
 }
 
 function wrapGraphemes(text: string, limit: number, lines: string[]): void {
-  // The line so far runs from lineStart to lineEnd (the end of its last whole word); the word now read begins at
+  // The current line runs from lineStart to lineEnd (the end of its last whole word); the word being read begins at
   // wordStart, which is `cells` from the line's start (spaces included), and is `wordCells` wide.
   let lineStart = 0;
   let lineEnd = 0;

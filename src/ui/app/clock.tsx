@@ -1,6 +1,6 @@
 /**
- * The time as the screen needs it: one timer for everybody, which runs only while somebody reads it, and readers that are
- * drawn again only when what they make of the time has changed.
+ * The clock of the screen: one timer for all readers, which runs only while there are any. A reader is redrawn only
+ * when the value it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
 
@@ -26,7 +26,7 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** What `derive` makes of the time (epoch milliseconds); the caller is drawn again when that changes. */
+/** The value that `derive` computes from the time (epoch milliseconds); the caller is redrawn when it changes. */
 export function useTime<Derived extends string | number | undefined>(derive: (now: number) => Derived): Derived {
   const read = useCallback(() => {
     if (timer === undefined) now = Date.now();

@@ -1,4 +1,4 @@
-/** The window in which a service is set up, or its address and key are changed. */
+/** The window that adds a service, or changes its address and key. */
 
 import { Text } from 'ink';
 import { useEffect, useRef, useState } from 'react';
@@ -72,7 +72,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const connection = useConnection();
   const { layout } = useShell();
   const showProfile = useShowProfile();
-  /** Ends the test that is under way. */
+  /** Aborts the current test. */
   const test = useRef<AbortController>(undefined);
   useEffect(() => () => test.current?.abort(), []);
   const { styles } = useTheme();
@@ -86,7 +86,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const formLines = formHeight(fields);
   const said = [...connection.origins, connection.generation()].filter(words => words !== undefined);
   const origins = said.flatMap(words => wrap(sanitiseLine(words), inner));
-  // Where the settings come from is left out where the fields have no room besides.
+  // The origin of the settings is left out if only the fields have room.
   const free = room.height - windowMargin.lines - errorLines.length - (busy ? 1 : 0) - leastFormLines;
   const notes = origins.length + 1 <= free ? [...origins, ' '] : [];
   const otherLines = notes.length + errorLines.length + (busy ? 1 : 0) + windowMargin.lines;

@@ -1,4 +1,4 @@
-/** Says below the panes how the connection is, while it is not as it should be. */
+/** Shows the state of the connection below the panes, unless it is normal. */
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { type ConnectionState, useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -6,7 +6,7 @@ import { age } from '../../text/time.ts';
 import { useTime } from './clock.tsx';
 import type { Toast, ToastKind } from './shell-context.tsx';
 
-/** What passes sooner is not worth a word. */
+/** Shorter interruptions are not reported. */
 const patienceMs = 700;
 
 const kinds = {
@@ -18,7 +18,7 @@ const kinds = {
   failed: 'danger',
 } as const satisfies Record<ConnectionState['kind'], ToastKind>;
 
-/** The state of the connection in words; undefined while all is well. `now` is in epoch milliseconds. Pure. */
+/** The state of the connection in words; undefined if it is normal. `now` is in epoch milliseconds. Pure. */
 export function connectionWords(state: ConnectionState, now: number): string | undefined {
   switch (state.kind) {
     case 'connected':
@@ -40,7 +40,7 @@ function whileWaiting(words: string, forMs: number): string | undefined {
   return forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** What is to be said of the connection now. News that pass are said by `toast`. */
+/** The current message about the connection. Temporary news are shown by `toast`. */
 export function useConnectionNotice(toast: (toast: Toast) => void): Toast | undefined {
   const { connection } = useWorkbench();
   const state = useSyncExternalStore(connection.subscribe, () => connection.state);

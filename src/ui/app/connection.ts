@@ -1,11 +1,11 @@
-/** What the screen may do about the service that it shows: see where its settings come from, take another, set one up. */
+/** What the screen can do with services: show where the settings come from, switch to another profile, add one. */
 import { createContext, useContext } from 'react';
 
 /** How the key of a service is given; never as a plain argument. */
 export const keySources = ['environment', 'file', 'command', 'settings'] as const;
 export type KeySource = (typeof keySources)[number];
 
-/** A service as it is set up in the program. */
+/** A service as entered by the user. */
 export interface NewProfile {
   readonly name: string;
   readonly baseUrl: string;
@@ -15,32 +15,32 @@ export interface NewProfile {
 }
 
 export interface Connection {
-  /** Names of the profiles that there are. */
+  /** Names of the existing profiles. */
   readonly profiles: readonly string[];
   readonly current: string;
-  /** True if the program shows the service on this machine because no other was named. */
+  /** True if the local service is shown because no other was configured. */
   readonly isLocal: boolean;
   readonly baseUrl: string | undefined;
   /** Whole sentences: where the address and the key come from. */
   readonly origins: readonly string[];
-  /** Whole sentences: whether the profile that is shown is in the settings file, and that what is entered is kept there. */
+  /** Whole sentences: whether the current profile is in the settings file, and that what is entered is saved there. */
   readonly keeping: string;
-  /** Which generation of the service it is taken to be, and why; undefined before it is first asked. */
+  /** The detected generation of the service, and why; undefined before the first request. */
   readonly generation: () => string | undefined;
   /** Sentences about settings that were not used. */
   readonly warnings: readonly string[];
-  /** @throws Error in words, if the profile cannot be used */
+  /** @throws Error for the user, if the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
-   * Asks the service that is described, and keeps it as the profile to start with once it has answered.
+   * Tests the described service and saves it as the default profile once it has answered.
    *
-   * @throws Error in words, if it does not answer or cannot be kept, and the reason of the signal once that aborts;
-   * nothing is kept then
+   * @throws Error for the user if it does not answer or cannot be saved, and the signal's reason once that aborts;
+   * nothing is saved then
    */
   readonly setUp: (profile: NewProfile, signal: AbortSignal) => Promise<void>;
 }
 
-/** Of a program that shows one service and knows no other. */
+/** For a program that shows one service only. */
 export const noConnection: Connection = {
   profiles: [],
   current: '',

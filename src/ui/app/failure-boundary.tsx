@@ -1,4 +1,4 @@
-/** Where a failing view or window ends: what is around it stays, and the user can try again or go back. */
+/** Contains failures of a view or window: everything around it stays, and the user can try again or go back. */
 import { Text, useInput } from 'ink';
 import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -14,7 +14,7 @@ import { usePane, View } from './view.tsx';
 
 interface BoundaryProps {
   readonly failures: Failures;
-  /** Without a failure while its report is being written. */
+  /** Undefined while the report is being written. */
   readonly fallback: (failure: Failure | undefined, again: () => void) => ReactNode;
   readonly children: ReactNode;
 }
@@ -24,7 +24,7 @@ interface BoundaryState {
   readonly failure?: Failure | undefined;
 }
 
-/** React has boundaries as classes only. */
+/** React supports error boundaries only as classes. */
 class Boundary extends Component<BoundaryProps, BoundaryState> {
   override state: BoundaryState = { failed: false };
 
@@ -108,7 +108,7 @@ function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly 
   );
 }
 
-/** A view that fails while it is drawn or in an effect gives way to a pane that says so. */
+/** If the view fails while rendering or in an effect, shows a pane that says so. */
 export function ViewBoundary({ children }: { readonly children: ReactNode }) {
   return (
     <Boundary
@@ -125,7 +125,7 @@ interface WindowBoundaryProps {
   readonly onClose: (id: string) => void;
 }
 
-/** A window above the panes. One that fails gives way to one that says so. */
+/** A window above the panes. If it fails, shows a window that says so. */
 export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
   const close = (): void => onClose(overlay.id);
   return (
@@ -138,7 +138,7 @@ export function WindowBoundary({ overlay, onClose }: WindowBoundaryProps) {
   );
 }
 
-/** A component, so that the boundary sees `render` fail. */
+/** A component, so that the boundary catches failures of `render`. */
 function OverlayContent({ overlay, close }: { readonly overlay: Overlay; readonly close: () => void }) {
   return overlay.render(close);
 }
@@ -149,7 +149,7 @@ export interface ProgramBoundaryProps {
   readonly children: ReactNode;
 }
 
-/** The last one, around everything: Ink's own would print source code. It needs nothing of what has failed. */
+/** The outermost boundary: Ink's own would print source code. It uses nothing that may have failed. */
 export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryProps) {
   return (
     <Boundary

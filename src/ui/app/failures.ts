@@ -13,16 +13,16 @@ export interface Failure {
 }
 
 export interface FailuresOptions {
-  /** Writes a report and gives its path. `details` are lines that the stack does not have. */
+  /** Writes a report and returns its path. `details` are lines that are not in the stack. */
   readonly write: (error: unknown, details: string) => string | undefined;
   readonly redact: (text: string) => string;
 }
 
-/** V8 writes the failing expression into the messages of these, which in the built program is minified source. */
+/** V8 puts the failing expression into these messages, which is minified source in the built program. */
 const programErrors = [TypeError, ReferenceError, SyntaxError, RangeError] as const;
 const longestWords = 200;
 
-/** What an error says, in one line that holds no source code. */
+/** An error's message in one line without source code. */
 export function failureWords(error: unknown): string {
   if (programErrors.some(kind => error instanceof kind)) return `internal error (${(error as Error).name})`;
   const message = errorMessage(error);
@@ -30,23 +30,23 @@ export function failureWords(error: unknown): string {
   return truncate(sanitiseLine(first), longestWords) || 'internal error';
 }
 
-/** Frames of a stack that say which place failed; the ones below say only how React or a key came there. */
+/** Top frames of a stack identify the place; the lower ones only show how React or a key got there. */
 const framesOfPlace = 2;
 
-/** A text that is the same for each failure of one place. */
+/** A key that is the same for every failure at one place. */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const frames = (error.stack ?? '').split('\n').filter(line => /^\s+at /.test(line));
   return [error.name, error.message, ...frames.slice(0, framesOfPlace)].join('\n');
 }
 
-/** More failures than this within a second come from what draws the screen, which cannot show them. */
+/** More failures than this within a second come from rendering itself, which then cannot show them. */
 const mostPerSecond = 50;
 
 export class Failures {
   readonly #options: FailuresOptions;
   readonly #listeners = new Set<(failure: Failure) => void>();
-  /** By place: what fails again and again is reported once. */
+  /** By place: a repeated failure is reported once. */
   readonly #known = new Map<string, Failure>();
   #times: number[] = [];
 
@@ -54,7 +54,7 @@ export class Failures {
     this.#options = options;
   }
 
-  /** Writes a report, once for each place that fails. */
+  /** Writes a report, once for each place. */
   record(error: unknown, details = ''): Failure {
     const place = placeOf(error);
     const known = this.#known.get(place);
@@ -68,8 +68,8 @@ export class Failures {
   }
 
   /**
-   * Reports what happened outside of drawing: in a handler, a timer, a promise. Returns false if the screen cannot show
-   * it, because there is none or because failures come faster than it draws: the program should end then.
+   * Reports a failure outside of rendering: in a handler, a timer, a promise. Returns false if the screen cannot show
+   * it, because there is none or because failures arrive faster than it draws: the program should exit then.
    */
   readonly announce = (error: unknown): boolean => {
     const now = performance.now();

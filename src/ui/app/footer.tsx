@@ -1,4 +1,4 @@
-/** The lines below the panes: a rule, then crumbs and hints or what the program has to say, then the border. */
+/** The lines below the panes: a rule, then crumbs and hints or a message, then the border. */
 import { Box, Text } from 'ink';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
@@ -32,7 +32,7 @@ export function Footer({ columns, layout, crumbs, toast }: FooterProps) {
 /** Columns of the main keys. */
 const roomForHints = 24;
 
-/** A message; the keys stay next to it where there is room. */
+/** A message; the hints stay next to it if there is room. */
 function toastLine(
   columns: number,
   { kind, text: long, tail = '', short = long }: Toast,

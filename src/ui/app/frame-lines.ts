@@ -1,4 +1,4 @@
-/** The lines around the panes, as plain text in and styled text out. Pure. */
+/** The lines around the panes: plain text in, styled text out. Pure. */
 
 import type { Export } from '../../queries/exports.ts';
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
@@ -10,7 +10,7 @@ import type { Offer } from '../keys/router.tsx';
 import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
-/** How old what is shown is; nothing if nothing is. */
+/** The age of the data; nothing if there is none. */
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
@@ -20,8 +20,8 @@ const againWords = (at: number | undefined, now: number): string =>
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /**
- * How fresh the main pane is, in words: when it was read and when it will be read again. While all is well, it says how
- * often: that is true from one answer to the next, where an age would change, and be sent, every second.
+ * The freshness of the main pane in words: when it was read and when it will be read again. Normally only the interval
+ * is shown, which stays true from one answer to the next; an age would change, and be sent, every second.
  */
 export function freshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
@@ -45,7 +45,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** The same if there is less room: what matters most is kept. */
+/** The same in less space: the most important part. */
 export function shortFreshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
@@ -67,7 +67,7 @@ export function exportWords(exports: readonly Export[]): string {
   return `${exports.length === 1 ? 'exporting' : `${exports.length} exports`}, ${rows} read`;
 }
 
-/** The style and the glyph that go with the words; the words alone say it all. */
+/** The style and the glyph of the freshness; the words alone are sufficient. */
 export function freshnessMark(freshness: Freshness, now: number, { styles, glyphs }: Theme): string {
   const state = freshnessAt(freshness, now);
   const marks = {
@@ -84,8 +84,8 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
 }
 
 /**
- * A border line with a title at its left and words at its right, as wide as the terminal. Of the words, longest first, the
- * first that leave room for the whole title are taken, or else the last.
+ * A border line as wide as the terminal, with a title at the left and words at the right: the first of the words,
+ * longest first, that leaves room for the whole title, or else the last.
  */
 export function titleLine(
   columns: number,
@@ -112,7 +112,7 @@ export function titleLine(
   );
 }
 
-/** The rule below the panes, with a foot under each separator. */
+/** The rule below the panes, with a junction under each separator. */
 export function ruleLine(layout: Layout, { styles, glyphs }: Theme): string {
   const widths = Object.values(layout.panes).map(pane => pane.width);
   const runs = widths.map(paneWidth => glyphs.horizontal.repeat(paneWidth));
@@ -128,9 +128,7 @@ interface Hint {
   readonly word: string;
 }
 
-/**
- * These lead into what is shown, out of it, and to all other keys: if there is little room they come before the rest.
- */
+/** Open, back and help: they come first if there is little room. */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
@@ -158,7 +156,7 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
   return inOrder.filter(hint => chosen.has(hint));
 }
 
-/** Where the user is, then what the keys do; a border on either side. */
+/** The crumbs, then the hints, between the borders. */
 export function footerLine(
   columns: number,
   crumbs: readonly string[],
@@ -166,7 +164,7 @@ export function footerLine(
   { styles, glyphs }: Theme,
 ): string {
   const room = columns - 4;
-  // Where one is says more than how one came there: what is cut is the beginning.
+  // The last crumb matters most: the beginning is cut.
   const trail = truncate(crumbs.join(` ${glyphs.crumb} `), Math.max(12, Math.floor(room / 2)), { position: 'start' });
   const shown = hints(room - width(trail) - 2);
   const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');

@@ -1,4 +1,4 @@
-/** Help as lines, made from the very commands that the keys are looked up in. Pure. */
+/** Help as lines, generated from the commands that define the keys. Pure. */
 
 import type { Command } from '../../present/command.ts';
 import { displayWidth, padEnd } from '../../text/width.ts';
@@ -50,7 +50,9 @@ const inWindows: readonly HelpSection[] = [
   { title: 'Other windows', commands: Object.values(overlayCommands) },
 ];
 
-/** What help says: first what the keys do here, then everything, by where it applies; without what may not be used. */
+/**
+ * The content of help: first the keys that work here, then all others by where they apply; without disabled commands.
+ */
 export function helpSections(
   registry: Registry,
   here: readonly Command[],
@@ -68,15 +70,15 @@ export function helpSections(
 /** Width of the column with the keys. */
 const keyColumn = 22;
 
-/** Columns from which there is room for the ids of commands. */
+/** From this width on there is room for the ids of commands. */
 const roomForIds = 70;
-/** What the ids are for. */
+/** Explains the ids. */
 const aboutIds = 'On the right: the ids by which `keys` in config.json changes the keys.';
 const aboutRoom = 'In 80 columns: the ids by which `keys` in config.json changes the keys.';
 
 /**
- * The lines of help: every section with its commands by group, each command once. The id of a command, by which its keys are
- * changed, is at the right edge, or on a line of its own where it has no room there; on a small terminal it is left out.
+ * The lines of help: every section with its commands by group, each command once. The id of a command, which overrides
+ * its keys, is at the right edge, or on its own line if there is no room; on a small terminal it is left out.
  */
 export function helpLines(
   sections: readonly HelpSection[],
@@ -108,7 +110,7 @@ export function helpLines(
   return lines;
 }
 
-/** The names by which the palette goes to each section. */
+/** The names of the sections in the palette. */
 export function sectionLines({ sections }: Registry): HelpLine[] {
   return [
     { kind: 'text', text: '' },

@@ -1,4 +1,4 @@
-/** The help window: what every key does here, then everywhere. */
+/** The help window: the keys that work here, then all others. */
 import { useMemo, useState } from 'react';
 import { globalCommands, overlayCommands } from '../keys/general.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
@@ -11,14 +11,14 @@ import { windowRoom } from './layout.ts';
 import type { Registry } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 
-/** Columns in which keys, titles and ids are easily read together. */
+/** A width at which keys, titles and ids are easily read together. */
 const widest = 100;
 
 export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { layout } = useShell();
   const router = useRouter();
   const { styles } = useTheme();
-  // What was offered when help was asked for; the help window's own keys are not what one wants to know.
+  // The commands available when help was opened; the help window's own keys are of no interest.
   const [here] = useState(() => router.offered().map(({ binding }) => binding.command));
   const room = windowRoom(layout);
   const width = Math.min(room.width, widest);

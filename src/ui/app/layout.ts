@@ -1,6 +1,6 @@
 /**
- * Where the panes are. Pure arithmetic over the terminal's size, in cells. Three panes from 120 columns, two from 80,
- * one below; the panes shown are the ones around the focus.
+ * The positions of the panes, computed from the terminal's size in cells. Three panes from 120 columns, two from 80,
+ * one below; those around the focus are shown. Pure.
  */
 
 export const paneNames = ['sections', 'main', 'inspector'] as const;
@@ -12,7 +12,7 @@ export interface Size {
 }
 
 export interface Layout {
-  /** Inner size of each pane that is shown, in the order from left to right. */
+  /** Inner size of each visible pane, from left to right. */
   readonly panes: Readonly<Partial<Record<PaneName, Size>>>;
   readonly columns: number;
   readonly rows: number;
@@ -20,7 +20,7 @@ export interface Layout {
 
 export const smallest = { columns: 60, rows: 15 } as const;
 
-/** Lines taken by the frame: the top border, the rule above the hints, the hints, the bottom border. */
+/** Lines of the frame: the top border, the rule above the hints, the hints, the bottom border. */
 export const frameLines = 4;
 /** Columns that a window leaves free at either side. */
 const windowSide = 2;
@@ -29,13 +29,13 @@ const sectionsWidth = 21;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 
-/** How many panes are side by side. */
+/** Number of panes side by side. */
 export function paneCount(columns: number): 1 | 2 | 3 {
   if (columns >= 120) return 3;
   return columns >= 80 ? 2 : 1;
 }
 
-/** The panes shown, from left to right: a window over all of them that holds the focus, and the main pane if it can. */
+/** The visible panes from left to right: a contiguous range that holds the focus, and the main pane if possible. */
 function shownPanes(count: 1 | 2 | 3, focus: PaneName, hasInspector: boolean): readonly PaneName[] {
   const available = paneNames.filter(name => hasInspector || name !== 'inspector');
   if (count >= available.length) return available;
@@ -43,12 +43,12 @@ function shownPanes(count: 1 | 2 | 3, focus: PaneName, hasInspector: boolean): r
   return focus === 'inspector' ? ['main', 'inspector'] : ['sections', 'main'];
 }
 
-/** The layout, or `undefined` if the terminal is too small to be used. */
+/** The layout, or `undefined` if the terminal is too small. */
 export function layoutOf(columns: number, rows: number, focus: PaneName, hasInspector: boolean): Layout | undefined {
   if (columns < smallest.columns || rows < smallest.rows) return undefined;
   const height = rows - frameLines;
   const shown = shownPanes(paneCount(columns), focus, hasInspector);
-  // One column for each outer border and for each separator.
+  // One column for each outer border and each separator.
   const inner = columns - shown.length - 1;
   const wanted = Math.round(columns * inspectorShare);
   const inspector = Math.min(inspectorWidth.maximum, Math.max(inspectorWidth.minimum, wanted));
@@ -59,12 +59,12 @@ export function layoutOf(columns: number, rows: number, focus: PaneName, hasInsp
   return { panes: Object.fromEntries(shown.map(name => [name, { width: widths[name], height }])), columns, rows };
 }
 
-/** The largest window: it covers panes, never the frame or the hints below them. */
+/** The largest window: it covers panes, never the frame or the hints. */
 export function windowRoom({ columns, rows }: Pick<Layout, 'columns' | 'rows'>): Size {
   return { width: columns - 2 * windowSide, height: rows - frameLines };
 }
 
-/** The pane next to `from`, staying at the ends. */
+/** The pane next to `from`; stays at the ends. */
 export function neighbour(from: PaneName, direction: -1 | 1, hasInspector: boolean): PaneName {
   const available = paneNames.filter(name => hasInspector || name !== 'inspector');
   const index = available.indexOf(from);

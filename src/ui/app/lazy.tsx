@@ -1,4 +1,4 @@
-/** Views and windows whose code is read from disk when they are opened first, so that the first frame need not wait for it. */
+/** Views and windows whose code is loaded when they are first opened, so that the first frame need not wait for it. */
 import { Text } from 'ink';
 import { type ComponentType, useEffect, useLayoutEffect, useState } from 'react';
 import type { ViewName } from '../../resources/place.ts';
@@ -7,7 +7,7 @@ import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
 import { View } from './view.tsx';
 
-/** A component that may not be here yet. */
+/** A component that may not be loaded yet. */
 interface LazyModule<Props> {
   readonly load: () => Promise<ComponentType<Props>>;
   loaded?: ComponentType<Props>;
@@ -15,7 +15,7 @@ interface LazyModule<Props> {
 
 const unreadable = 'This part of the program could not be read from disk. Install benchtop again.';
 
-/** Loads the part if that has not happened yet. The keys wait for it: they are meant for what is coming. */
+/** Loads the part if necessary. Keys wait for it: they are meant for what is being opened. */
 function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> | 'failed' | undefined {
   const [state, setState] = useState(() => ({ content: module.loaded, failed: false }));
   const router = useRouter();
@@ -23,7 +23,7 @@ function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> |
   useLayoutEffect(() => {
     if (!waiting) return undefined;
     const release = router.hold();
-    // Once the keys of the part are known.
+    // Once its keys are known.
     return () => void setImmediate(release);
   }, [waiting, router]);
   useEffect(() => {
@@ -39,7 +39,7 @@ function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> |
   return state.failed ? 'failed' : state.content;
 }
 
-/** Makes a view of the way to its code. A failure to read it is said in its place. */
+/** Creates a lazily loaded view. If its code cannot be read, an error is shown instead. */
 export function lazyView<Name extends ViewName>(
   load: () => Promise<ComponentType<ViewProps<Name>>>,
 ): ComponentType<ViewProps<Name>> {
@@ -51,7 +51,7 @@ export function lazyView<Name extends ViewName>(
   };
 }
 
-/** Makes a window of the way to its code. If that cannot be read, it closes and says so. */
+/** Creates a lazily loaded window. If its code cannot be read, it closes with an error message. */
 export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {

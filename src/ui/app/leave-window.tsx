@@ -1,4 +1,4 @@
-/** Asks before the program is left, or shows another service, while something would be lost. */
+/** Asks before the program exits, or switches services, while something would be lost. */
 import { Text } from 'ink';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
@@ -10,7 +10,7 @@ import { windowRoom } from './layout.ts';
 import { useShell } from './shell-context.tsx';
 
 export interface LeaveWindowProps {
-  /** What leaving is, e.g. `quit` or `show prod`. */
+  /** The action, e.g. `quit` or `show prod`. */
   readonly verb: string;
   /** What would be lost, in words. */
   readonly lost: readonly string[];

@@ -1,4 +1,4 @@
-/** Leaving the program, or the service that is shown, after asking if something would be lost. */
+/** Exits the program, or switches services, after a question if something would be lost. */
 
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { errorMessage } from '../../text/errors.ts';
@@ -9,7 +9,7 @@ import { type Shell, useShell } from './shell-context.tsx';
 
 const LeaveWindow = lazyWindow(async () => (await import('./leave-window.tsx')).LeaveWindow);
 
-/** Leaves at once if nothing would be lost, and else asks first. */
+/** Leaves immediately if nothing would be lost, and otherwise asks first. */
 export function leaveOrAsk(
   lost: readonly string[],
   { showOverlay }: Pick<Shell, 'showOverlay'>,

@@ -1,4 +1,4 @@
-/** Says that something has come to its end, wherever the user is: a line on the screen, and outside of it as configured. */
+/** Announces the end of runs wherever the user is: by a line on the screen, and outside of it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { statusMeaning } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
@@ -9,12 +9,12 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-/** How an end is announced besides the line on the screen. */
+/** How an end is announced in addition to the line on the screen. */
 export type NoticeKind = 'off' | 'bell' | 'desktop';
 
 export interface Notice {
   readonly toast: Toast;
-  /** For the desktop and the title of the window. */
+  /** For the desktop, and the title of the window. */
   readonly words: string;
 }
 
@@ -32,7 +32,7 @@ function toastKind({ resource, to }: Transition): Toast['kind'] {
 
 const severity = ['info', 'success', 'warning', 'danger'] as const;
 
-/** One notice for everything that ended with one answer; the worst of them gives it its colour. */
+/** One notice for everything that ended with one answer; the worst outcome sets its colour. */
 export function noticeOf(ended: readonly Transition[]): Notice | undefined {
   if (ended.length === 0) return undefined;
   const parts = ended.map(wordsOf).join('; ');
@@ -43,8 +43,8 @@ export function noticeOf(ended: readonly Transition[]): Notice | undefined {
 }
 
 /**
- * The bytes of a notice: the bell, or a desktop notice by OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777 (rxvt, foot,
- * VTE), and in either case the title of the window. Terminals leave out what they do not know.
+ * The escape sequence of a notice: the bell, or a desktop notice by OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777
+ * (rxvt, foot, VTE), plus the title of the window. Terminals ignore sequences they do not know.
  */
 export function noticeSequence(words: string, kind: NoticeKind): string {
   if (kind === 'off') return '';
@@ -55,7 +55,10 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
     : `\u001b]9;${plain}\u0007\u001b]777;notify;benchtop;${plain}\u0007${title}`;
 }
 
-/** Announces each end once, whichever part of the program read it first. What is not a run is announced where it is pinned. */
+/**
+ * Announces each end once, whichever part of the program read it first. Kinds that do not run by themselves are
+ * announced only if pinned.
+ */
 export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): void {
   const { statuses, pins } = useWorkbench();
   useEffect(
@@ -73,13 +76,13 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
   );
 }
 
-/** Polls what is running while nothing on screen does; draws nothing. */
+/** Polls running work while nothing on screen does; draws nothing. */
 export function BackgroundWatch({ counted }: { readonly counted: boolean }) {
   useBackground(counted);
   return null;
 }
 
-/** How many runs, training runs and deployments are running, as far as is known. */
+/** Number of running runs, training runs and deployments, as far as known. */
 export function useRunningCount(): number {
   const { statuses } = useWorkbench();
   return useSyncExternalStore(
