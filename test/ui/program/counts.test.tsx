@@ -139,3 +139,36 @@ describe('the frame', () => {
     expect(screen.bytes()).toBe(0);
   });
 });
+
+describe('the steps of a training run', () => {
+  it('are those that its curve ends at, or the curve says where it ends', async () => {
+    const service = world('none');
+    let steps = 1;
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'long', status: 'running' };
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => {
+        steps += 3;
+        return { status: 'running', completed_steps: steps, total_steps: 900 };
+      },
+      getTrainerRewards: () => ({
+        trainer_rewards: Array.from({ length: steps }, (_, index) => ({ step: index + 1, trainer_reward: index + 1 })),
+      }),
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+      listCheckpoints: () => [],
+    });
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
+    const seen = new Set<number>();
+    const ahead: string[] = [];
+    await screen.waitFor(text => {
+      const [done, last] = [/step (\d+) of 900/, /trainer (\d+)/].map(pattern => Number(pattern.exec(text)?.[1]));
+      if (done === undefined || last === undefined || Number.isNaN(last) || Number.isNaN(done)) return false;
+      seen.add(done);
+      // The legend rounds to three digits.
+      if (done > last + 1 && !text.includes(`read up to step ${last}`)) ahead.push(`step ${done} above ${last}`);
+      return seen.size >= 12 || done > 600;
+    });
+    expect(ahead).toEqual([]);
+  });
+});

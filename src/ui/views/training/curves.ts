@@ -1,5 +1,5 @@
 /** The curves of a training run as series of a chart, and what is read at the crosshair. Pure. */
-import type { HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
+import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
 import { none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -46,10 +46,20 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
 export function completedSteps(
   progress: TrainingProgress | undefined,
   trainer: readonly TrainerReward[],
+  checkpoints: readonly Pick<Checkpoint, 'step_index'>[] = [],
 ): number | undefined {
   const counted = progress?.completed_steps;
   if (counted == null) return undefined;
-  return Math.max(counted, new Set(trainer.map(({ step }) => step)).size);
+  const committed = checkpoints
+    .map(({ step_index }) => step_index ?? 0)
+    .filter(step => step <= (progress?.total_steps ?? 0));
+  return Math.max(counted, new Set(trainer.map(({ step }) => step)).size, ...committed);
+}
+
+/** The last step of a curve that ends before the steps done, which may be counted from 0; undefined if it does not. */
+export function lastStepRead(trainer: readonly TrainerReward[], completed: number | undefined): number | undefined {
+  const last = trainer.reduce((most, { step }) => Math.max(most, step), Number.NEGATIVE_INFINITY);
+  return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
 /** Every x of the series, once, in their order. */

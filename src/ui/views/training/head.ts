@@ -1,5 +1,5 @@
 /** The first lines of a training run: what state it is in, how far it is, and how fast it advances. */
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useRef } from 'react';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords, setBackWords } from '../../../queries/pace.ts';
@@ -11,6 +11,7 @@ import { useTime } from '../../app/clock.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
+import type { LiveCurves } from './use-curves.tsx';
 
 /** The status, and the steps done of how many. */
 export function statusLine(
@@ -25,6 +26,24 @@ export function statusLine(
   const bar =
     done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
   return [statusStyle(status, theme)(statusText(status, theme)), bar, counts].filter(Boolean).join('  ');
+}
+
+/**
+ * The steps done at the moment of the curve below them. The two are asked for apart: a newer count waits for the curve,
+ * which is a poll away, unless that is not to be had.
+ */
+export function useStepsDone(
+  counted: number | undefined,
+  progress: Pick<Live<TrainingProgress>, 'freshness'>,
+  curve: Pick<LiveCurves, 'trainer' | 'freshness'>,
+  ended: boolean,
+): number | undefined {
+  const shown = useRef(counted);
+  const left = progress.freshness;
+  const right = freshnessAt(curve.freshness, Date.now());
+  const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at && curve.trainer.length > 0;
+  if (ended || !waits || shown.current === undefined) shown.current = counted;
+  return shown.current;
 }
 
 /** Says that the run was set back, while it has not come past where it was. */

@@ -6,6 +6,7 @@ import { hasEnded } from '../../../contract/status.ts';
 import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import {
   checkpointColumns,
@@ -27,7 +28,7 @@ import { errorLines, useDeleted } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { completedSteps, heldOutNote } from './curves.ts';
-import { statusLine, usePace, useSetBack } from './head.ts';
+import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
@@ -49,8 +50,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const deleted = useDeleted('training', runId);
   const ended = deleted !== undefined || hasEnded(status);
   const curves = useRunCurves(runId, ended, pane.attention);
-  const completed = completedSteps(progress.data, curves.trainer);
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
+  const steps = completedSteps(progress.data, curves.trainer, useListedRows(source));
+  const completed = useStepsDone(steps, progress, curves, ended);
   const actions = useTrainingActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
   const checkpointActions = useCheckpointActions();
 
@@ -63,7 +65,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure };
   const pace = usePace(shown, progress, completed, ended);
 
-  const curvesView = useCurvesView(shown, curves);
+  const curvesView = useCurvesView(shown, curves, completed);
 
   const room = pane.width - 2;
   const error = deleted ? undefined : [progress.error, run.error].find(each => each && !isNotOffered(each));

@@ -3,6 +3,7 @@
 import { useEffect, useReducer, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
+import type { Freshness } from '../../../queries/freshness.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
 import { type Live, useLive } from '../../../queries/use-live.ts';
@@ -17,7 +18,7 @@ import { type ChartState, chartReducer, initialChartState, smoothings } from '..
 import { binned, type ChartSeries } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chartCommands } from '../commands.ts';
-import { curveSeries, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
+import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
 import { OverlayWindow } from './overlay.tsx';
 
 /** Below this height there is no chart but a line of levels. */
@@ -25,6 +26,8 @@ const smallestChart = 6;
 
 export interface LiveCurves extends RunCurves {
   readonly missing: boolean;
+  /** How fresh the curve of the trainer is, which has a point for each step. */
+  readonly freshness: Freshness;
   /** To ask for them again. */
   readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
 }
@@ -37,6 +40,7 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
     trainer: trainer.data ?? [],
     heldOut: heldOut.data ?? [],
     missing: isNotOffered(trainer.error) ?? false,
+    freshness: trainer.freshness,
     parts: [{ refresh: trainer.refresh }, { refresh: heldOut.refresh }],
   };
 }
@@ -53,7 +57,11 @@ interface Looking {
   readonly overlaid: TrainingRun | undefined;
 }
 
-export function useCurvesView(run: TrainingRun, curves: Omit<LiveCurves, 'parts'>): CurvesView {
+export function useCurvesView(
+  run: TrainingRun,
+  curves: Pick<LiveCurves, 'trainer' | 'heldOut' | 'missing'>,
+  completed?: number,
+): CurvesView {
   const runId = run.training_run_id;
   const shell = useShell();
   const { remembered } = useWorkbench();
@@ -83,7 +91,9 @@ export function useCurvesView(run: TrainingRun, curves: Omit<LiveCurves, 'parts'
       xRange: chart.zoom,
       crosshair: chart.crosshair,
     });
+    const readTo = overlaid ? undefined : lastStepRead(curves.trainer, completed);
     const notes = [
+      ...(readTo === undefined ? [] : [`curve of the trainer read up to step ${readTo}`]),
       ...(binWidth !== undefined && binWidth > 1 ? [`drawn as means of ${Math.round(binWidth)} steps`] : []),
       ...(weight > 0 ? [`smoothed ${weight}`] : []),
     ];

@@ -60,6 +60,9 @@ describe('curves', () => {
     expect(completedSteps({ completed_steps: 2 }, trainer)).toBe(3);
     expect(completedSteps({ completed_steps: 4 }, trainer)).toBe(4);
     expect(completedSteps({}, trainer)).toBeUndefined();
+    // A checkpoint is of a step that has been done; one that counts otherwise says nothing.
+    expect(completedSteps({ completed_steps: 4, total_steps: 9 }, trainer, [{ step_index: 5 }, {}])).toBe(5);
+    expect(completedSteps({ completed_steps: 4, total_steps: 9 }, trainer, [{ step_index: 50 }])).toBe(4);
   });
 
   it('of a service that has none are the steps that were seen here', () => {
