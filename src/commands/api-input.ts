@@ -1,9 +1,11 @@
 /** The input of `benchtop api`: single fields, or a whole body. */
 import { readFile } from 'node:fs/promises';
+import { loadConfig } from '../config/load.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { CommandError } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
+import { configFlags } from './table/flags.ts';
 
 type Flags = CommandInput<'api'>['flags'];
 
@@ -74,4 +76,29 @@ export function parsedBody(text: string | undefined): unknown {
     const place = /\(line \d+ column \d+\)|position \d+/.exec(errorMessage(error))?.[0].replaceAll(/[()]/g, '');
     throw new CommandError(`The body is not JSON${place === undefined ? '' : `, at ${place}`}. Nothing was sent.`);
   }
+}
+
+/** Whether it is a whole address in place of a path. */
+export const isAddress = (word: string): boolean => /^[\w+.-]+:\/\//.test(word);
+
+/**
+ * The path of a whole address, which must be that of the service: credentials go nowhere else.
+ *
+ * @throws CommandError for any other address
+ */
+export async function pathOf(address: string, flags: Flags, io: CommandIo): Promise<string> {
+  const { profile, paths } = loadConfig(configFlags(flags), io.environment);
+  const base =
+    profile.service.kind === 'remote'
+      ? profile.service.baseUrl.value
+      : (await (await import('../local/daemon/client.ts')).findService(paths.data))?.baseUrl;
+  const [asked, own] = [address, base ?? ''].map(each => (URL.canParse(each) ? new URL(each) : undefined));
+  const folder = own?.pathname.replace(/\/$/, '') ?? '';
+  if (asked && own && asked.origin === own.origin && asked.username === '' && asked.pathname.startsWith(`${folder}/`)) {
+    return `${asked.pathname.slice(folder.length)}${asked.search}`;
+  }
+  const where = base === undefined ? 'the local service, which is not running' : `the service at ${base}`;
+  throw new CommandError(
+    `${asked?.host ?? address} is not ${where}. Nothing was sent. Give the path alone, e.g. /api/v1/benchmarks.`,
+  );
 }

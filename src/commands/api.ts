@@ -10,7 +10,7 @@ import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { type Field, fieldsGiven, fieldsOf, givenBody, parsedBody } from './api-input.ts';
+import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, filtered, noteUnreadable, recordText } from './output.ts';
@@ -81,9 +81,6 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
   const [word = '', ...rest] = first ? words.slice(1) : words;
   if (first && flags.method) throw new CommandError('Give the method once: before the path, or with --method.');
   if (first && word === '') throw new CommandError(`${first} needs a path, e.g. ${first} /api/v1/benchmarks.`);
-  if (/^[\w+.-]+:\/\//.test(word)) {
-    throw new CommandError('Give the path alone, e.g. /api/v1/benchmarks: it is sent to the service of the profile.');
-  }
   if (word.includes('/')) {
     const hasBody = flags.input !== undefined || flags.body !== undefined || fieldsGiven(rest, flags);
     const path = word.startsWith('/') ? word : `/${word}`;
@@ -110,6 +107,13 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
 }
 
 type Flags = CommandInput<'api'>['flags'];
+
+/** The words with a path in place of a whole address. @throws CommandError as `pathOf` does */
+async function withPath(words: readonly string[], flags: Flags, io: CommandIo): Promise<readonly string[]> {
+  const at = methodOf(words[0] ?? '') ? 1 : 0;
+  const word = words[at] ?? '';
+  return isAddress(word) ? words.with(at, await pathOf(word, flags, io)) : words;
+}
 
 /** The query and the body to send. */
 interface Filled extends Pick<Known, 'params' | 'query'> {
@@ -223,7 +227,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
     await io.print(listing());
     return exitCodes.done;
   }
-  const { target, rest } = targetOf(args, flags);
+  const { target, rest } = targetOf(await withPath(args, flags, io), flags);
   const isChange = target.endpoint ? isWrite(target.endpoint) : target.method !== 'GET';
   await checkRecordFlags(flags, isChange && target.endpoint ? [target.endpoint.response] : [], io);
   const fields = await fieldsOf(rest, flags, io);

@@ -1,17 +1,20 @@
-/** `--debug`: prints every request and answer to standard error. */
+/** What standard error shows of requests: each retry, and with `--debug` every request and answer. */
 import { readSwitch } from '../config/layers.ts';
 import type { LogLine, ServiceOptions } from '../service/options.ts';
+import { maximumRetries } from '../service/retry.ts';
 import type { TraceEvent } from '../service/trace.ts';
 import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
 import type { ServiceFlags } from './table/flags.ts';
 
-/** The tracer of a command, if --debug is given. */
-export function debugTracer(
+/** What a command shows of its requests: all of them with --debug, otherwise only that one is sent again. */
+export function requestNotes(
   { debug }: ServiceFlags,
   { environment, note }: Pick<CommandIo, 'environment' | 'note'>,
 ): Pick<ServiceOptions, 'logger' | 'tracer'> {
-  if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) return {};
+  if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) {
+    return { logger: line => noteRetry(line, note) };
+  }
   const show = (lines: readonly string[]): void => note(lines.map(line => `debug: ${line}`).join('\n'));
   return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
 }
@@ -32,6 +35,24 @@ function linesOf(event: TraceEvent): string[] {
 }
 
 const signs = { request: '>', answer: '<' } as const;
+
+/** E.g. `No answer in 30 s. Retry 1 of 2.` */
+function noteRetry({ operation, retry, retryInMs = 0, error, status, ms }: LogLine, note: CommandIo['note']): void {
+  if (retry === undefined) return;
+  const what =
+    error === 'timeout'
+      ? `No answer in ${seconds(ms)}.`
+      : status === undefined
+        ? 'The connection failed.'
+        : status === 429
+          ? 'The service limits the rate of requests.'
+          : `The service answered with status ${status}.`;
+  const when = retryInMs < 1_000 ? '' : ` in ${seconds(retryInMs)}`;
+  const fields = { operation, error, status, retry, retries: maximumRetries, retry_in_ms: retryInMs };
+  note(`${what} Retry ${retry} of ${maximumRetries}${when}.`, fields);
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /** How an attempt ended. */
 function summary({ method, path, operation, status, error, ms, attempt, requestId, retryInMs }: LogLine): string {

@@ -11,7 +11,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import { readRunOptions } from '../queries/run-options.ts';
-import { systemCertificates } from '../service/agents.ts';
+import { certificateProblems, systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { bytes } from '../text/numbers.ts';
@@ -90,6 +90,7 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
   const extra = environment['NODE_EXTRA_CA_CERTS'] ? ' and NODE_EXTRA_CA_CERTS' : '';
   const ownFile = service.caFile ? `, and those in ${service.caFile.value}` : '';
   yield { about: 'certificates', state: 'ok', words: `those of Node${extra}, ${system}${ownFile}` };
+  for (const words of certificateProblems(environment)) yield { about: 'certificates', state: 'warn', words };
 }
 
 /** The JSON Schema shipped with the package; there is none when running from source. */

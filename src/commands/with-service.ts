@@ -10,7 +10,7 @@ import { isUnreachable, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { own } from '../text/own.ts';
 import { connectTo, openRemembered } from './connect.ts';
-import { debugTracer } from './debug.ts';
+import { requestNotes } from './debug.ts';
 import type { CommandIo } from './io.ts';
 import { configFlags, type ServiceFlags } from './table/flags.ts';
 
@@ -49,6 +49,14 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
+/** Certificates that variables name in vain are no error: Node's own may do. */
+async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
+  const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
+  if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;
+  const { certificateProblems } = await import('../service/agents.ts');
+  for (const problem of certificateProblems(environment)) note(problem);
+}
+
 /** Connects, runs the work, and closes everything. @throws ConfigError, ServiceError, and whatever the work throws */
 export async function withService<Result>(
   flags: ServiceFlags,
@@ -58,8 +66,9 @@ export async function withService<Result>(
   const config = loadConfig(configFlags(flags), io.environment);
   if (config.profile.missingAddress) throw config.profile.missingAddress;
   for (const warning of config.warnings) io.note(warning);
+  await noteCertificates(config.profile, io);
   const memory = openRemembered(config);
-  const connection = connectTo(config, 'command', { remembered: () => memory, debug: debugTracer(flags, io) });
+  const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
   try {
     return await work({ config, service: await connection.service(), memory, signal: io.signal });
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Shared keep-alive connections: how many, through which proxy, trusting which certificates. */
 
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
@@ -118,6 +119,29 @@ export function systemCertificates(): string[] {
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
 
+/** What is wrong with the certificates that SSL_CERT_FILE and SSL_CERT_DIR name, in sentences; Node itself says nothing. */
+export function certificateProblems(environment: Environment): string[] {
+  const trusted = 'its certificates are not trusted.';
+  const [file, folder] = [environment['SSL_CERT_FILE'], environment['SSL_CERT_DIR']];
+  // Elsewhere the system does not read them.
+  if (process.platform !== 'linux') return [];
+  const problems: string[] = [];
+  try {
+    if (file && !certificateMark.test(readFileSync(file, 'latin1'))) {
+      problems.push(`SSL_CERT_FILE names ${file}, which holds no certificate in PEM form: ${trusted}`);
+    }
+  } catch (error) {
+    problems.push(`SSL_CERT_FILE names ${file}, which cannot be read (${errorCode(error)}): ${trusted}`);
+  }
+  const folders = folder ? folder.split(':').filter(Boolean) : [];
+  for (const path of folders.filter(each => !existsSync(each))) {
+    problems.push(`SSL_CERT_DIR names ${path}, which does not exist: ${trusted}`);
+  }
+  return problems;
+}
+
+const certificateMark = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
+
 /** The content of the profile's file; nothing if there is no file. */
 async function readCertificates(caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
@@ -132,7 +156,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
     );
   }
   // Node ignores anything else, such as a key.
-  if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return [text];
+  if (certificateMark.test(text)) return [text];
   throw new RequestError(
     `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check caFile in the profile.`,
     { code: 'ca_file_unreadable', param: 'caFile' },

@@ -123,7 +123,7 @@ export class Attempts {
     this.#retries += 1;
     const wait = waitBefore(this.#call, gate, this.#retries, result);
     const retryInMs = wait && Math.round(wait.ownMs + wait.gateMs);
-    logger?.({ ...line, error: error.kind, retryInMs });
+    logger?.({ ...line, error: error.kind, retryInMs, ...(wait && { retry: this.#retries }) });
     if (!wait) return false;
     if (wait.ownMs > 0) await clock.sleep(wait.ownMs, time.signal);
     return true;

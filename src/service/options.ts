@@ -142,6 +142,8 @@ export interface LogLine {
   readonly error?: string | undefined;
   /** Milliseconds until the next attempt, if there is one. */
   readonly retryInMs?: number | undefined;
+  /** Number of the retry that comes then, from 1; missing if the attempt is repeated for another reason. */
+  readonly retry?: number | undefined;
 }
 
 export type Logger = (line: LogLine) => void;

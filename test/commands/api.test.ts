@@ -10,9 +10,10 @@ const apiKey = 'organization-key-0123456789';
 
 async function apiOn(...script: readonly Behaviour[]) {
   const server = await hostileServer(...script);
-  const cli = cliOn({ baseUrl: `${server.url}/base`, apiKey });
+  const url = `${server.url}/base`;
+  const cli = cliOn({ baseUrl: url, apiKey });
   const api = (args: readonly string[], options?: CliOptions) => cli('api', args, options);
-  return { api, requests: server.requests };
+  return { api, url, requests: server.requests };
 }
 
 describe('a path that the contract does not have', () => {
@@ -115,13 +116,26 @@ describe('--include', () => {
   });
 });
 
+it('takes a whole address of the service in place of a path', async () => {
+  const { api, requests, url } = await apiOn(json({ items: [], has_more: false, next_cursor: null }));
+  for (const words of [[`${url}/api/v1/benchmarks?limit=1`], ['GET', `${url}/api/v9/other?a=%20b`, 'c=d']]) {
+    expect(await api(words)).toMatchObject({ code: exitCodes.done, notes: '' });
+  }
+  expect(requests.map(request => request.url)).toEqual([
+    '/base/api/v1/benchmarks?limit=1',
+    '/base/api/v9/other?a=%20b&c=d',
+  ]);
+});
+
 it.each([
   [['listBenchmark'], /no operation listBenchmark\. Did you mean listBenchmarks\?/],
   [['GET'], /GET needs a path/],
   [['GET', 'listBenchmarks'], /no path listBenchmarks: it begins with a slash/],
   [['GET', '/x', '-X', 'POST'], /Give the method once/],
   [['listBenchmarks', '-X', 'POST'], /--method is for paths/],
-  [['https://service.example/x'], /Give the path alone/],
+  [['https://service.example/x'], /service\.example is not the service at http:.* Give the path alone/],
+  [['GET', 'http://127.0.0.1:1/api/v1/benchmarks'], /127\.0\.0\.1:1 is not the service at/],
+  [['http://user:word@127.0.0.1:9/x'], /is not the service at/],
   [['/x', '-X', 'FETCH'], /--method takes one of GET, POST/],
   [['/x', '-f', 'a'], /a is not NAME=VALUE/],
   [['/x', '-F', '=a'], /=a is not NAME=VALUE/],

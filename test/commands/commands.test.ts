@@ -518,7 +518,10 @@ describe('failures', () => {
     const unreachable = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-key-key-key' });
     const outcome = await unreachable('list', ['benchmarks', '--json']);
     expect(outcome).toMatchObject({ code: exitCodes.unreachable, out: '' });
-    expect(JSON.parse(outcome.notes).error).toMatchObject({ kind: 'network', code: 'ECONNREFUSED' });
+    expect(JSON.parse(outcome.notes.split('\n').at(-1) ?? '').error).toMatchObject({
+      kind: 'network',
+      code: 'ECONNREFUSED',
+    });
   });
 
   it('name the setting that the address or the key comes from', async () => {

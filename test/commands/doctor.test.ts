@@ -26,7 +26,10 @@ describe('the way to the service', () => {
 
   it('names the certificates that are trusted', () => {
     const flags = { baseUrl: 'https://service.example', caFile: '/etc/own.pem' };
-    const [, words] = findingsFor(flags, { SSL_CERT_FILE: '/x.pem', NODE_EXTRA_CA_CERTS: '/y.pem' });
+    const [, words, ...others] = findingsFor(flags, { SSL_CERT_FILE: '/x.pem', NODE_EXTRA_CA_CERTS: '/y.pem' });
+    expect(others).toEqual([
+      'certificates warn SSL_CERT_FILE names /x.pem, which cannot be read (ENOENT): its certificates are not trusted.',
+    ]);
     expect(words).toMatch(
       /those of Node and NODE_EXTRA_CA_CERTS, \d+ more of SSL_CERT_FILE, and those in \/etc\/own\.pem$/,
     );

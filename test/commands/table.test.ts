@@ -86,6 +86,23 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       usage,
       /no certificate in PEM form/,
     ),
+    bad(
+      ['runs', '--base-url', 'https://127.0.0.1:9'],
+      unreachable,
+      /^SSL_CERT_FILE names \/nope, which cannot be read/m,
+      {
+        environment: { SSL_CERT_FILE: '/nope' },
+      },
+    ),
+    bad(['runs', '--base-url', 'https://127.0.0.1:9'], unreachable, /^SSL_CERT_FILE names .*, which holds no cert/m, {
+      environment: { SSL_CERT_FILE: new URL(import.meta.url).pathname },
+    }),
+    bad(['runs', '--base-url', 'http://127.0.0.1:9'], unreachable, /^The connection failed\. Retry 1 of 2\.\n/m),
+    bad(
+      ['runs', '--base-url', 'http://127.0.0.1:9', '--json'],
+      unreachable,
+      /^\{"note":"The conn[^}]*"retry":1,"retries":2,/m,
+    ),
     bad(['runs', '--base-url', 'nope'], usage, /is not a URL/),
     bad(['runs', '--base-url', 'http://service.example'], usage, /in the clear/),
     bad(['runs', '--profile', 'nope'], usage, /no profile "nope"/),
