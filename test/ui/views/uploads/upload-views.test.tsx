@@ -101,7 +101,7 @@ describe('the upload of a benchmark', () => {
       await screen.waitFor('Whose benchmark is it?');
       await screen.press('right', 'right');
       if (screen.text().includes('agt_2')) return;
-      await screen.press('escape');
+      await screen.press('esc');
       throw new Error('They are not listed yet.');
     });
     await screen.press('enter');
