@@ -2,7 +2,7 @@
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { isRunning } from '../contract/status.ts';
-import { type GateMonitor, openGate } from '../service/gate.ts';
+import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import type { Removed } from './action.ts';
@@ -286,7 +286,7 @@ function ended(job: Job<JobState>): Promise<void> {
   });
 }
 
-export type { ConnectionMonitor, ConnectionState, Service };
+export type { ConnectionMonitor, ConnectionState, GateState, Service };
 
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
 

@@ -20,6 +20,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAskingWords } from '../shared/asking.ts';
 import { errorLines, useDeleted } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
@@ -37,6 +38,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
+  const asking = useAskingWords();
   const run = useLive(evalRunQuery(runId), pane.attention);
   const progress = useLive(evalProgressQuery(runId), pane.attention);
   const deleted = useDeleted('run', runId);
@@ -65,10 +67,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const unread = !run.data && !progress.data && !error;
   const lines = [
     ...(unread
-      ? [
-          theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)),
-          theme.styles.muted('Asking the service…'),
-        ]
+      ? [theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)), theme.styles.muted(asking)]
       : summaryLines(shown, progress.data, summary, room, theme)),
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]

@@ -4,6 +4,7 @@ import Spinner from 'ink-spinner';
 import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
+import { useHeldBackWords } from './asking.ts';
 
 export interface LinesProps {
   readonly lines: readonly string[];
@@ -50,12 +51,14 @@ export function requestLines(
   }
 }
 
-/** What is said while there is nothing to show yet. */
-export function Waiting({ words }: { words: string }) {
+/** What is said while there is nothing to show yet: what is waited for, the service if nothing else. */
+export function Waiting({ words }: { words?: string | undefined }) {
+  const heldBack = useHeldBackWords();
+  if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
   return (
     <Text>
       {' '}
-      {words}
+      {words ?? 'Asking the service'}
       {/* Moves at a few frames a second, in its own cells. */}
       <Spinner type="simpleDots" />
     </Text>

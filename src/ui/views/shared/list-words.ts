@@ -52,6 +52,8 @@ export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }
 
 interface EmptyList {
   readonly loaded: boolean;
+  /** What is said while it is not. */
+  readonly asking: string;
   readonly filter: string;
   /** What the filter could not do. */
   readonly notice?: string | undefined;
@@ -60,8 +62,8 @@ interface EmptyList {
 }
 
 /** What is said in place of the rows. */
-export function emptyListWords({ loaded, filter, notice, read, hasMore }: EmptyList, words: string): string {
-  if (!loaded) return 'Asking the service…';
+export function emptyListWords({ loaded, asking, filter, notice, read, hasMore }: EmptyList, words: string): string {
+  if (!loaded) return asking;
   if (filter === '' || read === 0) return words;
   if (notice !== undefined) return `${notice} esc clears the filter`;
   const among = hasMore ? ` of the ${grouped(read)} read` : '';

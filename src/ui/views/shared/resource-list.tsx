@@ -30,6 +30,7 @@ import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from './advice.ts';
+import { useAskingWords } from './asking.ts';
 import { ErrorNote, useErrorBindings } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
@@ -115,6 +116,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
   const { join = itself, joined = noColumns, emptyAdvice } = props;
   const advise = useAdvise();
+  const asking = useAskingWords();
   const shell = useShell();
   const siblings = useSiblings();
   const pane = usePane('main');
@@ -281,7 +283,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               hasMore={list.hasMore}
               reading={list.reading}
               emptyWords={emptyListWords(
-                { loaded, hasMore: list.hasMore, filter, notice: table.arranged.notice, read },
+                { loaded, asking, hasMore: list.hasMore, filter, notice: table.arranged.notice, read },
                 `${emptyWords}${advise(emptyAdvice)}`,
               )}
               facts={[

@@ -14,6 +14,7 @@ import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAskingWords } from './asking.ts';
 import { errorLines, useDeleted, useErrorBindings } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
@@ -71,6 +72,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const { id } = place;
   const pane = usePane('main');
   const theme = useTheme();
+  const asking = useAskingWords();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
   const deleted = useDeleted(resource.kind ?? '', id);
@@ -82,7 +84,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     ...(deleted ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
     ...(live.error && !deleted ? errorLines(live.error, room, theme) : []),
     '',
-    ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted('Asking the service…')]),
+    ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted(asking)]),
   ].map(line => ` ${line}`);
   const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });

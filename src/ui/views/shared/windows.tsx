@@ -59,7 +59,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface NoticeWindowProps {
   readonly title: string;
-  /** What is waited for. */
+  /** What is waited for, if that is not the service. */
   readonly words?: string;
   /** Why there is nothing to do; something is on its way, if it is missing. */
   readonly error?: Error | undefined;
@@ -67,7 +67,7 @@ export interface NoticeWindowProps {
 }
 
 /** In place of a form until what it needs has been read, or could not be read. */
-export function NoticeWindow({ title, words = 'Asking the service', error, onClose }: NoticeWindowProps) {
+export function NoticeWindow({ title, words, error, onClose }: NoticeWindowProps) {
   const { layout } = useShell();
   const width = useWindowWidth(64);
   const room = { width: width - windowMargin.columns, height: windowRoom(layout).height - windowMargin.lines };
@@ -107,7 +107,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
       <Window title={title} width={width} height={lines + windowMargin.lines}>
-        {waiting ? <Waiting words="Asking the service" /> : null}
+        {waiting ? <Waiting /> : null}
         {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
         <Menu
           limit={lines}

@@ -24,6 +24,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAskingWords } from '../shared/asking.ts';
 import { errorLines, useDeleted } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
@@ -44,6 +45,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
+  const asking = useAskingWords();
   const run = useLive(trainingRunQuery(runId), pane.attention);
   const progress = useLive(trainingProgressQuery(runId), pane.attention);
   const status = progress.data?.status ?? run.data?.status;
@@ -74,9 +76,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const unread = !run.data && !progress.data && !error;
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
-    unread
-      ? theme.styles.muted('Asking the service…')
-      : statusLine(shown, completed, progress.data?.total_steps, room, theme),
+    unread ? theme.styles.muted(asking) : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(deleted ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),

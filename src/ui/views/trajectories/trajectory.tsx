@@ -211,7 +211,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
         ) : (
-          <Waiting words="Reading the trajectory" />
+          <Waiting />
         )
       }
       inspector={

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
+import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 import {
   ageWords,
   emptyListWords,
@@ -50,7 +51,10 @@ describe('what is said of a list', () => {
 
   it('in the place of rows is why there are none', () => {
     const say = (state: Partial<Parameters<typeof emptyListWords>[0]>) =>
-      emptyListWords({ loaded: true, filter: '', read: 0, hasMore: false, ...state }, 'No runs yet');
+      emptyListWords(
+        { loaded: true, asking: 'Asking the service…', filter: '', read: 0, hasMore: false, ...state },
+        'No runs yet',
+      );
     expect(say({ loaded: false })).toBe('Asking the service…');
     expect(say({})).toBe('No runs yet');
     expect(say({ filter: 'x' })).toBe('No runs yet');
@@ -85,4 +89,13 @@ describe('the age of rows', () => {
     expect(shownFreshness(fresh, { ...old, readAt: now - 5_000 })).toBe(fresh);
     expect(shownFreshness({ kind: 'loading' }, old)).toEqual({ kind: 'loading' });
   });
+});
+
+it.each([
+  [{ kind: 'open' }, undefined],
+  [{ kind: 'limited', reason: 'rate_limit', until: 12_000 }, 'Rate limited, again in 12s'],
+  [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service fails, again in 5s'],
+  [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
+] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
+  expect(heldBackWords(gate, 0)).toBe(words);
 });
