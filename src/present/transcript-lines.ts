@@ -21,84 +21,69 @@ export interface OpenFolds {
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
 
+/** The lines that are shown. */
 export interface TranscriptLines {
-  readonly lines: readonly TranscriptLine[];
+  readonly length: number;
+  /** The line of this index, from 0 on. Cut out on demand: a long trajectory has half a million lines. */
+  readonly at: (index: number) => TranscriptLine | undefined;
   /** The position of the folded block that hides `place`; undefined if that is visible. */
   readonly foldAt: (place: number) => number | undefined;
 }
 
+/** A block laid out. */
 interface Laid {
-  readonly lines: readonly TranscriptLine[];
-  /** The first hidden position; undefined if everything is visible. */
-  readonly hiddenFrom?: number;
+  /** Where each line begins in the text of the block, and its length, in turns. */
+  readonly bounds: readonly number[];
+  /** The line below them, which says what is folded, with the first hidden position. */
+  readonly note?: TranscriptLine & { readonly hiddenFrom: number };
 }
 
 /** Visible lines of a folded tool call or response. */
 const foldedLines = 6;
 const indent = '  ';
 
-/** A range of a block's text. Cut out on demand: a long trajectory has half a million lines. */
-class Stretch implements TranscriptLine {
-  readonly #block: Block;
-  readonly #from: number;
-  readonly #length: number;
-
-  constructor(block: Block, from: number, length: number) {
-    this.#block = block;
-    this.#from = from;
-    this.#length = length;
-  }
-
-  get kind(): LineKind {
-    return this.#block.kind;
-  }
-
-  get text(): string {
-    return indent + this.#block.text.slice(this.#from, this.#from + this.#length);
-  }
-
-  get place(): number {
-    return this.#block.place + this.#from;
-  }
-
-  get step(): number {
-    return this.#block.step;
-  }
-}
-
-function linesOf(block: Block, width: number): TranscriptLine[] {
-  const { kind, text, step, indented } = block;
-  if (!indented) return [{ kind, text, step, place: block.place }];
-  const lines: TranscriptLine[] = [];
+function boundsOf({ text, indented }: Block, width: number): number[] {
+  if (!indented) return [0, text.length];
+  const bounds: number[] = [];
   let start = 0;
   for (const line of text.split('\n')) {
     let from = 0;
     for (const part of wrap(line, Math.max(8, width - indent.length))) {
       // Line breaks swallow spaces, so the real start of a part is looked up. The displayed text has no tabs.
-      const found = line.indexOf(part, from);
-      from = Math.max(from, found);
-      if (found === -1) lines.push({ kind, text: indent + part, step, place: block.place + start + from });
-      else lines.push(new Stretch(block, start + from, part.length));
+      from = Math.max(from, line.indexOf(part, from));
+      bounds.push(start + from, part.length);
       from += part.length;
     }
     start += line.length + 1;
   }
-  return lines;
+  // What is kept has no room for more.
+  return bounds.slice();
 }
 
 function foldedOf(block: Block, width: number): Laid {
   const { step, text, place, fold } = block;
-  const note = (words: string, at: number): TranscriptLine => ({ kind: 'fold', text: indent + words, step, place: at });
+  const note = (words: string, hiddenFrom: number) =>
+    ({ kind: 'fold', text: indent + words, step, place: hiddenFrom, hiddenFrom }) as const;
   if (fold === 'reasoning') {
     const words = `reasoning, ${numbers.count(text.length)} character${text.length === 1 ? '' : 's'} folded`;
-    return { lines: [note(words, place)], hiddenFrom: place };
+    return { bounds: [], note: note(words, place) };
   }
-  const lines = linesOf(block, width);
-  const first = lines[foldedLines];
+  const bounds = boundsOf(block, width);
+  const count = bounds.length / 2;
   // Showing one more line costs as much as the note about it.
-  if (!first || lines.length <= foldedLines + 1) return { lines };
-  const more = note(`… ${lines.length - foldedLines} more lines`, first.place);
-  return { lines: [...lines.slice(0, foldedLines), more], hiddenFrom: first.place };
+  if (count <= foldedLines + 1) return { bounds };
+  const shown = foldedLines * 2;
+  return {
+    bounds: bounds.slice(0, shown),
+    note: note(`… ${count - foldedLines} more lines`, place + (bounds[shown] ?? 0)),
+  };
+}
+
+function lineOf({ kind, text, place, step, indented }: Block, { bounds, note }: Laid, index: number) {
+  const [from, length] = [bounds[index * 2], bounds[index * 2 + 1]];
+  if (from === undefined || length === undefined) return note;
+  const own = text.slice(from, from + length);
+  return { kind, text: indented ? indent + own : own, place: place + from, step };
 }
 
 /**
@@ -109,25 +94,32 @@ export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds)
   const known = { open: new Map<Block, Laid>(), folded: new Map<Block, Laid>() };
   const laid = (block: Block, isOpen: boolean): Laid => {
     const before = known[isOpen ? 'open' : 'folded'];
-    const made = before.get(block) ?? (isOpen ? { lines: linesOf(block, width) } : foldedOf(block, width));
+    const made = before.get(block) ?? (isOpen ? { bounds: boundsOf(block, width) } : foldedOf(block, width));
     before.set(block, made);
     return made;
   };
   return open => {
-    const lines: TranscriptLine[] = [];
-    const hidden = new Map<number, number>();
-    for (const block of blocks) {
-      const isOpen = !block.fold || open.kinds.has(block.fold) || open.places.has(block.place);
-      const { lines: own, hiddenFrom } = laid(block, isOpen);
-      for (const line of own) lines.push(line);
-      if (hiddenFrom !== undefined) hidden.set(block.place, hiddenFrom);
-    }
-    const foldAt = (place: number): number | undefined => {
-      const block = blocks[lastAt(blocks.length, index => blocks[index]?.place ?? 0, place)];
-      const from = block && hidden.get(block.place);
-      return from !== undefined && place >= from ? block?.place : undefined;
+    const shown = blocks.map(block => {
+      return laid(block, !block.fold || open.kinds.has(block.fold) || open.places.has(block.place));
+    });
+    let length = 0;
+    /** Index of the first line of each block. */
+    const firsts = shown.map(({ bounds, note }) => {
+      const first = length;
+      length += bounds.length / 2 + (note ? 1 : 0);
+      return first;
+    });
+    const at = (index: number): TranscriptLine | undefined => {
+      const which = index < length ? lastAt(firsts.length, each => firsts[each] ?? 0, index) : -1;
+      const [block, own] = [blocks[which], shown[which]];
+      return block && own && lineOf(block, own, index - (firsts[which] ?? 0));
     };
-    return { lines, foldAt };
+    const foldAt = (place: number): number | undefined => {
+      const which = lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
+      const hiddenFrom = shown[which]?.note?.hiddenFrom;
+      return hiddenFrom !== undefined && place >= hiddenFrom ? blocks[which]?.place : undefined;
+    };
+    return { length, at, foldAt };
   };
 }
 
@@ -144,6 +136,6 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
 
 /** A trajectory as plain text, for a pager or a file. */
 export function transcriptText(trajectory: Trajectory, width: number): string {
-  const { lines } = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
-  return lines.map(({ text }) => `${text.trimEnd()}\n`).join('');
+  const lines = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
+  return Array.from({ length: lines.length }, (_, index) => `${lines.at(index)?.text.trimEnd()}\n`).join('');
 }

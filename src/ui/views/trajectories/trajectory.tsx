@@ -102,17 +102,18 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     return { reasoning: has('reasoning'), tools: has('tools') };
   }, [transcript]);
   const layout = useMemo(() => layOut(transcript, width - 1), [transcript, width]);
-  const { lines, foldAt } = useMemo(() => layout(shown.open), [layout, shown.open]);
+  const lines = useMemo(() => layout(shown.open), [layout, shown.open]);
+  const { foldAt } = lines;
   const places = useMemo(
     () => ({
-      placeAt: (line: number) => lines[line]?.place ?? 0,
+      placeAt: (line: number) => lines.at(line)?.place ?? 0,
       isFolded: (place: number) => foldAt(place) !== undefined,
       searched: () => searchedLines(transcript),
     }),
     [lines, foldAt, transcript],
   );
   const [remembered, remember] = useMemory<ScrollState>('scroll');
-  const textAt = (line: number): string => lines[line]?.text ?? '';
+  const textAt = (line: number): string => lines.at(line)?.text ?? '';
   const scroll = useScroll({
     lineCount: lines.length,
     textAt,
@@ -129,7 +130,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt]);
 
-  const step = lines[lineAt(scroll.state.place, scroll.surroundings)]?.step ?? -1;
+  const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
   const goToStep = (by: number) => () => {
     const target = transcript.steps[Math.max(0, step + by)];
     if (target !== undefined) scroll.dispatch({ kind: 'show', place: target, before: 0 });
@@ -202,7 +203,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
             <ScrollView
               scroll={scroll}
               textAt={textAt}
-              styleAt={line => lookOf(looks, lines[line]?.kind ?? 'text', styles)}
+              styleAt={line => lookOf(looks, lines.at(line)?.kind ?? 'text', styles)}
               width={width}
               focused={pane.focused}
               words={words.filter(Boolean).join('  ')}

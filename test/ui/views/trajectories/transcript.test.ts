@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type Trajectory, trajectory as trajectorySchema } from '../../../../src/contract/trajectories.ts';
 import { readableJson } from '../../../../src/present/readable-json.ts';
 import { type FoldKind, nextError, transcriptOf } from '../../../../src/present/transcript.ts';
-import { layOut, searchedLines, transcriptText } from '../../../../src/present/transcript-lines.ts';
+import {
+  layOut,
+  searchedLines,
+  type TranscriptLine,
+  type TranscriptLines,
+  transcriptText,
+} from '../../../../src/present/transcript-lines.ts';
 
 const trajectory: Trajectory = {
   trajectory_id: 't',
@@ -35,11 +41,13 @@ const opening = (kinds: readonly FoldKind[] = [], places: readonly number[] = []
   kinds: new Set(kinds),
   places: new Set(places),
 });
+const linesOf = (lines: TranscriptLines): TranscriptLine[] =>
+  Array.from({ length: lines.length }, (_, index) => lines.at(index)).filter(line => line !== undefined);
 const laid = (of = trajectory, width = 60, open = opening(), showHidden = false) =>
-  layOut(transcriptOf(of, { showHidden }), width)(open);
+  linesOf(layOut(transcriptOf(of, { showHidden }), width)(open));
 const text = (...kinds: FoldKind[]) =>
   laid(trajectory, 60, opening(kinds))
-    .lines.map(line => line.text)
+    .map(line => line.text)
     .join('\n');
 
 describe('a transcript', () => {
@@ -69,7 +77,7 @@ describe('a transcript', () => {
     expect(place).toBeDefined();
     const after = lay(opening([], [place ?? -1]));
     expect(after.foldAt(hidden?.place ?? -1)).toBeUndefined();
-    expect(after.lines.map(line => line.text.trim())).toEqual(
+    expect(linesOf(after).map(line => line.text.trim())).toEqual(
       expect.arrayContaining(['19', 'reasoning, 2 characters folded']),
     );
     // What is shown of a folded text is not folded.
@@ -89,7 +97,7 @@ describe('a transcript', () => {
       steps: [{ messages: [{ role: 'user', content: words.join(' ') }] }],
     };
     const placesOf = (width: number) => {
-      const { lines } = laid(long, width);
+      const lines = laid(long, width);
       for (const [index, line] of lines.slice(1).entries()) {
         expect(line.place).toBeGreaterThan(lines[index]?.place ?? 0);
       }
@@ -125,24 +133,26 @@ describe('a transcript', () => {
         },
       ],
     };
-    const dropped = laid(hostile).lines.map(line => line.text);
+    const dropped = laid(hostile).map(line => line.text);
     expect(dropped.join('\n')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-    expect(laid(hostile, 60, opening(), true).lines.some(line => line.text.includes('<U+202E>'))).toBe(true);
+    expect(laid(hostile, 60, opening(), true).some(line => line.text.includes('<U+202E>'))).toBe(true);
   });
 
   it('knows which step a line belongs to and where the next error is', () => {
     const transcript = transcriptOf(trajectory, { showHidden: false });
-    const { lines } = laid();
+    const lines = laid();
     expect(lines.find(line => line.place === transcript.steps[1])).toMatchObject({ step: 1, kind: 'step' });
     expect(lines[0]?.step).toBe(-1);
+    const { length, at } = layOut(transcript, 60)(opening());
+    expect([length, at(-1), at(length)]).toEqual([lines.length, undefined, undefined]);
     expect(transcript.errors).toHaveLength(2);
     expect(nextError(transcript, 0)).toBe(transcript.errors[1]);
     expect(nextError(transcript, transcript.errors[1] ?? 0)).toBe(transcript.errors[0]);
   });
 
   it('says what is missing', () => {
-    expect(laid({ trajectory_id: 't' }).lines[0]?.text).toContain('sent no steps');
-    expect(laid({ trajectory_id: 't', steps: [] }).lines[0]?.text).toContain('No steps');
+    expect(laid({ trajectory_id: 't' })[0]?.text).toContain('sent no steps');
+    expect(laid({ trajectory_id: 't', steps: [] })[0]?.text).toContain('No steps');
   });
 
   it('is whole where it is read outside', () => {
