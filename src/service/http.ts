@@ -3,7 +3,6 @@
  * `WireFailure`s with a few plain facts, because got's own errors hold the request with its credentials.
  */
 import type { ClientRequest } from 'node:http';
-import { StringDecoder } from 'node:string_decoder';
 import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
@@ -252,17 +251,18 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
     close();
     throw new BodyTooLarge();
   }
-  // Decoded chunk by chunk: buffered bytes would be memory that the process does not give back.
-  const decoder = new StringDecoder('utf8');
-  let text = '';
-  let size = 0;
+  // Grows in its place, and is given back at once: the pieces of a large body would wait for a collection, twice over.
+  const bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
   for await (const part of chunks()) {
-    size += part.byteLength;
+    const size = bytes.byteLength;
     // Counted after decompression: a small body may unpack to a huge one.
-    if (size > maxBytes) throw new BodyTooLarge();
-    text += decoder.write(part);
+    if (size + part.byteLength > maxBytes) throw new BodyTooLarge();
+    bytes.resize(size + part.byteLength);
+    new Uint8Array(bytes, size).set(part);
   }
-  return (text + decoder.end()).replace(/^\uFEFF/, '');
+  const text = Buffer.from(bytes).toString();
+  bytes.transfer(0);
+  return text.replace(/^\uFEFF/, '');
 }
 
 /**
