@@ -15,8 +15,8 @@ export function nameSafe(text: string): string {
 }
 
 /**
- * A file name of any text, e.g. of an id that came over the wire and its extension: only `A-Z a-z 0-9 . _ -`, no folder, at
- * most 120 characters. A long one loses the end of what is before the extension.
+ * A file name from any text, e.g. an id that came over the wire plus an extension: only `A-Z a-z 0-9 . _ -`, no folder,
+ * at most 120 characters. A long name is cut before the extension.
  */
 export function safeFileName(name: string): string {
   const extension = nameSafe(extname(name));

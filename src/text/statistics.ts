@@ -73,7 +73,7 @@ export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
   const [low, high] = [sorted[0], sorted.at(-1)];
   if (low === undefined || high === undefined) return [];
-  // 0 is a multiple of every step: values on both sides of it need a bin on each.
+  // 0 is a multiple of every step: values on both sides of it need a bin each.
   const allowed = Math.max(2, most);
   const different = new Set(sorted);
   if (different.size <= Math.min(fewValues, allowed)) {

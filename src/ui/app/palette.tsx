@@ -1,4 +1,4 @@
-/** The command palette: views by name and alias, ids, and everything that the keys would do here. */
+/** The command palette: views by name and alias, ids, and all available commands. */
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import type { ResourceRef } from '../../queries/remembered/store.ts';
@@ -21,9 +21,9 @@ import { useShowProfile } from './leave.tsx';
 import type { Registry } from './registry.ts';
 import { type Shell, useShell } from './shell-context.tsx';
 
-/** Entries that come first if nothing is typed: those used last. */
+/** Number of recent entries shown first while nothing is typed. */
 const recentEntries = 8;
-/** Names that are searched: those seen last. */
+/** Number of recently seen names that are searched. */
 const mostNames = 500;
 
 interface PaletteState {
@@ -65,7 +65,7 @@ function sectionEntries({ sections }: Registry, navigate: Shell['navigate']): Pa
   }));
 }
 
-/** Other services that are set up: `:profile prod` shows them. */
+/** Other configured services: `:profile prod` switches to one. */
 function profileEntries({ profiles, current }: Connection, show: (name: string) => void): PaletteEntry[] {
   return profiles.map(name => ({
     id: `profile.${name}`,
@@ -76,7 +76,7 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
   }));
 }
 
-/** What the program has seen of this service, by the names that people gave it. */
+/** Resources seen on this service, by name. */
 function namedEntries(seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
   return seen.flatMap(({ kind, id, label }) => {
     const resource = resourceOfKind(kind);
@@ -88,7 +88,7 @@ function namedEntries(seen: readonly ResourceRef[], navigate: Shell['navigate'])
   });
 }
 
-/** A pasted or typed id opens what it is; `run evr_1` and `run baseline` say what it is where that alone does not. */
+/** A typed or pasted id opens its resource; `run evr_1` and `run baseline` name the kind if the id alone does not. */
 function idEntry(typed: string, seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', said = first] = words;
@@ -124,7 +124,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         };
       }),
   );
-  // Read once: what is seen while one types may wait.
+  // Read once: what is seen while the user types may wait.
   const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0).slice(0, mostNames));
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);

@@ -1,4 +1,4 @@
-/** Everything on screen, with the contexts that it needs. */
+/** The whole screen, with the contexts it needs. */
 import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
 import type { Place } from '../../resources/place.ts';
 import type { KeyOverrides } from '../keys/key.ts';

@@ -3,47 +3,47 @@ import type { ComponentType } from 'react';
 import type { Command } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
 
-/** What is passed to a view. */
+/** The props of a view. */
 export interface ViewProps<Name extends ViewName = ViewName> {
   readonly place: Place<Name>;
 }
 
 export interface ViewDefinition<Name extends ViewName = ViewName> {
-  /** What it shows, as in a place: `watch`, `list runs`, `record runs`. */
+  /** The places it shows, e.g. `watch`, `list runs`, `record runs`. */
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** Crumb of a place in this view; the title if it is missing. */
+  /** Crumb of a place in this view; the title by default. */
   readonly crumb?: (place: Place<Name>) => string;
   readonly component: ComponentType<ViewProps<Name>>;
-  /** Whether it fills the inspector; it does unless this is false. */
+  /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
-  /** Every command of the view, for help and for the check of key overrides. */
+  /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
 }
 
 /** An entry of the list at the left. */
 export interface Section {
   readonly title: string;
-  /** Names under which the palette finds it. */
+  /** Names in the palette. */
   readonly names: readonly string[];
   readonly place: Place;
   /** Key of the list whose rows it counts. */
   readonly listKey?: readonly unknown[];
-  /** Counts what is no list of the service. */
+  /** A custom count, if it is not the size of a list. */
   readonly useCount?: () => string | undefined;
 }
 
 export interface Registry {
   /** From top to bottom. */
   readonly sections: readonly Section[];
-  /** In the order in which help names them. */
+  /** In the order of help. */
   readonly views: readonly ViewDefinition[];
   /** Where the program opens. */
   readonly home: Place;
 }
 
-/** Declares a view: it is given places of its own kind only. */
+/** Declares a view, which gets only places of its own kind. */
 export function defineView<Name extends ViewName>(view: ViewDefinition<Name>): ViewDefinition {
   return view as unknown as ViewDefinition;
 }
@@ -59,7 +59,7 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
   return views.find(view => view.id === id);
 }
 
-/** What a place is called in the crumbs. Not yet safe for a terminal. */
+/** The crumb of a place. Not yet safe for a terminal. */
 export function crumbOf(registry: Registry, place: Place): string {
   const view = findView(registry, place);
   return view?.crumb?.(place) ?? view?.title ?? place.view;

@@ -1,4 +1,4 @@
-/** What the shell offers to views: opening places, messages, questions before acting. */
+/** What the shell offers to views: navigation, messages, windows. */
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';
@@ -9,9 +9,9 @@ export type ToastKind = 'info' | 'success' | 'warning' | 'danger';
 
 export interface Toast {
   readonly kind: ToastKind;
-  /** One line, made safe for a terminal where it is shown. */
+  /** One line, made safe for a terminal when shown. */
   readonly text: string;
-  /** Follows the text and is shown first if there is no room for both, e.g. a path. */
+  /** Follows the text, and takes precedence if there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;
   /** Shown in its place where there is no room for the text beside the main keys. */
   readonly short?: string | undefined;
@@ -37,7 +37,7 @@ export interface Shell {
   readonly navigate: (action: HistoryAction) => void;
   /** Whether there is a place to go back to. */
   readonly canGoBack: boolean;
-  /** Opens something below what is shown. */
+  /** Opens a place below the current one. */
   readonly open: (place: Place) => void;
   readonly setFocus: (pane: PaneName) => void;
   readonly toast: (toast: Toast) => void;

@@ -1,4 +1,4 @@
-/** The state of the program around its views: where the user is and which pane has the keys. Pure. */
+/** The state of the program around its views: the current place, and the focused pane. Pure. */
 import type { Place } from '../../resources/place.ts';
 import { type History, type HistoryAction, here, historyReducer, startAt } from '../navigation/history.ts';
 import { neighbour, type PaneName } from './layout.ts';
@@ -7,9 +7,9 @@ import { viewId } from './registry.ts';
 export interface ShellState {
   readonly history: History;
   readonly focus: PaneName;
-  /** Where the sections lead, from top to bottom. */
+  /** The places of the sections, from top to bottom. */
   readonly sections: readonly Place[];
-  /** Index of the section under the cursor: the one that is shown, unless the user looks for another. */
+  /** Index of the section under the cursor: the current one, unless the user browses the sections. */
   readonly section: number;
 }
 
@@ -18,7 +18,7 @@ export type ShellAction =
   | { readonly kind: 'focus'; readonly pane: PaneName }
   | { readonly kind: 'move-focus'; readonly direction: -1 | 1; readonly hasInspector: boolean }
   | { readonly kind: 'move-section'; readonly by: number }
-  /** Shows a section; the one under the cursor, if none is named. */
+  /** Opens a section; by default the one under the cursor. */
   | { readonly kind: 'open-section'; readonly section?: number };
 
 export function shellReducer(state: ShellState, action: ShellAction): ShellState {
@@ -46,12 +46,12 @@ export function shellReducer(state: ShellState, action: ShellAction): ShellState
   }
 }
 
-/** Index of the section that shows lists like this; -1 if none does. */
+/** Index of the section for lists like this; -1 if there is none. */
 function sectionAt(sections: readonly Place[], place: Place | undefined): number {
   return place === undefined ? -1 : sections.findIndex(section => viewId(section) === viewId(place));
 }
 
-/** Index of the section that the present place belongs to; -1 for none. */
+/** Index of the section of the current place; -1 for none. */
 export function sectionOf({ sections, history }: ShellState): number {
   return sectionAt(sections, history.present.trail[0]);
 }

@@ -1,4 +1,4 @@
-/** The program around the views: frame, sections, the view that is shown, windows above it, and the general commands. */
+/** The program around the views: frame, sections, the current view, windows above it, and the global commands. */
 import { Box, Text, useWindowSize } from 'ink';
 import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import { useWorkbench } from '../../queries/workbench.tsx';
@@ -30,7 +30,7 @@ export interface ShellProps {
   readonly terminal: TerminalPort;
   /** Where the program opens, if not at home. */
   readonly start?: Place;
-  /** How the end of what is watched is announced. */
+  /** How the end of watched work is announced. */
   readonly notices?: NoticeKind;
 }
 
@@ -39,7 +39,7 @@ const HelpOverlay = lazyWindow(async () => (await import('./help.tsx')).HelpOver
 const ToastsWindow = lazyWindow(async () => (await import('./toasts-window.tsx')).ToastsWindow);
 const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).PaletteOverlay);
 
-/** Name of the setting that says that the welcome has been said. */
+/** Name of the setting that records that the welcome was shown. */
 const welcomed = 'welcomed';
 const welcome: Toast = {
   kind: 'info',
@@ -66,7 +66,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const connection = useConnection();
   const { remembered } = workbench;
-  // Said once, and only if no service was named: what is shown, and how to see another.
+  // Shown once, and only if no service was configured: what this is, and how to connect to another.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);

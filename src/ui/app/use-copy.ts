@@ -1,10 +1,10 @@
-/** Copying by way of the terminal. */
+/** Copying through the terminal. */
 import { useCallback } from 'react';
 import { copySequence } from '../../text/clipboard.ts';
 import { useShell } from './shell-context.tsx';
 
 /**
- * A function that asks the terminal to put a text on the clipboard, and says so. Whether the terminal does it cannot be
+ * Returns a function that asks the terminal to copy a text, and reports it. Whether the terminal does so cannot be
  * known: it does not answer.
  */
 export function useCopy(environment: NodeJS.ProcessEnv = process.env): (text: string, what: string) => void {

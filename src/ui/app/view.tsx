@@ -1,4 +1,4 @@
-/** The screen as a view fills it: the frame, the sections, its main part and, if there is room, its inspector. */
+/** The whole screen of a view: the frame, the sections, the main pane and, if there is room, the inspector. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { useCallback } from 'react';
@@ -16,15 +16,15 @@ import { frameLines, type PaneName, type Size } from './layout.ts';
 import { useRunningCount } from './notices.tsx';
 import { useShell } from './shell-context.tsx';
 
-/** What a view knows of one of its panes. */
+/** The state of one of the view's panes. */
 export interface Pane extends Size {
   readonly shown: boolean;
-  /** Whether the pane has the keys. */
+  /** Whether the pane has the focus. */
   readonly focused: boolean;
   readonly attention: Attention;
 }
 
-/** The size that a pane without room is given: it is not shown, but its state and its data stay alive. */
+/** The size given to a hidden pane: it is not drawn, but its state and its data stay alive. */
 const unseen: Size = { width: 40, height: 10 };
 
 export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
@@ -37,15 +37,15 @@ export function usePane(name: Exclude<PaneName, 'sections'>): Pane {
 export interface ViewContent {
   readonly main: ReactNode;
   readonly inspector?: ReactNode;
-  /** What the keys do in either pane. */
+  /** Bindings for both panes. */
   readonly bindings?: readonly Binding[];
-  /** How fresh the main pane is; said by the frame. */
+  /** Freshness of the main pane; shown in the frame. */
   readonly freshness?: Freshness | undefined;
 }
 
 const noBindings: readonly Binding[] = [];
 
-/** The whole screen around what a view has to show: it fills the frame, and what it says of itself stays a value. */
+/** The whole screen around the content of a view. The view passes its freshness and bindings as values. */
 export function View({ main, inspector, bindings = noBindings, freshness }: ViewContent) {
   const { layout, focus, setFocus, sections, foot } = useShell();
   const { columns, rows, panes } = layout;
@@ -103,13 +103,13 @@ function PaneBox({ pane, separated, onFocus, children }: PaneBoxProps) {
   );
 }
 
-/** One column of rule between two panes. */
+/** The one-column rule between two panes. */
 export function Separator({ height }: { height: number }) {
   const { styles, glyphs } = useTheme();
   return <Text>{Array.from({ length: height }, () => styles.border(glyphs.vertical)).join('\n')}</Text>;
 }
 
-/** The top border: the profile, and how fresh what is shown is. */
+/** The top border: the profile and the freshness. */
 function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
   const { profile, readOnly } = useWorkbench();
   const theme = useTheme();
@@ -131,7 +131,7 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
   );
 }
 
-/** What `words` makes of the freshness; drawn again only when that changes. */
+/** The value that `words` derives from the freshness; redrawn only when it changes. */
 function useFreshness(freshness: Freshness | undefined, words: (freshness: Freshness, now: number) => string): string {
   return useTime(useCallback(now => (freshness ? words(freshness, now) : ''), [freshness, words]));
 }

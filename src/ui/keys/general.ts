@@ -1,4 +1,4 @@
-/** The commands that mean the same everywhere, with the keys of the design. Views add tables of their own. */
+/** The commands with the same meaning everywhere, with the keys of the design. Views add their own tables. */
 import type { CommandTable } from '../../present/command.ts';
 
 const move = { group: 'Move', palette: false, repeats: true } as const;
@@ -208,7 +208,7 @@ export const columnCommands = {
   reset: { id: 'columns.reset', title: 'reset all columns', keys: ['0'], hint: 'reset', ...columnChooser },
 } as const satisfies CommandTable;
 
-/** Every general table, as the layers in which a key has one meaning only. */
+/** All general tables, grouped by layer; within a layer a key has one meaning. */
 export const generalLayers: readonly CommandTable[] = [
   listCommands,
   scrollCommands,

@@ -1,49 +1,50 @@
 /**
- * One router for every key. Scopes nest as the screen does; a key goes to the deepest active scope first, which takes it
- * or leaves it to the scope around it, as events bubble in a browser. A modal scope lets nothing through. Bindings are read
- * when a key arrives, not when a scope was drawn: of several keys of one read each sees what the one before has done.
+ * Routes every key. Scopes nest like the screen; a key goes to the deepest active scope first, which handles it or
+ * leaves it to the surrounding scope, as events bubble in a browser. A modal scope lets nothing through. Bindings are
+ * read when a key arrives, not when a scope is drawn: of several keys in one read, each sees the effects of the
+ * previous ones.
  */
 import type { Command } from '../../present/command.ts';
 import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, pressOf } from './key.ts';
 
-/** What a command does here. */
+/** Binds a command to its effect in a scope. */
 export interface Binding {
   readonly command: Command;
-  /** Runs the command; returning `false` leaves the key to the scopes around. */
+  /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
   readonly run: (press: KeyPress) => unknown;
-  /** False if the command does not apply now: its key is left alone and nothing offers it. */
+  /** False if the command is disabled now: its key passes through and nothing offers it. */
   readonly enabled?: boolean;
 }
 
-/** A text field that has the keys. */
+/** A focused text field. */
 export interface FieldHandlers {
-  /** Whether a press is text for the field or edits it. Must give the same until the next drawing. */
+  /** Whether the field handles a press. Must not change until the next drawing. */
   readonly takes: (press: KeyPress) => boolean;
-  /** Changes the field by a press that it takes; several characters of one read come as one press. Only dispatches. */
+  /** Edits the field; several characters of one read come as one press. Only dispatches. */
   readonly type: (press: KeyPress) => void;
 }
 
-/** A command as the keys offer it at this moment. */
+/** A command that is available now. */
 export interface Offer {
   readonly binding: Binding;
-  /** Keys that lead to it now, in the order of the key map; never empty. */
+  /** Its current keys, in the order of the key map; never empty. */
   readonly keys: readonly string[];
 }
 
 export interface ScopeHandlers {
   readonly bindings?: readonly Binding[];
-  /** Takes what is typed before the bindings do. */
+  /** Handles typed text before the bindings do. */
   readonly field?: FieldHandlers | undefined;
-  /** Returns whether it took the paste. */
+  /** Returns whether it handled the paste. */
   readonly onPaste?: (text: string) => boolean;
 }
 
 interface Scope {
   readonly id: string;
   readonly parent: string | undefined;
-  /** Counts up: of two scopes at one depth the younger has the keys. */
+  /** Increasing number: of two scopes at one depth the newer has the keys. */
   readonly sequence: number;
   active: boolean;
   modal: boolean;
@@ -53,14 +54,14 @@ interface Scope {
 export interface RouterOptions {
   readonly overrides: KeyOverrides;
   readonly readOnly: boolean;
-  /** Called with what a handler threw, or its promise was rejected with. If it is missing, `press` throws it. */
+  /** Called with what a handler threw or rejected with. Without it, `press` throws. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
-/** What waits to be sent: a key, or a paste, which is one text. */
+/** A queued key, or a paste, which is one text. */
 type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
 
-/** The tree of scopes and the way of a key through it; knows nothing of React. */
+/** The tree of scopes and the routing of keys; independent of React. */
 export class Router {
   readonly #scopes = new Map<string, Scope>();
   readonly #listeners = new Set<() => void>();
@@ -68,11 +69,11 @@ export class Router {
   readonly #refusals = new Set<(command: Command) => void>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
-  /** Something was dispatched that is not on screen yet. */
+  /** A dispatched change is not on screen yet. */
   #undrawn = false;
-  /** A command ran whose effect must be on screen before any other key. */
+  /** The effect of a command must be on screen before the next key. */
   #blocked = false;
-  /** Something is on its way that the keys may be meant for: they wait for it. */
+  /** The target of the next keys is still being loaded: they wait for it. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
   #sequence = 0;
@@ -82,7 +83,7 @@ export class Router {
     this.#options = options;
   }
 
-  /** Adds a scope or replaces what it does; calls the listeners when what is offered has changed. */
+  /** Adds or updates a scope; notifies the listeners if the available commands have changed. */
   set(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): void {
     const known = this.#scopes.get(id);
     if (known) Object.assign(known, { active, modal, handlers });
@@ -98,7 +99,7 @@ export class Router {
     this.#changed();
   }
 
-  /** Scopes that may see a key, the first one first. */
+  /** Scopes that may handle a key, in order. */
   path(): readonly Scope[] {
     const live = [...this.#scopes.values()]
       .flatMap(scope => {
@@ -108,13 +109,13 @@ export class Router {
       .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
       .map(({ scope }) => scope);
     const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
-    // The youngest; of a window within a window the inner one.
+    // The newest; of nested windows the inner one.
     const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
     if (!modal) return live;
     return live.filter(scope => scope === modal || this.#isWithin(scope, modal));
   }
 
-  /** Sends one press on its way. Returns whether something took it. */
+  /** Routes one press. Returns whether it was handled. */
   press(press: KeyPress): boolean {
     for (const listener of this.#presses) listener();
     let refused: Command | undefined;
@@ -145,7 +146,7 @@ export class Router {
     return () => this.#presses.delete(listener);
   };
 
-  /** Hears of commands whose key was pressed and that a read-only program does not run. */
+  /** Subscribes to keys whose commands are disabled in read-only mode. */
   onRefused = (listener: (command: Command) => void): (() => void) => {
     this.#refusals.add(listener);
     return () => this.#refusals.delete(listener);
@@ -155,12 +156,12 @@ export class Router {
     return bindings.filter(binding => this.usable(binding) && this.keysOf(binding.command).includes(key));
   }
 
-  /** A field gives up none of its characters, but a key that writes nothing is first what it is bound to. */
+  /** A field keeps all its characters, but for other keys the bindings take precedence. */
   #isTyped(press: KeyPress, field: FieldHandlers | undefined, bound: boolean): boolean {
     return field !== undefined && (press.text !== '' || !bound) && field.takes(press);
   }
 
-  /** Runs a handler. One that fails has taken its key: no other scope should act on it as well. */
+  /** Runs a handler. If it fails, its key counts as handled: no other scope should act on it. */
   #guarded(handle: () => unknown): unknown {
     const { onFailure } = this.#options;
     try {
@@ -174,7 +175,7 @@ export class Router {
     }
   }
 
-  /** Whether a press may follow others, and others it, without a drawing between them. */
+  /** Whether a press and its neighbours need no drawing in between. */
   repeats(press: KeyPress): boolean {
     for (const { handlers } of this.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
@@ -185,8 +186,8 @@ export class Router {
   }
 
   /**
-   * Sends presses in their order. Where the screen must be drawn in between, the rest waits until `draw` calls back, which
-   * it does once everything dispatched so far is on screen.
+   * Handles presses in order. If the screen must be drawn in between, the rest waits until `draw` calls back, once
+   * everything dispatched so far is on screen.
    */
   send(presses: readonly KeyPress[], draw: (then: () => void) => void): void {
     this.#enqueue(
@@ -195,7 +196,7 @@ export class Router {
     );
   }
 
-  /** Sends a paste, behind the keys that came before it: it is meant for what they open. */
+  /** Handles a paste after the keys before it, since it is meant for what they open. */
   sendPaste(text: string, draw: (then: () => void) => void): void {
     this.#enqueue([{ kind: 'paste', text }], draw);
   }
@@ -207,8 +208,8 @@ export class Router {
   }
 
   /**
-   * Lets the keys wait, so that what is typed ahead of a view that is being loaded is not lost. Returns the end of
-   * that.
+   * Holds the keys, so that what is typed ahead of a view being loaded is not lost. Returns a function that releases
+   * them.
    */
   hold(): () => void {
     this.#holds += 1;
@@ -241,7 +242,7 @@ export class Router {
     }
   }
 
-  /** A press with the characters waiting behind it that go to the same field: one edit for a read, however long it is. */
+  /** A press merged with the queued characters for the same field: one edit per read, however long. */
   #withText(press: KeyPress): KeyPress {
     const path = this.path();
     const fieldOf = (each: KeyPress): FieldHandlers | undefined => {
@@ -272,8 +273,8 @@ export class Router {
   }
 
   /**
-   * What the keys would do now, the innermost first. A key that is taken further in, or that would be typed into a field,
-   * is not offered.
+   * The available commands, innermost first. A key that an inner scope handles, or that a field would take as text, is
+   * not included.
    */
   offered = (): readonly Offer[] => {
     this.#offered ??= this.#offers();
@@ -301,13 +302,13 @@ export class Router {
     return offers;
   }
 
-  /** Whether a command may be used at all: what writes may not if the program is read-only. */
+  /** Commands that write are disabled in a read-only program. */
   allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
 
-  /** Whether a binding can be used now, by whatever way: its key, a menu, the palette, the hint line. */
+  /** Whether a binding can be used now, by any means: its key, a menu, the palette, the hint line. */
   usable = ({ command, enabled = true }: Binding): boolean => enabled && this.allows(command);
 
-  /** Runs a binding that was chosen by something else than its key, if it can be used. */
+  /** Runs a binding that was chosen by other means than its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {
     return this.usable(binding) ? this.#guarded(() => binding.run(press)) : undefined;
   }
@@ -317,7 +318,7 @@ export class Router {
     return () => this.#listeners.delete(listener);
   };
 
-  /** How far in a scope is; undefined if it, or one around it, is not active or not on screen. */
+  /** The depth of a scope; undefined if it or a surrounding one is inactive or not on screen. */
   #depthOf(scope: Scope): number | undefined {
     let depth = 0;
     let at: Scope | undefined = scope;
@@ -336,7 +337,7 @@ export class Router {
     return false;
   }
 
-  /** Only a change of what is offered is news: the same commands with other closures are not. */
+  /** Only a change of the available commands matters: the same commands with new closures do not. */
   #changed(): void {
     const before = this.#offered;
     const after = this.#offers();

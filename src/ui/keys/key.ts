@@ -1,6 +1,7 @@
 /**
- * Keys as the key map writes them: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`, `space`,
- * `alt-x`, `f1`. Terminals deliver everything typed within one read as one text, so a text is many presses.
+ * Keys as written in the key map: `j`, `G`, `/`, `ctrl-d`, `up`, `pagedown`, `enter`, `esc`, `tab`, `shift-tab`,
+ * `space`, `alt-x`, `f1`. Terminals deliver everything typed within one read as one text, so a text can be many
+ * presses.
  */
 import type { Key } from 'ink';
 import type { Command } from '../../present/command.ts';
@@ -10,17 +11,17 @@ import { graphemes } from '../../text/width.ts';
 export interface KeyPress {
   /** Name in the key map. */
   readonly name: string;
-  /** What a text field would insert; empty for keys that write nothing. */
+  /** The text for a text field; empty for keys that write nothing. */
   readonly text: string;
 }
 
-/** The press of a key by its name. */
+/** The press of a key, by name. */
 export function pressOf(name: string): KeyPress {
   if (name === 'space') return { name, text: ' ' };
   return { name, text: graphemes(name).length === 1 ? name : '' };
 }
 
-/** Names of the keys that write nothing, in the order in which Ink's flags are looked at. */
+/** Names of the keys that write nothing, in the order in which Ink's flags are checked. */
 const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
@@ -37,7 +38,7 @@ const namedKeys: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['delete', 'delete'],
 ];
 
-/** Characters that have a name of their own because the bare character would be invisible in a help text. */
+/** Characters with a name, because they would be invisible in help. */
 const namedCharacters: Readonly<Record<string, string>> = {
   ' ': 'space',
   '\r': 'enter',
@@ -54,11 +55,11 @@ function withModifiers(name: string, key: Key, shift: boolean): string {
 /** The presses in one of Ink's input events. */
 export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   const named = namedKeys.find(([flag]) => key[flag] === true);
-  // An escape before a key is how terminals write alt; Ink reports it as meta. Two that came at once are two.
+  // Terminals send alt as an escape before the key; Ink reports it as meta. Two escapes in one read are two presses.
   if (named?.[1] === 'esc') return key.meta ? [esc, esc] : [esc];
   if (named) return [{ name: withModifiers(named[1], key, key.shift), text: '' }];
   if (input === '') return [];
-  // One wants to get out: whatever came just before, ctrl-c is ctrl-c.
+  // For leaving: ctrl-c counts even if an escape came just before it.
   if (key.ctrl && key.meta && input === 'c') return [esc, { name: 'ctrl-c', text: '' }];
   if (key.ctrl || key.meta) {
     return [{ name: withModifiers(own(namedCharacters, input) ?? input, key, false), text: '' }];
@@ -69,7 +70,7 @@ export function keyPresses(input: string, key: Key): readonly KeyPress[] {
   });
 }
 
-/** Control keys are named only where they come alone; within a read they are the characters that terminals send for them. */
+/** Control keys are named only if they come alone; within a longer read they are raw control characters. */
 function controlName(character: string): string | undefined {
   const code = character.codePointAt(0) ?? 0;
   return code < 0x20 ? `ctrl-${String.fromCharCode(code + 0x40).toLowerCase()}` : undefined;
@@ -86,7 +87,7 @@ const glyphNames: Readonly<Record<string, string>> = {
   end: 'End',
 };
 
-/** A key as help and hints show it. */
+/** A key as shown in help and hints. */
 export function keyLabel(name: string): string {
   return own(glyphNames, name) ?? name;
 }
@@ -94,15 +95,15 @@ export function keyLabel(name: string): string {
 const keyPattern =
   /^(ctrl-)?(alt-)?(shift-)?(up|down|left|right|pageup|pagedown|home|end|enter|esc|tab|space|backspace|delete|\S)$/u;
 
-/** Whether a text of the config file names a key. */
+/** Whether a text in the config file names a key. */
 export function isKeyName(name: string): boolean {
   return keyPattern.test(name);
 }
 
-/** Keys by command id, as the config file gives them. */
+/** Keys by command id, from the config file. */
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
-/** Says what is wrong with the overrides: unknown commands, unknown keys, and two commands of one layer on one key. */
+/** Errors in the overrides: unknown commands, unknown keys, and keys with two commands in one layer. */
 export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
   const errors: string[] = [];
   const known = new Map(layers.flat().map(command => [command.id, command]));

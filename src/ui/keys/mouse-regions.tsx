@@ -1,20 +1,20 @@
 /**
- * The mouse as an extra: the wheel moves what it is over, a click takes the focus and selects, a double click opens. Parts
- * of the screen say where they are by their place in the layout; windows above the screen take the mouse away from it.
+ * Optional mouse support: the wheel moves what is under the pointer, a click focuses and selects, a double click opens.
+ * Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
  */
 import { type DOMElement, measureElement } from 'ink';
 import { createContext, type ReactNode, type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
 import { createClicks, type MouseEvent } from './mouse.ts';
 
-/** Where reports of the mouse come from. */
+/** The source of mouse events. */
 export interface MouseSource {
   readonly subscribe: (listener: (event: MouseEvent) => void) => () => void;
 }
 
 export interface RegionHandlers {
-  /** A click on the line of the region that is given, from 0; `times` is 2 for a double click. */
+  /** A click on a line of the region, from 0; `times` is 2 for a double click. */
   readonly onClick?: (line: number, times: 1 | 2) => void;
-  /** The wheel was turned: so many lines, down where it is positive. */
+  /** The wheel was turned by this many lines, positive for down. */
   readonly onWheel?: (lines: number) => void;
 }
 
@@ -23,7 +23,7 @@ interface Region {
   readonly handlers: RefObject<RegionHandlers>;
 }
 
-/** Lines that a notch of the wheel moves. */
+/** Lines per wheel notch. */
 const notch = 3;
 
 class Regions {
@@ -34,7 +34,7 @@ class Regions {
     return () => this.#regions.delete(region);
   }
 
-  /** The regions that hold the cell, the innermost (the smallest) first, each with the line within it. */
+  /** The regions at a cell, innermost (smallest) first, each with the line within it. */
   at({ column, row }: MouseEvent): readonly { readonly handlers: RegionHandlers; readonly line: number }[] {
     const found = [...this.#regions].flatMap(({ element, handlers }) => {
       if (!element.current) return [];
@@ -51,9 +51,9 @@ const RegionsContext = createContext<Regions | undefined>(undefined);
 
 export interface MouseProviderProps {
   readonly source: MouseSource | undefined;
-  /** While a window covers the screen. */
+  /** True while a window covers the screen. */
   readonly blocked: boolean;
-  /** Called with what a handler threw; if it is missing, it is thrown. */
+  /** Called with what a handler threw; without it, the error is thrown. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }
@@ -69,7 +69,7 @@ export function MouseProvider({ source, blocked, onFailure, children }: MousePro
       if (lines !== 0) hits.find(({ handlers }) => handlers.onWheel)?.handlers.onWheel?.(lines);
       if (event.kind !== 'press' || event.button !== 'left') return;
       const times = clicks.press(event);
-      // From the outside in: a click on a row is one on its pane first.
+      // From outside in: a click on a row first focuses its pane.
       for (const { handlers, line } of hits.toReversed()) handlers.onClick?.(line, times);
     };
     return source?.subscribe(event => {
@@ -84,7 +84,7 @@ export function MouseProvider({ source, blocked, onFailure, children }: MousePro
   return <RegionsContext value={regions}>{children}</RegionsContext>;
 }
 
-/** Makes an element take the mouse: give the reference to a `Box`. */
+/** Makes an element a mouse region: pass the ref to a `Box`. */
 export function useMouseRegion(handlers: RegionHandlers): RefObject<DOMElement | null> {
   const regions = useContext(RegionsContext);
   const element = useRef<DOMElement>(null);

@@ -2,17 +2,17 @@
  * Mouse reports in SGR encoding: modes 1000 and 1006 of "XTerm Control Sequences" (Dickey), section Mouse Tracking.
  */
 
-/** Turns the terminal's reports of buttons and wheel on, and off again. */
+/** Switches mouse reports for buttons and wheel on and off. */
 export const mouseOn = '\u001b[?1000h\u001b[?1006h';
 export const mouseOff = '\u001b[?1006l\u001b[?1000l';
 
 export interface MouseEvent {
   readonly kind: 'press' | 'release' | 'drag' | 'wheel-up' | 'wheel-down';
-  /** `none` for the wheel, and for a release if the terminal does not say of what. */
+  /** `none` for the wheel, and for a release if the terminal does not name the button. */
   readonly button: 'left' | 'middle' | 'right' | 'none';
-  /** Cell, counted from 0 at the left. */
+  /** Column, from 0. */
   readonly column: number;
-  /** Cell, counted from 0 at the top. */
+  /** Row, from 0. */
   readonly row: number;
   readonly shift: boolean;
   readonly alt: boolean;
@@ -21,18 +21,18 @@ export interface MouseEvent {
 
 export interface MouseDecoder {
   /**
-   * Takes the mouse reports out of a chunk of input; `rest` is everything else, unchanged and in order. The beginning
-   * of a report at the end of a chunk waits for the next one.
+   * Extracts mouse reports from a chunk of input; `rest` is everything else, unchanged and in order. A partial report
+   * at the end of a chunk waits for the next one.
    */
   feed(chunk: string): { events: MouseEvent[]; rest: string };
 }
 
 const report = /\x1b\[<(\d{1,5});(\d{1,5});(\d{1,5})([Mm])/g;
 
-/** ESC and `ESC [` alone are not held back: they may be a key that was pressed. */
+/** ESC and `ESC [` alone are not held back: they may be a pressed key. */
 const unfinished = /\x1b\[<(?:\d{0,5}|\d{1,5};\d{0,5}|\d{1,5};\d{1,5};\d{0,5})$/;
 
-/** A decoder with the memory of what is unfinished; one for each input. */
+/** A decoder that remembers a partial report; one for each input. */
 export function createMouseDecoder(): MouseDecoder {
   let held = '';
   return {
@@ -54,10 +54,10 @@ export function createMouseDecoder(): MouseDecoder {
 
 const buttons = ['left', 'middle', 'right', 'none'] as const;
 
-/** Bits of the button code; the two lowest are the button, or the direction of the wheel. */
+/** Bits of the button code; the lowest two are the button, or the direction of the wheel. */
 const bits = { shift: 4, alt: 8, ctrl: 16, motion: 32, wheel: 64, extra: 128 } as const;
 
-/** Undefined for what has no meaning here: sideways wheel, buttons 8 and up, motion without a button. */
+/** Undefined for events without a meaning here: sideways wheel, buttons 8 and up, motion without a button. */
 function eventOf(code: number, column: number, row: number, released: boolean): MouseEvent | undefined {
   if (code >= bits.extra || column < 0 || row < 0) return undefined;
   const low = code & 3;
@@ -79,7 +79,7 @@ function eventOf(code: number, column: number, row: number, released: boolean): 
 }
 
 export interface Clicks {
-  /** 2 for the second press of a double click, otherwise 1. To be given presses only. */
+  /** 2 for the second press of a double click, otherwise 1. Only for presses. */
   press(event: MouseEvent): 1 | 2;
 }
 
@@ -87,7 +87,7 @@ const doubleClickSpan = 400;
 
 /**
  * Counts presses: the second one in the same cell with the same button within 400 ms is a double click, after which
- * counting starts again. `now` is a clock in milliseconds that never goes back.
+ * counting restarts. `now` is a monotonic clock in milliseconds.
  */
 export function createClicks(now: () => number): Clicks {
   let last: { readonly event: MouseEvent; readonly at: number } | undefined;

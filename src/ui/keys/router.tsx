@@ -1,4 +1,4 @@
-/** The router of keys within React: where keys come in, and the scopes that take them. */
+/** The key router in React: the input of keys, and the scopes that handle them. */
 import { useInput, usePaste } from 'ink';
 import {
   createContext,
@@ -29,7 +29,7 @@ export function useRouter(): Router {
 export interface KeyRouterProps {
   readonly overrides?: KeyOverrides;
   readonly readOnly?: boolean;
-  /** Called with what a handler of a key threw, or its promise was rejected with. */
+  /** Called with what a key handler threw or rejected with. */
   readonly onFailure?: (error: unknown) => void;
   readonly children: ReactNode;
 }
@@ -37,14 +37,14 @@ export interface KeyRouterProps {
 const noOverrides: KeyOverrides = {};
 
 /**
- * Characters in one read that no fingers have typed, not even ahead of a busy program: a paste in a terminal that does not
- * mark pastes. As keys they would sort, mark and delete for minutes.
+ * More characters in one read than anyone types, even ahead of a busy program: a paste in a terminal that does not mark
+ * pastes. Taken as keys they would sort, mark and delete for minutes.
  */
 const leastFlood = 512;
-/** A terminal hands a paste over in pieces of some kilobytes; what comes so soon after one is the rest of it. */
+/** A terminal delivers a paste in chunks of some kilobytes; input this soon after a chunk is its continuation. */
 const floodMs = 50;
 
-/** Distinguishes the pieces of an unmarked paste from keys. `now` is in milliseconds. */
+/** Distinguishes chunks of an unmarked paste from keys. `now` is in milliseconds. */
 export function createFloodGauge(): (input: string, now: number) => boolean {
   let floodedAt = Number.NEGATIVE_INFINITY;
   return (input, now) => {
@@ -54,10 +54,10 @@ export function createFloodGauge(): (input: string, now: number) => boolean {
   };
 }
 
-/** The one place where keys and pastes come in. */
+/** The only entry point of keys and pastes. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure, children }: KeyRouterProps) {
   const router = useMemo(() => new Router({ overrides, readOnly, onFailure }), [overrides, readOnly, onFailure]);
-  // What is dispatched before this number changes is on screen once the change is: React keeps the order.
+  // Everything dispatched before this number changes is on screen once the change is: React keeps the order.
   const [, setDrawn] = useState(0);
   const waiting = useRef<(() => void)[]>([]);
   const draw = (then: () => void): void => {
@@ -82,7 +82,7 @@ export interface KeyScopeProps extends ScopeHandlers {
   readonly children?: ReactNode;
 }
 
-/** A part of the screen that takes keys while it is active. */
+/** A part of the screen that handles keys while it is active. */
 export function KeyScope({ active = true, modal = false, bindings, field, onPaste, children }: KeyScopeProps) {
   const router = useRouter();
   const parent = useContext(ParentContext);
@@ -94,14 +94,14 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
   };
   const latest = useRef(handlers);
   latest.current = handlers;
-  // Once it is on screen, and not while it is drawn: a drawing that fails must leave no scope behind.
+  // In an effect rather than during rendering: a failed render must leave no scope behind.
   useLayoutEffect(() => router.set(id, parent, active, modal, latest.current));
-  // With the drawing and not after it: the next key must not go to what has just been closed.
+  // A layout effect: the next key must not go to what has just been closed.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;
 }
 
-/** What the keys would do now; the caller is drawn again when that changes. */
+/** The available commands; the caller is redrawn when they change. */
 export function useOffered(): readonly Offer[] {
   const router = useRouter();
   return useSyncExternalStore(router.subscribe, router.offered);

@@ -1,12 +1,12 @@
 /**
- * Where the user is, how they got there and where they can go back to. Pure: a reducer over a trail of crumbs, a past and
- * a future, as in a browser.
+ * Navigation history: the current place, the way there, and places to go back to. Pure: a reducer over a trail of
+ * crumbs, a past and a future, as in a browser.
  */
 import { type Place, placeKey } from '../../resources/place.ts';
 
-/** Something that was shown, with the way to it. */
+/** A visited place, with the trail to it. */
 export interface Visit {
-  /** From the section down to what is shown now; never empty. */
+  /** From the section down to the current place; never empty. */
   readonly trail: readonly Place[];
 }
 
@@ -17,19 +17,19 @@ export interface History {
 }
 
 export type HistoryAction =
-  /** Opens something below what is shown. */
+  /** Opens a place below the current one. */
   | { readonly kind: 'open'; readonly place: Place }
-  /** Goes to a section, or anywhere by name, with a trail of its own. */
+  /** Goes to a section, or anywhere by name, with a new trail. */
   | { readonly kind: 'go'; readonly trail: readonly Place[] }
-  /** Shows a sibling in the same place: the crumb changes, the way back does not. */
+  /** Shows a sibling in the same position: the last crumb changes, the way back does not. */
   | { readonly kind: 'replace'; readonly place: Place }
   /** One crumb up. */
   | { readonly kind: 'up' }
-  /** Out of a place that cannot be shown: one crumb up, or back if there is none. */
+  /** Leaves a place that cannot be shown: one crumb up, or back if there is none. */
   | { readonly kind: 'leave' }
   | { readonly kind: 'back' }
   | { readonly kind: 'forward' }
-  /** To the view before this one, and by the same key back again. */
+  /** Switches to the previous view; the same key switches back. */
   | { readonly kind: 'last' };
 
 /** Places remembered in each direction. */
@@ -39,12 +39,12 @@ export function startAt(...trail: [Place, ...Place[]]): History {
   return { past: [], present: { trail }, future: [] };
 }
 
-/** Whether there is a place to leave for. */
+/** Whether there is a place to go back to. */
 export function canLeave({ present, past }: History): boolean {
   return present.trail.length > 1 || past.length > 0;
 }
 
-/** What is shown now. */
+/** The current place. */
 export function here(history: History): Place {
   const place = history.present.trail.at(-1);
   if (!place) throw new Error('a trail is never empty');

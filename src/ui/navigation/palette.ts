@@ -1,12 +1,12 @@
-/** What the command palette offers for what was typed. Pure. */
+/** Ranks the entries of the command palette. Pure. */
 import { fuzzyRank } from '../../text/fuzzy.ts';
 
 export interface PaletteEntry {
   /** Unique among the entries. */
   readonly id: string;
-  /** What is shown and what is searched first. */
+  /** Shown, and searched first. */
   readonly title: string;
-  /** Other names it is found under. */
+  /** Other names to search. */
   readonly words: readonly string[];
   /** Shown at the right, e.g. its key. */
   readonly note: string;
@@ -14,8 +14,8 @@ export interface PaletteEntry {
 }
 
 /**
- * The entries for a query, best first. A query that is exactly a name or alias of an entry puts it first, so that `:run`
- * never opens something that merely sounds like it; without a query the recent ones come first.
+ * The entries for a query, best first. An exact name or alias comes first, so that `:run` never opens something merely
+ * similar; without a query the recent ones come first.
  */
 export function rankEntries(
   query: string,

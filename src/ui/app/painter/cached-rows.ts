@@ -1,8 +1,8 @@
 /**
  * Ink composes every cell of every frame from objects, which at 200×60 takes milliseconds and makes ten megabytes of
- * garbage for one moved cursor. This wraps Ink's own `Output`: what each row is made of is looked at first, only rows that
- * were not in the frame before are composed, and adjacent simple texts are only joined. Ink makes its
- * outputs by `Output.create`, which patches/ink+8.0.0.patch adds.
+ * garbage for one cursor move. This wraps Ink's own `Output`: it first checks what each row consists of, composes only
+ * rows that were not in the previous frame, and merely joins adjacent simple texts. Ink creates its outputs with
+ * `Output.create`, which patches/ink+8.0.0.patch adds.
  */
 import { simpleLineWidth, styledLines } from './cells.ts';
 
@@ -14,7 +14,7 @@ export interface Clip {
   readonly y2?: number | undefined;
 }
 
-/** Changes a line of a text; called with the index of the line. */
+/** Transforms a line of a text; called with the index of the line. */
 export type Transformer = (line: string, index: number) => string;
 
 export interface FrameSize {
@@ -22,7 +22,7 @@ export interface FrameSize {
   readonly height: number;
 }
 
-/** What Ink draws a frame into. */
+/** The object that Ink draws a frame into. */
 export interface FrameOutput {
   /** In rows. */
   readonly height: number;
@@ -32,9 +32,9 @@ export interface FrameOutput {
   get(): { output: string; height: number };
 }
 
-/** Ink's class, with what this needs of its inside. */
+/** Ink's class, with the internals used here. */
 export interface InkOutput extends FrameOutput {
-  /** Texts cut into characters and measured; of one frame, where it is not shared. */
+  /** Caches of split and measured texts; per frame unless shared. */
   caches: { getStringWidth(text: string): number };
   sliceLineToColumns(line: string, from: number, to: number): string;
 }
@@ -50,7 +50,7 @@ type Operation =
   | { readonly kind: 'clip'; readonly clip: Clip }
   | { readonly kind: 'unclip' };
 
-/** A line of a text at its place in a row. */
+/** A line of a text at its position in a row. */
 interface Piece {
   readonly x: number;
   readonly line: string;
@@ -78,14 +78,14 @@ function isEmpty({ x1, x2, y1, y2 }: Clip): boolean {
   return (x1 !== undefined && x2 !== undefined && x1 >= x2) || (y1 !== undefined && y2 !== undefined && y1 >= y2);
 }
 
-/** Texts that Ink's own caches may hold, a hundred bytes or so for each of their characters. */
+/** Maximum texts in Ink's own caches, which take a hundred bytes or so per character. */
 const keptTexts = 1_000;
-/** Between the pieces of a row's key; no text that is drawn holds it. */
+/** Separates the parts of a row's key; it occurs in no drawn text. */
 const between = '\u0000';
 
 const plain = '\u001b[m';
 
-/** Simple texts side by side, from left to right, as one line; undefined if they overlap or are not simple. */
+/** Joins simple texts from left to right into a line; undefined if they overlap or are not simple. */
 function joined(pieces: readonly Piece[], width: number): string | undefined {
   let row = '';
   let end = 0;
@@ -93,16 +93,16 @@ function joined(pieces: readonly Piece[], width: number): string | undefined {
     const cells = simpleLineWidth(line);
     if (cells === undefined || x < end || x + cells > width) return undefined;
     row += ' '.repeat(x - end) + line;
-    // A style that is left open does not reach the next piece.
+    // An unclosed style must not reach the next part.
     if (line.includes('\u001b')) row += plain;
     end = x + cells;
   }
   return row;
 }
 
-/** Makes outputs that compose with `Ink`, and give the same frames. */
+/** Makes an output class that draws the same frames as `Ink`. */
 export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: FrameSize) => FrameOutput {
-  /** The rows of the last frame of each width by what they are made of. */
+  /** The rows of the last frame of each width, by their content. */
   const frames = new Map<number, ReadonlyMap<string, string>>();
   let measures = new Ink({ width: 0, height: 0 });
   let texts = 0;
@@ -147,13 +147,13 @@ export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: Fram
         drawn.set(key, line);
         return line;
       });
-      // One width at a time is on screen; a resize lets the rows of the old one go.
+      // One width at a time is on screen; a resize drops the rows of the old one.
       if (!known) frames.clear();
       frames.set(width, drawn);
       return { output: lines.join('\n'), height };
     }
 
-    /** What each row is made of, in the order of drawing. */
+    /** The content of each row, in drawing order. */
     #rows(): Piece[][] {
       const rows: Piece[][] = Array.from({ length: this.#size.height }, () => []);
       const clips: Clip[] = [];

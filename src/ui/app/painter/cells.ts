@@ -1,19 +1,19 @@
-/** A line of a frame as cells. Pure. */
+/** Parses a line of a frame into cells. Pure. */
 import { simpleTextWidth, walk } from '../../../text/width.ts';
 
 export interface Cell {
-  /** The grapheme; empty in the cell that a wide grapheme covers besides its own. */
+  /** The grapheme; empty in the second cell of a wide grapheme. */
   readonly text: string;
   readonly width: number;
-  /** SGR parameters in a fixed order, e.g. `1;36`; empty for none. Equal styles are equal texts. */
+  /** SGR parameters in a fixed order, e.g. `1;36`; empty for none. Equal styles are equal strings. */
   readonly style: string;
 }
 
 export const blank: Cell = { text: ' ', width: 1, style: '' };
 
-/** Attributes of SGR (ECMA-48 8.3.117) by what switches them on, with what switches them off. */
+/** SGR attributes (ECMA-48 8.3.117) with the codes that switch them on and off. */
 const attributes: Readonly<Record<number, number>> = { 1: 22, 2: 22, 3: 23, 4: 24, 5: 25, 7: 27, 8: 28, 9: 29, 53: 55 };
-/** What each switches off. */
+/** The attribute that each code switches off. */
 const attributesOff = new Map<number, number[]>();
 for (const [on, off] of Object.entries(attributes)) {
   attributesOff.set(off, [...(attributesOff.get(off) ?? []), Number(on)]);
@@ -55,14 +55,14 @@ class Style {
   }
 }
 
-/** The cells of a line, exactly `columns` of them: cut or filled up with blanks. */
+/** The cells of a line, exactly `columns` of them: cut, or padded with blanks. */
 export function parseLine(line: string, columns: number): Cell[] {
   const cells: Cell[] = [];
   const style = new Style();
   let current = '';
   const add = (text: string): void => {
     walk(text, (start, end, width) => {
-      // What takes no cell of its own belongs to the one before it.
+      // A character without a cell of its own belongs to the previous one.
       if (width === 0) return true;
       if (cells.length + width > columns) return false;
       cells.push({ text: text.slice(start, end), width, style: current });
@@ -84,7 +84,7 @@ export function parseLine(line: string, columns: number): Cell[] {
   return cells;
 }
 
-/** The lines of a styled text, each with the style that it begins in. */
+/** The lines of a styled text, each with its initial style. */
 export function styledLines(text: string): readonly string[] {
   if (!text.includes('\n')) return [text];
   const lines = text.split('\n');
@@ -99,7 +99,7 @@ export function styledLines(text: string): readonly string[] {
 
 const styling = /\u001b\[[\d;]*m/g;
 
-/** Cells of a line of simple text and styles, or undefined if more has to be known of its characters. */
+/** Width of a line of simple text and styles, or undefined if its characters need a closer look. */
 export function simpleLineWidth(line: string): number | undefined {
   return simpleTextWidth(line.includes('\u001b') ? line.replaceAll(styling, '') : line);
 }

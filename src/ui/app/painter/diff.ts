@@ -1,24 +1,24 @@
 /**
- * What to send so that a terminal which shows one frame shows another: only the cells that differ. Pure. Expects the
+ * Computes the bytes that turn one frame on the terminal into another: only differing cells are sent. Pure. Expects the
  * terminal not to wrap at the right edge, and leaves its style plain.
  */
 import { simpleTextWidth } from '../../../text/width.ts';
 import { blank, type Cell, parseLine, sameCell } from './cells.ts';
 import { findScroll, type Scroll, scrollLines } from './scroll.ts';
 
-/** Unchanged cells between two changes that are cheaper to send again than to jump over. */
+/** Up to this many unchanged cells between two changes are cheaper to send again than to skip. */
 const bridge = 4;
-/** Blank cells at the end of a line that are cheaper to erase than to send. */
+/** From this many blank cells at the end of a line erasing is cheaper than sending. */
 const eraseFrom = 4;
 
 const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
-/** More than a character with its accents: a syllable, a number with its sign, an emoji of several. */
+/** Longer than a character with accents: a syllable, a number with a sign, a joined emoji. */
 const composed = /^.\p{Mn}*\P{Mn}/su;
 
-/** Cells behind a grapheme that a terminal may have drawn it over. */
+/** Cells after a grapheme that a terminal may have drawn over. */
 const spill = 2;
 
-/** Whether terminals see the width of a grapheme differently: pictographs, what is joined, what takes no room by itself. */
+/** Whether terminals disagree on the width of a grapheme: pictographs, joined characters, characters of width zero. */
 function isDisputed(text: string): boolean {
   return simpleTextWidth(text) === undefined && (odd.test(text) || composed.test(text));
 }
@@ -62,7 +62,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
   while (blankFrom > 0 && sameCell(next[blankFrom - 1], blank)) blankFrom -= 1;
   let lastChange = columns - 1;
   while (lastChange >= 0 && sameCell(old[lastChange], next[lastChange])) lastChange -= 1;
-  // Erasing clears what is left of the line in one stroke.
+  // Erases the rest of the line at once.
   const erases = lastChange >= blankFrom && lastChange - blankFrom + 1 >= eraseFrom;
   const end = erases ? blankFrom : lastChange + 1;
   let column = 0;
@@ -71,7 +71,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       column += 1;
       continue;
     }
-    // A change within a wide grapheme, old or new, begins where that grapheme begins.
+    // A change within a wide grapheme, old or new, begins at the start of that grapheme.
     const start = Math.min(startOf(next, column), startOf(old, column));
     let stop = column + 1;
     for (let ahead = stop; ahead < end && ahead <= stop + bridge; ahead += 1) {
@@ -85,7 +85,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       setStyle(pen, cell.style);
       pen.sent += cell.text;
       pen.column += cell.width;
-      // Terminals do not agree on how wide these are: what follows is put where it belongs, and sent once more.
+      // Terminals disagree on the width of these: the cursor is positioned after them, and what follows is sent again.
       if (isDisputed(cell.text)) {
         pen.row = -1;
         stop = Math.max(stop, Math.min(columns, index + cell.width + spill));
@@ -93,7 +93,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       }
       if (pen.row < 0 && index + 1 < stop) moveTo(pen, row, pen.column);
     }
-    // Behind the last column no position can be relied on.
+    // After the last column the cursor position is unreliable.
     if (pen.column >= columns) pen.row = -1;
     column = stop;
   }
@@ -104,7 +104,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
   }
 }
 
-/** What takes a terminal from the lines of one frame to those of another, once it has scrolled if that is given. */
+/** The bytes that turn one frame into another, after an optional scroll. */
 function paint(old: readonly string[], next: readonly string[], columns: number, scroll: Scroll | undefined): string {
   const pen: Pen = { row: -1, column: -1, style: '', sent: '' };
   const before = scroll ? scrollLines(old, scroll) : old;
@@ -121,15 +121,15 @@ function paint(old: readonly string[], next: readonly string[], columns: number,
   return pen.sent;
 }
 
-/** A scroll by so few lines brings in so few new ones that it is shorter. */
+/** Scrolling by this few lines brings in so few new lines that it is always shorter. */
 const surelyShorter = 2;
 
-/** What takes a terminal of `columns` from the lines of one frame to those of another. Empty if they look the same. */
+/** The bytes that turn one frame of a terminal of `columns` into another. Empty if they look the same. */
 export function diffFrame(old: readonly string[], next: readonly string[], columns: number): string {
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);
   if (!scroll || Math.abs(scroll.by) <= surelyShorter) return scrolled;
-  // Lines that scroll in are sent whole; where lines are much alike, fewer cells differ from the lines that are there already.
+  // Lines that scroll in are sent whole; if lines are much alike, fewer cells differ from those already there.
   const inPlace = paint(old, next, columns, undefined);
   return inPlace.length < scrolled.length ? inPlace : scrolled;
 }

@@ -1,13 +1,13 @@
 /**
- * The stream that Ink takes for the terminal. Ink writes whole frames to it (its `debug` mode), which go to the painter;
- * the few control sequences that it writes besides go to the terminal as they are.
+ * The stream that Ink takes for the terminal. Ink writes whole frames to it (its `debug` mode), which go to the
+ * painter; its few control sequences go to the terminal unchanged.
  */
 import { EventEmitter } from 'node:events';
 import { Output } from 'ink';
 import { cachedRows } from './cached-rows.ts';
 import type { Painter } from './painter.ts';
 
-// For every frame that Ink renders in this process.
+// For all frames that Ink renders in this process.
 Output.create = cachedRows(Output);
 
 const onlyControls = /^(?:\u001b\[[?>=<]?[\d;]*[A-Za-z])+$/;
@@ -16,7 +16,7 @@ export interface PaintStreamOptions {
   readonly columns: number;
   readonly rows: number;
   readonly control: (sequence: string) => void;
-  /** Alters a frame, without changing its widths. */
+  /** Alters a frame without changing its widths. */
   readonly alter?: ((frame: string) => string) | undefined;
 }
 
@@ -47,7 +47,7 @@ export class PaintStream extends EventEmitter {
     return true;
   }
 
-  /** Passes the new size to Ink; the frame that follows is painted whole. */
+  /** Passes the new size to Ink; the next frame is painted in full. */
   resize(columns: number, rows: number): void {
     this.columns = columns;
     this.rows = rows;

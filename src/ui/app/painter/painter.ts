@@ -1,16 +1,16 @@
 /**
- * Keeps a terminal showing the newest frame. Frames that come while the line is busy are skipped: what counts is the
- * last one. The line is busy while the stream below holds bytes back, and while the terminal has not answered for those
- * it was sent: over SSH they may wait in buffers out of sight, so now and then a status report is asked for
- * (DSR, ECMA-48 8.3.35), whose answer comes when everything before it has been shown. On a slow line a large frame waits
- * until no newer one follows: it would be old before it had arrived.
+ * Keeps the newest frame on the terminal. Frames that arrive while the line is busy are skipped: only the last one
+ * counts. The line is busy while the output stream is full, and while the terminal has not confirmed what it was sent:
+ * over SSH, bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48
+ * 8.3.35), which the terminal answers once it has processed everything before. On a slow line a large frame waits until
+ * no newer one follows: it would be outdated before it arrived.
  */
 import { diffFrame } from './diff.ts';
 
 export interface PainterLine {
   /** Sends bytes. */
   readonly write: (bytes: string) => void;
-  /** Whether the stream below takes no more for now; `resume` is to be called when it does again. */
+  /** Whether the output stream is full; call `resume` when it has drained. */
   readonly isBlocked: () => boolean;
 }
 
@@ -19,21 +19,21 @@ export interface PainterSize {
   readonly rows: number;
 }
 
-/** Bytes after which an answer is asked for, and that may be under way before another frame is sent. */
+/** Bytes after which a report is requested, and that may be in flight before another frame is sent. */
 const probeAfter = 150;
 const mostUnderWay = 350;
-/** A terminal that does not answer the first question by then never will. */
+/** A terminal that has not answered the first request by then never will. */
 const patienceMs = 1_000;
-/** Larger frames are shown all at once, if the terminal knows how (DEC mode 2026). */
+/** Larger frames are shown atomically, if the terminal supports it (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
 /**
- * No more frames than eyes see, whatever the line can take: a few may follow one another closely, as the answers to one
- * key do; of those that keep coming only the newest is sent, so often.
+ * Maximum frame rate, whatever the line can take: a few frames may follow closely, as the answers to one key do; of a
+ * steady sequence only the newest is sent at this interval.
  */
 const atOnce = 3;
 const gapMs = 30;
-/** A frame that takes this long waits for a newer one: until none has come for a while, but not for ever. */
+/** A frame that takes this long waits for a newer one: until none has arrived for a while, but with a limit. */
 const longFrameMs = 150;
 const restMs = 40;
 const longestHoldMs = 250;
@@ -47,10 +47,12 @@ export class Painter {
   #shown: readonly string[] | undefined;
   #wanted: readonly string[] = [];
   #unprobed = 0;
-  /** Each question that is not answered yet: the bytes sent since the one before, all under way then, and when it was asked. */
+  /**
+   * Each unanswered request: the bytes sent since the previous one, all in flight at that time, and when it was sent.
+   */
   #questions: { readonly bytes: number; readonly ahead: number; readonly at: number }[] = [];
   readonly #speed = new LineSpeed();
-  /** Frames that may be sent at once; one more for each gap that passes. */
+  /** Frames that may be sent immediately; one more for each interval that passes. */
   #allowance = { frames: atOnce, at: 0 };
   #changedAt = 0;
   #heldSince: number | undefined;
@@ -69,13 +71,13 @@ export class Painter {
 
   /** Shows a frame now, or as soon as the line is free. */
   frame(text: string): void {
-    // A frame that was made for a larger terminal must not run over the edge of this one.
+    // A frame made for a larger terminal must not overflow this one.
     this.#wanted = text.split('\n').slice(0, this.#size.rows);
     this.#changedAt = performance.now();
     this.resume();
   }
 
-  /** Nothing is known of what the terminal shows: the frame is sent whole. */
+  /** The content of the terminal is unknown: the frame is sent in full. */
   repaint(): void {
     this.#shown = undefined;
     this.#questions = [];
@@ -83,14 +85,14 @@ export class Painter {
     this.resume();
   }
 
-  /** The terminal has another size: the frame that was made for the old one is of no use any more. */
+  /** The terminal was resized: a frame for the old size is useless. */
   resize(size: PainterSize): void {
     this.#size = size;
     this.#wanted = [];
     this.repaint();
   }
 
-  /** The terminal has shown everything up to the oldest question. */
+  /** The terminal has processed everything up to the oldest request. */
   answered(): void {
     this.#answers = 'come';
     clearTimeout(this.#patience);
@@ -101,7 +103,7 @@ export class Painter {
     this.resume();
   }
 
-  /** Sends what is wanted and not shown, if the line is free. */
+  /** Sends the wanted frame, if it is not shown yet and the line is free. */
   resume(): void {
     if (!this.#open || this.#line.isBlocked() || this.#underWay() > mostUnderWay) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
@@ -114,22 +116,22 @@ export class Painter {
     this.#send(whole ? `\u001b[H\u001b[2J${bytes}` : bytes);
   }
 
-  /** Sends nothing any more, until it is opened again. */
+  /** Stops sending until reopened. */
   close(): void {
     this.#open = false;
     clearTimeout(this.#patience);
     clearTimeout(this.#hold);
   }
 
-  /** Sends again; of what the terminal shows by now nothing is known. */
+  /** Sends again; the current content of the terminal is unknown. */
   open(): void {
     this.#open = true;
     this.repaint();
   }
 
   /**
-   * Sends nothing any more, and resolves when no answer of the terminal is on its way: the next owner of the terminal would
-   * take it for keys. A terminal that does not answer is waited for `mostMs` at most.
+   * Stops sending, and resolves when no answer of the terminal is in flight: the next owner of the terminal would take
+   * it for keys. Waits at most `mostMs` for a terminal that does not answer.
    */
   async pauseAndDrain(mostMs: number): Promise<void> {
     this.close();
@@ -142,13 +144,13 @@ export class Painter {
     this.#onQuiet = undefined;
   }
 
-  /** Bytes that the terminal may not have shown yet; what has no question behind it cannot be waited for. */
+  /** Bytes that the terminal may not have shown yet; those without a request after them cannot be waited for. */
   #underWay(): number {
     if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
     return this.#ahead();
   }
 
-  /** Bytes that have been sent and not been answered for. */
+  /** Bytes sent and not confirmed. */
   #ahead(): number {
     return this.#questions.reduce((sum, { bytes }) => sum + bytes, this.#unprobed);
   }
@@ -164,14 +166,14 @@ export class Painter {
     return Math.min(atOnce, frames + (performance.now() - at) / gapMs);
   }
 
-  /** Whether enough frames have been sent just now; what is wanted then is looked at again in time. */
+  /** Whether enough frames have just been sent; schedules another check. */
   #isTooSoon(): boolean {
     const missing = 1 - this.#allowed();
     if (missing > 0) this.#later(missing * gapMs);
     return missing > 0;
   }
 
-  /** Whether a frame of so many bytes is to wait for a newer one; it is looked at again in time. */
+  /** Whether a frame of this many bytes should wait for a newer one; schedules another check. */
   #isHeld(bytes: number): boolean {
     if (this.#speed.timeFor(bytes) >= longFrameMs) {
       const now = performance.now();
@@ -208,24 +210,24 @@ export class Painter {
   }
 }
 
-/** The time of fewer bytes is nearly all delay. */
+/** The time of fewer bytes is nearly all latency. */
 const minSampleBytes = 100;
-/** A program that was busy when an answer came makes the line look slow: the quickest of so many answers counts. */
+/** If the program was busy when an answer arrived, the line looks slow: the fastest of this many answers counts. */
 const sampleCount = 3;
 
-/** How fast the line to the terminal is, learnt from how long its answers take. */
+/** Estimates the speed of the line to the terminal from the time its answers take. */
 class LineSpeed {
-  /** What an answer takes however little is asked, in milliseconds. */
+  /** The latency of an answer in milliseconds, however little was sent. */
   #delay = Number.POSITIVE_INFINITY;
   #msPerByte: readonly number[] = [];
 
-  /** An answer came `ms` after its question, which `bytes` had to be shown before. */
+  /** Records an answer `ms` after its request, with `bytes` processed before it. */
   learn(bytes: number, ms: number): void {
     this.#delay = Math.min(this.#delay, ms);
     if (bytes >= minSampleBytes) this.#msPerByte = [...this.#msPerByte, (ms - this.#delay) / bytes].slice(-sampleCount);
   }
 
-  /** Milliseconds that the line is busy with so many bytes; 0 as long as that is not known. */
+  /** Milliseconds that the line needs for this many bytes; 0 until known. */
   timeFor(bytes: number): number {
     return this.#msPerByte.length < sampleCount ? 0 : bytes * Math.min(...this.#msPerByte);
   }

@@ -1,4 +1,4 @@
-/** Lines that moved as a block: the terminal can move them itself, for a few bytes. Pure. */
+/** Finds lines that moved as a block: the terminal can move them itself, for a few bytes. Pure. */
 
 export interface Scroll {
   /** First and last row of the band. */
@@ -12,7 +12,7 @@ const furthest = 30;
 /** Fewer lines are as cheap to send. */
 const fewest = 3;
 
-/** The largest block of lines that is elsewhere in the next frame, if it is worth moving. */
+/** The largest block of lines that has moved in the next frame, if moving it saves bytes. */
 export function findScroll(old: readonly string[], next: readonly string[]): Scroll | undefined {
   const rows = Math.min(old.length, next.length);
   let changed = 0;
@@ -39,7 +39,7 @@ export function findScroll(old: readonly string[], next: readonly string[]): Scr
   return best;
 }
 
-/** How many lines fewer must be sent once the band has moved; below zero where it tears away more than it brings. */
+/** The number of lines saved by scrolling the band; negative if it costs more than it saves. */
 function gainOf(old: readonly string[], next: readonly string[], { top, bottom, by }: Scroll): number {
   let gain = 0;
   for (let row = top; row <= bottom; row += 1) {
@@ -50,7 +50,7 @@ function gainOf(old: readonly string[], next: readonly string[], { top, bottom, 
   return gain;
 }
 
-/** The lines as the terminal shows them after it has scrolled the band. */
+/** The lines as the terminal shows them after scrolling the band. */
 export function scrollLines(lines: readonly string[], { top, bottom, by }: Scroll): string[] {
   return lines.map((line, row) => {
     if (row < top || row > bottom) return line;

@@ -1,10 +1,10 @@
-/** What is left behind when a part of the program fails: a file for the user alone, without secrets. */
+/** The report of a failure: a private file without secrets. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes a report of `error` with its stack. `details` are further lines, e.g. the components around what failed.
- * Returns the path, or undefined if the report cannot be written.
+ * Writes a report of `error` with its stack. `details` are further lines, e.g. the component stack. Returns the path,
+ * or undefined if the report cannot be written.
  */
 export function writeCrashReport(
   folder: string,

@@ -1,14 +1,14 @@
-/** Another program on the terminal (a pager, an editor), which runs while this one continues its work without drawing. */
+/** Runs another program (a pager, an editor) on the terminal, while this one continues without drawing. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants as fileConstants, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** A program that is asked to end has so long to give the terminal back. */
+/** Time for a program to exit and give the terminal back when asked to. */
 const graceMs = 400;
 
 /**
- * The terminal, opened once more: what this program writes must not wait, what another one writes must, and that is a
- * property of the open file. Undefined if the process has no terminal of its own.
+ * Opens the terminal a second time: this program's writes must not block, those of other programs must, and that is a
+ * property of the open file. Undefined if the process has no terminal.
  */
 function openTerminal(): number | undefined {
   try {
@@ -18,14 +18,14 @@ function openTerminal(): number | undefined {
   }
 }
 
-/** The processes below one that have none below them. The shell between waits for these. Only Linux says which. */
+/** The leaf processes below a process. The shell in between waits for these. Linux only. */
 function leavesOf(pid: number): number[] {
   let children: number[] = [];
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     children = text.split(' ').map(Number).filter(Boolean);
   } catch {
-    // It has ended, or this is another system.
+    // The process has ended, or this is another system.
   }
   return children.length === 0 ? [pid] : children.flatMap(leavesOf);
 }
@@ -34,7 +34,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // It ended by itself.
   }
 }
 
@@ -46,7 +46,7 @@ export class External {
   }
 
   /**
-   * Runs it until it ends. Returns its exit code; 128 and the number of the signal that ended it.
+   * Runs it until it ends. Returns its exit code; 128 plus the signal number if a signal ended it.
    *
    * @throws Error if it cannot be started
    */
@@ -65,7 +65,7 @@ export class External {
     }
   }
 
-  /** Asks it to end, without waiting for that. */
+  /** Asks it to end, without waiting. */
   kill(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
@@ -73,7 +73,7 @@ export class External {
     if (signal === 'SIGKILL') send(pid, signal);
   }
 
-  /** Ends it. Returns whether it ended when asked to, and so had the time to leave the terminal as it had found it. */
+  /** Ends it. Returns whether it ended when asked to, and so could restore the terminal. */
   async end(): Promise<boolean> {
     const child = this.#child;
     if (!child) return true;

@@ -1,41 +1,41 @@
 /**
- * What comes from the terminal, as Ink may see it: without the terminal's own answers, which are not keys. Everything else
- * passes unchanged, also where a sequence comes in pieces.
+ * Filters the terminal's input for Ink: removes the terminal's own answers, which are not keys. Everything else passes
+ * unchanged, even if a sequence arrives in pieces.
  */
 import { Readable } from 'node:stream';
 import { createMouseDecoder, type MouseDecoder, type MouseEvent } from '../../keys/mouse.ts';
 import { probeAnswer } from '../painter/painter.ts';
 
-/** Takes answers out of what was read. Pure: gives what remains, how many answers there were, and what may yet become one. */
+/** Removes answers from a chunk. Pure: returns the rest, the number of answers, and a possible beginning of one. */
 export function splitAnswers(text: string): { readonly keys: string; readonly answers: number; readonly rest: string } {
   const parts = text.split(probeAnswer);
   const last = parts.at(-1) ?? '';
-  // An escape alone is a key; from the bracket on it can only be a sequence.
+  // A lone escape is a key; from the bracket on it can only be a sequence.
   const rest = ['\u001b[0', '\u001b['].find(start => last.endsWith(start)) ?? '';
   return { keys: parts.join('').slice(0, parts.join('').length - rest.length), answers: parts.length - 1, rest };
 }
 
-/** A piece of a sequence that nothing follows for so long was a key after all. */
+/** A partial sequence that nothing follows for this long was a key after all. */
 const pieceMs = 30;
 
 const pasteStart = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
-/** Keys that want to get out. */
+/** Keys for leaving the program. */
 const abandonKeys = ['\u001b', '\u0003'];
-/** After this long without any other byte, one of those is pressed, and not pasted. */
+/** After this long without another byte, one of those keys was pressed, not pasted. */
 const pasteSilenceMs = 1_000;
 
 /**
- * Follows pastes, to end one whose end never comes: a multiplexer that is detached in the middle of it loses the rest, and
- * all keys after it would be taken for its text.
+ * Tracks pastes, to end one whose end never arrives: a multiplexer that is detached in the middle loses the rest, and
+ * all later keys would be taken for pasted text.
  */
 export class PasteEnd {
   #open = false;
   #heardAt = 0;
-  /** What may be the beginning of a mark. */
+  /** A possible beginning of a mark. */
   #tail = '';
 
-  /** What a read means: the same, or the same behind the end of a paste. `now` is a clock in milliseconds. */
+  /** Returns the chunk, preceded by the end of an abandoned paste if necessary. `now` is a clock in milliseconds. */
   take(typed: string, now: number): string {
     const ends = this.#open && abandonKeys.includes(typed) && now - this.#heardAt >= pasteSilenceMs;
     const text = ends ? pasteEnd + typed : typed;
@@ -67,7 +67,7 @@ export class Input extends Readable {
   #raw = false;
   #lent = false;
 
-  /** Reports of the mouse are taken out if something listens for them. */
+  /** Mouse reports are removed if there is a listener for them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
     super();
     this.#mouse = onMouse && createMouseDecoder();
@@ -101,15 +101,15 @@ export class Input extends Readable {
     return this;
   }
 
-  /** Sets the terminal's mode again, if another program may have changed it. */
+  /** Sets the terminal's mode again, since another program may have changed it. */
   renew(): void {
     const raw = this.#raw && !this.#lent;
-    // What Node believes to be so already, it does not set.
+    // Node skips a mode that it believes to be set.
     this.#source.setRawMode?.(!raw);
     this.#source.setRawMode?.(raw);
   }
 
-  /** Hands the terminal's input to another program. What is given takes it back, as it should be by then. */
+  /** Hands the terminal's input to another program. Call the result to take it back in its current mode. */
   lend(): () => void {
     this.#lent = true;
     this.#source.off('data', this.#take);
@@ -133,7 +133,7 @@ export class Input extends Readable {
     return this;
   }
 
-  /** Lets the process end. */
+  /** Lets the process exit. */
   close(): void {
     clearTimeout(this.#timer);
     this.#source.off('data', this.#take);

@@ -1,8 +1,8 @@
-/** The modes of the terminal that the program switches, so that it can always switch back what it switched. */
+/** Tracks the terminal modes that the program switches on, so that it can always restore them. */
 
 import { mouseOff, mouseOn } from '../../keys/mouse.ts';
 
-/** What switches a mode on, and what gives it back. */
+/** The sequences that switch a mode on and off. */
 const modes = {
   alternateScreen: ['\u001b[?1049h', '\u001b[?1049l'],
   hiddenCursor: ['\u001b[?25l', '\u001b[?25h'],
@@ -10,7 +10,7 @@ const modes = {
   bracketedPaste: ['\u001b[?2004h', '\u001b[?2004l'],
   /** Reports of buttons and wheel, in SGR encoding. */
   mouse: [mouseOn, mouseOff],
-  /** The title of the window, kept aside and put back (xterm, window operations 22 and 23). */
+  /** Saves and restores the title of the window (xterm, window operations 22 and 23). */
   title: ['\u001b[22;2t', '\u001b[23;2t'],
 } as const;
 export type Mode = keyof typeof modes;
@@ -18,25 +18,25 @@ export type Mode = keyof typeof modes;
 export class Modes {
   readonly #on = new Set<Mode>();
 
-  /** The bytes that switch these on, but for those that are. */
+  /** The bytes that switch these modes on, unless they already are. */
   enter(...names: readonly Mode[]): string {
     const fresh = names.filter(name => !this.#on.has(name));
     for (const name of fresh) this.#on.add(name);
     return fresh.map(name => modes[name][0]).join('');
   }
 
-  /** The bytes that switch everything off, the last first; nothing the second time. */
+  /** The bytes that switch all modes off in reverse order; nothing the second time. */
   leave(): string {
     const bytes = [...this.#on]
       .reverse()
       .map(name => modes[name][1])
       .join('');
     this.#on.clear();
-    // Whatever was being painted: shown at once, a plain style, and all rows scrolling.
+    // Ends a partial update: shows everything, resets the style, and lets all rows scroll.
     return bytes === '' ? '' : `\u001b[?2026l\u001b[m\u001b[r${bytes}`;
   }
 
-  /** The bytes that switch on again what is on, if another program may have switched it off. */
+  /** The bytes that switch the active modes on again, since another program may have switched them off. */
   renew(): string {
     return [...this.#on]
       .filter(name => name !== 'title')
@@ -45,7 +45,7 @@ export class Modes {
   }
 }
 
-/** The bytes that switch off whatever a program may have left on that was killed. */
+/** The bytes that switch off every mode that a killed program may have left on. */
 export function switchAllOff(): string {
   const bytes = Object.entries(modes).flatMap(([name, [, off]]) => (name === 'title' ? [] : [off]));
   return `\u001b[m\u001b[r${bytes.join('')}\u001b[?1l\u001b>`;

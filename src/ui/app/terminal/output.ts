@@ -1,6 +1,6 @@
 /**
- * Bytes to the terminal, by writes that never wait: a terminal that takes no more (a stopped pager of a session, a cut line)
- * must not keep the program from hearing a signal. Node itself makes writes to a terminal wait.
+ * Non-blocking writes to the terminal: one that accepts no bytes (a stopped pager of a session, a cut line) must not
+ * keep the program from handling a signal. Node's own writes to a terminal block.
  */
 
 import { writeSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { errorCode } from '../../../text/errors.ts';
 
 export interface OutputStream extends NodeJS.WritableStream {
   readonly fd: number;
-  /** What decides whether writes wait. */
+  /** Decides whether writes block. */
   readonly _handle?: { readonly setBlocking?: (on: boolean) => unknown };
 }
 
 const retryMs = 5;
-/** How long the last bytes are tried for if the terminal takes none at the moment. */
+/** How long to retry the last bytes if the terminal accepts none. */
 const patienceMs = 100;
 
 export class Output {
@@ -21,14 +21,14 @@ export class Output {
   readonly #onDrained: () => void;
   #pending = 0;
 
-  /** `onDrained` is called whenever everything written so far has been taken. */
+  /** `onDrained` is called whenever everything written so far has been accepted. */
   constructor(stream: OutputStream, onDrained: () => void) {
     this.#stream = stream;
     this.#onDrained = onDrained;
     stream._handle?.setBlocking?.(false);
   }
 
-  /** Whether bytes wait for the terminal to take them. */
+  /** Whether bytes wait for the terminal. */
   get isBlocked(): boolean {
     return this.#pending > 0;
   }
@@ -42,7 +42,9 @@ export class Output {
     });
   }
 
-  /** Writes without the event loop, before the process ends or stops. What the terminal does not take soon is left out. */
+  /**
+   * Writes synchronously, before the process exits or stops. Bytes that the terminal does not accept soon are dropped.
+   */
   writeNow(text: string): void {
     writeNow(this.#stream.fd, text);
   }
@@ -50,7 +52,7 @@ export class Output {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-/** Writes to a file descriptor that may take nothing at the moment. */
+/** Writes to a file descriptor that may accept nothing at the moment. */
 export function writeNow(fd: number, text: string): void {
   const deadline = performance.now() + patienceMs;
   let rest = Buffer.from(text);
@@ -58,7 +60,7 @@ export function writeNow(fd: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(fd, rest));
     } catch (error) {
-      // The terminal is gone, or takes nothing: there is nothing to give back.
+      // The terminal is gone, or accepts nothing: there is nothing to restore.
       if (errorCode(error) !== 'EAGAIN' || performance.now() > deadline) return;
       Atomics.wait(sleeper, 0, 0, retryMs);
     }

@@ -1,7 +1,7 @@
 /**
- * The one way the program gets onto the terminal, and off it again: by a key, by a signal, by a failure, or because the
- * terminal itself has gone. Whatever was switched on is switched off with a write that does not wait. In between the terminal
- * may be lent to another program or to the shell: the program continues its work then, and draws nothing.
+ * Takes the terminal and gives it back, whatever ends the program: a key, a signal, a failure, or the loss of the
+ * terminal itself. Every mode that was switched on is switched off with a non-blocking write. In between, the terminal
+ * may be lent to another program or to the shell: the program then continues without drawing.
  */
 import { render } from 'ink';
 import type { ReactNode } from 'react';
@@ -19,36 +19,36 @@ import { Modes, switchAllOff } from './modes.ts';
 import { Output, writeNow } from './output.ts';
 
 export interface StartTerminalOptions {
-  /** Called as the program is stopped, and when it runs again. */
+  /** Called when the program is suspended, and when it continues. */
   readonly onSuspend: (suspended: boolean) => void;
-  /** Where a report of a failure is put. */
+  /** Folder for failure reports. */
   readonly crashFolder: string;
   readonly redact: (text: string) => string;
-  /** Takes the mouse, which takes the terminal's own selection away. */
+  /** Enables the mouse, which disables the terminal's own selection. */
   readonly mouse: boolean;
   /** Whether the terminal shows ASCII only. */
   readonly ascii: boolean;
 }
 
-/** Exit codes of a program that a signal ended: 128 and its number. */
+/** Exit codes for signals: 128 plus the signal number. */
 const signalCodes = { SIGINT: 130, SIGQUIT: 131, SIGTERM: 143, SIGHUP: 129 } as const;
 type EndingSignal = keyof typeof signalCodes;
 const endingSignals = Object.keys(signalCodes) as readonly EndingSignal[];
 
-/** A key that asks to stop the program so soon after it was continued had been typed before it stopped. */
+/** A suspend key this soon after continuing was typed before the suspension. */
 const typedBeforeMs = 250;
 
-/** How long an answer of the terminal is waited for before another program gets it. */
+/** How long to wait for an answer of the terminal before lending it. */
 const answerMs = 500;
 
-/** Draws the program until it ends. Returns the exit code. */
+/** Runs the program until it ends. Returns the exit code. */
 export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
   const { stdin, stdout } = process;
   const modes = new Modes();
   const { promise, resolve } = Promise.withResolvers<number>();
   const warnings: string[] = [];
   let ended = false;
-  /** Whether the screen has the terminal, and not another program, the shell, or neither of them yet. */
+  /** Whether the screen has the terminal, as opposed to another program, the shell, or neither yet. */
   let shown = true;
   let continuedAt = Number.NEGATIVE_INFINITY;
   const external = new External();
@@ -62,7 +62,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     columns: stdout.columns,
     rows: stdout.rows,
     alter: options.ascii ? toAscii : undefined,
-    // Ink hides the cursor and asks for pastes by itself; the modes know how to give them back.
+    // Ink hides the cursor and enables bracketed paste itself; the modes restore both.
     control: sequence => {
       if (sequence === '\u001b[?2004h' && shown) output.write(modes.enter('bracketedPaste'));
     },
@@ -75,7 +75,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   const enter = (): string =>
     modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
-  /** Gives the terminal back. Synchronous: nothing may come after it, not even when the process ends at once. */
+  /** Gives the terminal back. Synchronous: nothing may come after it, even if the process exits right away. */
   const leave = (): void => output.writeNow(modes.leave());
 
   const failures = new Failures({
@@ -94,9 +94,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     try {
       instance.unmount();
     } catch {
-      // It draws once more, which fails again where drawing is what failed. The terminal has been given back already.
+      // It draws once more, which fails again if drawing is what failed. The terminal has already been restored.
     }
-    // Behind the views: what they leave behind is cleared up by the caller that waits for this.
+    // After the views: the caller waits for this before cleaning up.
     resolve(code);
   };
 
@@ -111,12 +111,12 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     process.exit(1);
   };
 
-  /** Reads the size of the terminal and draws all of it: a process that is stopped hears of no change. */
+  /** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
   const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
   /**
-   * Takes the terminal from the screen. Returns what brings the screen back, or undefined if the screen does not have
-   * the terminal: keys may come while its last answers are waited for.
+   * Takes the terminal from the screen. Returns a function that gives it back, or undefined if the screen does not have
+   * the terminal: keys may arrive while its last answers are awaited.
    */
   const release = async (): Promise<(() => void) | undefined> => {
     if (!shown) return undefined;
@@ -145,7 +145,9 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     }
   };
 
-  /** Stops the process, or with 0 its group, until the shell continues it. While a pager has the terminal it stays there. */
+  /**
+   * Suspends the process, or with 0 its group, until the shell continues it. If a pager has the terminal, it keeps it.
+   */
   const suspend = async (pid: number): Promise<void> => {
     const bringBack = await release();
     if (ended || (!bringBack && !external.isRunning)) return;
@@ -159,7 +161,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   };
   const onStopSignal = (): void => void suspend(process.pid);
 
-  /** Ends what has the terminal, if that is another program, and then this one. */
+  /** Ends another program that has the terminal, and then this one. */
   const endBy = async (signal: EndingSignal): Promise<void> => {
     if (external.isRunning && !(await external.end())) {
       input.renew();
@@ -190,40 +192,41 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 
   for (const signal of endingSignals) {
     process.on(signal, () => {
-      // Keys of a pager, which the terminal sends to all programs on it.
+      // Keys of a pager, which the terminal sends to all its programs.
       if (external.isRunning && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
       void endBy(signal);
     });
   }
   process.on('SIGTSTP', onStopSignal);
   process.on('SIGCONT', () => {
-    // After a stop that could not be heard: the shell had the terminal.
+    // After a stop that could not be handled: the shell had the terminal.
     if (!shown) return;
     input.renew();
     output.write(modes.renew());
     measure();
   });
-  // Written at once they would appear in the middle of the screen.
+  // Written immediately they would appear in the middle of the screen.
   process.removeAllListeners('warning');
   process.on('warning', warning => {
     if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);
   });
-  /** What a timer, a listener or a promise of a view throws costs a line on the screen, not the program. */
+  /** An error thrown by a timer, a listener or a promise of a view costs a line on the screen, not the program. */
   const survive = (error: unknown): void => {
     if (!failures.announce(error)) fail(error);
   };
   process.on('uncaughtException', survive);
   process.on('unhandledRejection', survive);
   process.on('exit', leave);
-  // Not stdout's own event: a size that has changed and changed back is none to it, but the terminal has lost what it cut off.
+  // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost what it
+  // cut off.
   process.on('SIGWINCH', () => stream.resize(stdout.columns, stdout.rows));
-  // The line has been cut.
+  // The line was cut.
   for (const source of [stdin, stdout]) source.on('error', () => void endBy('SIGHUP'));
   stdin.on('end', () => void endBy('SIGHUP'));
 
-  // Before anything is asked of the terminal: what it answers must not be echoed.
+  // Before any request to the terminal: its answers must not be echoed.
   input.setRawMode(true);
-  // At once: the first frame does not wait for a turn of the event loop until these bytes have been taken.
+  // Synchronous: the first frame need not wait for these bytes to be accepted.
   output.writeNow(enter());
   const screen = (
     <ProgramBoundary failures={failures} onQuit={port.quit}>
@@ -246,14 +249,14 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
 const continueAnywayMs = 150;
 
 /**
- * Stops a process, or with 0 the whole group: a launcher between the shell and the program stops with it. Resolves when
- * the process runs again; at once if nothing can be stopped, as in a terminal that has no shell.
+ * Stops a process, or with 0 the whole group, so that a launcher between the shell and the program stops too. Resolves
+ * when the process continues; immediately if it cannot be stopped, as in a terminal without a shell.
  */
 async function stopUntilContinued(pid: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.once('SIGCONT', resolve);
   process.kill(pid, 'SIGTSTP');
-  // Also keeps the process alive, whose input is paused. While it is stopped, no time passes for it but by the clock.
+  // Also keeps the process alive while its input is paused. While it is stopped, only the wall clock advances.
   const timer = setTimeout(resolve, continueAnywayMs);
   await promise;
   clearTimeout(timer);
