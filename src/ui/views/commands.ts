@@ -1,4 +1,4 @@
-/** What the keys do in views that show more than a resource. */
+/** The commands of views that show more than a resource. */
 import type { CommandTable } from '../../present/command.ts';
 
 export const watchCommands = {

@@ -43,11 +43,11 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   );
 }
 
-/** How much of an upload has its outcome. */
+/** The progress of an upload. */
 const sentWords = ({ counts, handled, size }: TrajectoryRecord): string =>
   `${counted(handledItems(counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
 
-/** Says which upload was not finished, and by which key it is resumed. */
+/** Names the upload that was not finished, and the key that resumes it. */
 function unfinishedWords(
   [last, ...others]: readonly TrajectoryRecord[],
   advise: ReturnType<typeof useAdvise>,
@@ -58,7 +58,7 @@ function unfinishedWords(
   return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
-/** In place of those of the file, which are read as they are sent. */
+/** Placeholder for the trajectories of the file, which are read while they are sent. */
 const example = { '…': 'each trajectory of the file, up to 100 in a request' };
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
@@ -78,7 +78,7 @@ interface OpenedFile {
 }
 
 export interface UploadTrajectoriesWindowProps {
-  /** An upload that is to be resumed; the file is chosen on the screen if it is missing. */
+  /** An upload to resume; without one, the file is chosen on the screen. */
   readonly from?: TrajectoryRecord | undefined;
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** The lists that have actions of their own. */
+/** The lists with actions of their own. */
 import { benchmarkCommands, images } from '../../resources/benchmarks.ts';
 import { runs } from '../../resources/runs.ts';
 import { training } from '../../resources/training.ts';

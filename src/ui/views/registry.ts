@@ -1,4 +1,4 @@
-/** Every view of the program: of each resource its list and its record, and the views that show something else. */
+/** Every view of the program: the list and the record of each resource, and views of other content. */
 import type { ComponentType } from 'react';
 import type { Command } from '../../present/command.ts';
 import { resources } from '../../resources/catalogue.ts';
@@ -17,13 +17,13 @@ import {
 } from './commands.ts';
 import { PlainListView, PlainRecordView } from './shared/resource-views.tsx';
 
-/** The views of a resource that has more to show than what it declares. */
+/** The views of a resource that shows more than it declares. */
 interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
   readonly record?: ComponentType<ViewProps<'record'>>;
-  /** Commands of the record that are not those of the resource. */
+  /** Commands of the record in addition to those of the resource. */
   readonly recordCommands?: readonly Command[];
-  /** Whether the record fills the inspector; it does unless this is false. */
+  /** Whether the record fills the inspector; true by default. */
   readonly hasInspector?: boolean;
 }
 
@@ -31,7 +31,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'benchmarks',
     {
-      // What the program opens with is not loaded late.
+      // The first view is not loaded late.
       list: BenchmarksView,
       record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
     },

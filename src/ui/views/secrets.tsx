@@ -1,4 +1,4 @@
-/** The secrets of the organization: what is known of them, never their values. */
+/** The secrets of the organization: their metadata, never their values. */
 import { useState } from 'react';
 import type { Secret } from '../../contract/secrets.ts';
 import { createSecret, deleteSecret } from '../../queries/secrets.ts';
@@ -68,13 +68,13 @@ export function SecretsView({ place }: ViewProps<'list'>) {
 }
 
 export interface CreateSecretWindowProps {
-  /** Name and description of the secret, where they are known. */
+  /** Name and description of the secret, if known. */
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly onClose: () => void;
 }
 
-/** The form that creates a secret. The value is masked, sent once, and kept nowhere. */
+/** The form that creates a secret. The value is masked, sent once, and stored nowhere. */
 export function CreateSecretWindow({ name = '', description = '', onClose }: CreateSecretWindowProps) {
   const shell = useShell();
   const [fields] = useState<readonly FieldSpec[]>(() => [

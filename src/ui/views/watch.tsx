@@ -1,4 +1,4 @@
-/** Everything pinned or running, and what has ended since the program was started: a line each. */
+/** Everything pinned or running, and what has ended since the program started, one line each. */
 
 import { useMemo } from 'react';
 import type { Column } from '../../present/column.ts';
@@ -16,10 +16,10 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './shared/resource-list.tsx';
 
-/** How often the words of the pace are made again: a silence grows also if no answer says anything new. */
+/** How often the pace is recomputed: a silence grows even without new answers. */
 const paceMs = 5_000;
 
-/** Cells of the pane from which on a curve has room for many points. */
+/** Pane width from which a curve has room for many points. */
 const wideFrom = 80;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
@@ -29,7 +29,7 @@ function watchReason({ pinned, endedAt }: WatchedResource): string {
   return endedAt === undefined ? 'because it runs' : 'because it ended while you were here';
 }
 
-/** When the line was read that was read longest ago; epoch milliseconds. */
+/** When the oldest line was read; epoch milliseconds. */
 function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): number | undefined {
   const times = rows.flatMap(row => statuses.lastRead(row)?.at || []);
   return times.length === 0 ? undefined : Math.min(...times);
@@ -90,13 +90,13 @@ export function WatchView() {
   );
 }
 
-/** The status as it was last read. */
+/** The status as last read. */
 export function statusWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'deleted';
   return status ?? (error === undefined ? '' : 'unreachable');
 }
 
-/** The columns, what matters most first; `spark` draws a curve in `sparkWidth` cells. */
+/** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
 export function watchColumns(
   spark: (values: readonly number[], width: number) => string,
   sparkWidth: number,

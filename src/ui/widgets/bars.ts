@@ -33,15 +33,15 @@ export function histogramLines(
   const room = Math.max(4, width - rangeWidth - countWidth - 2);
   return bins.map(({ count }, index) => {
     const range = padStart(ranges[index] ?? '', rangeWidth);
-    // A bin that holds anything shows something.
+    // A bin that is not empty shows at least something.
     const share = count === 0 ? 0 : Math.max(1 / (8 * room), count / most);
     return `${theme.styles.muted(range)} ${theme.styles.accent(bar(share, room, theme))} ${padStart(String(count), countWidth)}`;
   });
 }
 
 /**
- * Values as one line of levels, the newest at the right. The levels span 0 to 1, and what of all the values lies beyond: a
- * curve is drawn as high and as steep as it is, not as large as the line allows.
+ * Values as a sparkline, newest at the right. Its levels span at least 0 to 1, so that a curve is drawn at its true
+ * height instead of being stretched to the line.
  */
 export function sparkline(values: readonly number[], width: number, { glyphs }: Theme): string {
   const low = values.reduce((lowest, value) => Math.min(lowest, value), 0);

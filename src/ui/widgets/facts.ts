@@ -1,4 +1,4 @@
-/** Names and values as the lines of an inspector. Pure. */
+/** Labels and values as the lines of an inspector. Pure. */
 import { type Fact, given } from '../../present/fact.ts';
 import { asReceived } from '../../text/numbers.ts';
 import { sanitise } from '../../text/sanitise.ts';
@@ -8,7 +8,7 @@ import type { Theme } from './theme/theme.tsx';
 
 const most = 12;
 
-/** Lines of `width` cells: the labels in a column of their own, long values wrapped next to them. */
+/** Lines of `width` cells: the labels in their own column, long values wrapped next to them. */
 export function factLines(facts: readonly Fact[], width: number, { styles }: Theme): string[] {
   const shown = given(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));

@@ -1,4 +1,4 @@
-/** One of several, to choose from: drawn by ink-select-input, its keys by way of the router like all others. */
+/** A menu: drawn by ink-select-input, with its keys handled by the router. */
 
 import { Text } from 'ink';
 import SelectInput from 'ink-select-input';
@@ -15,22 +15,22 @@ export interface MenuItem {
 
 export interface MenuProps {
   readonly items: readonly MenuItem[];
-  /** Lines for the items; all of them, if it is missing. */
+  /** Lines for the items; by default all of them. */
   readonly limit?: number;
   /** Called with the index of the item. */
   readonly onChoose: (index: number) => void;
-  /** Keys that lead to an item directly. */
+  /** Keys that choose an item directly. */
   readonly bindings?: readonly Binding[];
 }
 
 type MenuAction = { readonly kind: 'move'; readonly by: number; readonly count: number };
 
-/** The cursor after a move; from the last to the first and back. */
+/** Moves the cursor, wrapping at both ends. */
 export function menuReducer(cursor: number, { by, count }: MenuAction): number {
   return count === 0 ? 0 : (cursor + by + count) % count;
 }
 
-/** In the glyphs and styles of the theme, as the cursor of a list is. */
+/** In the glyphs and styles of the theme, like the cursor of a list. */
 function Indicator({ isSelected = false }: { isSelected?: boolean }) {
   const { glyphs, styles } = useTheme();
   return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;

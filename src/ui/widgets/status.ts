@@ -1,4 +1,4 @@
-/** How a status looks: its mark and its colour by what it means; the word is shown as it came. Pure. */
+/** The mark and colour of a status, by its meaning; the word itself is unchanged. Pure. */
 import { type StatusMeaning, statusMeaning } from '../../contract/status.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
 
@@ -22,7 +22,7 @@ export function statusStyle(status: string, { styles }: Theme): (text: string) =
   return styles[looks[statusMeaning(status)].style];
 }
 
-/** No pane is as wide: what is behind it need not be measured. */
+/** Longer text is never visible and need not be measured. */
 const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */

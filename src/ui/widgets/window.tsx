@@ -1,4 +1,4 @@
-/** A window above the screen: a border, a title, and what is in it. Covers what is behind it. */
+/** A window above the screen, with border and title. Hides what is behind it. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -7,14 +7,14 @@ import { useTheme } from './theme/theme.tsx';
 
 export interface WindowProps {
   readonly title: string;
-  /** Whole size, with the border. */
+  /** Total size, with the border. */
   readonly width: number;
   readonly height: number;
   readonly danger?: boolean;
   readonly children: ReactNode;
 }
 
-/** Columns and lines that the border and its margin take. */
+/** Columns and lines of the border and its margin. */
 export const windowMargin = { columns: 4, lines: 2 } as const;
 
 export function Window({ title, width, height, danger = false, children }: WindowProps) {

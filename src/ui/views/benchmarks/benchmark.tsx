@@ -1,4 +1,4 @@
-/** One benchmark: whether it can be launched, and its evaluation runs. */
+/** A benchmark: its readiness, and its evaluation runs. */
 import { useMemo } from 'react';
 import { benchmarkQuery, imagesQuery, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';

@@ -1,4 +1,4 @@
-/** Asks before the images of benchmarks are built. */
+/** Confirms building the images of benchmarks. */
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { buildImages } from '../../../queries/benchmarks.ts';
 import { useShell } from '../../app/shell-context.tsx';

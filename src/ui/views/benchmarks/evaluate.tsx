@@ -21,7 +21,7 @@ import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface EvaluateWindowProps {
   readonly benchmark: Benchmark;
-  /** A checkpoint to evaluate, if one was chosen, with its base model and what it is of. */
+  /** The checkpoint to evaluate, if one was chosen, with its base model and its origin. */
   readonly checkpoint?: { readonly id: string; readonly model: string | undefined; readonly name: string | undefined };
   readonly onClose: () => void;
 }
@@ -61,7 +61,7 @@ function EvaluateForm({ benchmark, checkpoint, models, offered, onClose }: Evalu
   const { remembered } = useWorkbench();
   const [specs] = useState(() => optionSpecs(offered));
   const usual = checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`;
-  // The fields are made once: an answer that arrives later must not replace what was typed.
+  // Created once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(checkpoint?.model ? [] : [modelField('model_slug', models)]),
     {

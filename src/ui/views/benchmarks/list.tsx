@@ -22,7 +22,7 @@ const StartBenchmarkUpload = lazyWindow(
   async () => (await import('../uploads/start-benchmark.tsx')).StartBenchmarkUpload,
 );
 
-/** Whether the benchmark can be launched, kept live while it is in the inspector. */
+/** The readiness of the benchmark in the inspector, kept current. */
 function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const theme = useTheme();
   const readiness = useLive(readinessQuery(benchId), 'visible');
@@ -40,7 +40,7 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   );
 }
 
-/** Says which upload was not finished, and by which key it is resumed. */
+/** Names the upload that was not finished, and the key that resumes it. */
 function unfinishedWords(
   [last, ...others]: readonly UnfinishedUpload[],
   advise: ReturnType<typeof useAdvise>,

@@ -1,4 +1,4 @@
-/** What keeps a benchmark from being launched, and what its tasks cannot do, in words. Pure. */
+/** Blockers and warnings of a benchmark in words. Pure. */
 import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { unreadableIn } from '../../../contract/common.ts';
 import { type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
@@ -8,7 +8,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../shared/advice.ts';
 
-/** A line for the verdict and one for each blocker, with what lifts it. */
+/** A line for the verdict, and one for each blocker with its remedy. */
 export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {
   if (!readiness) return [styles.muted('readiness not known yet')];
   const warnings = (readiness.warnings ?? []).map(words => styles.warning(`${glyphs.warning} ${sanitiseLine(words)}`));
@@ -28,7 +28,7 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }
 
-/** How many images are built, and how many could not be: `images 1/3 ready, 1 failed`. */
+/** How many images are built, and how many failed: `images 1/3 ready, 1 failed`. */
 export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
   if (!answer) return [];
   const { images } = answer;
@@ -44,7 +44,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
   ];
 }
 
-/** How many tasks there are, and of which split if that is said: `8 tasks: 6 train, 2 test`. */
+/** How many tasks there are, and their split if known: `8 tasks: 6 train, 2 test`. */
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
   if (answer?.task_count == null) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');

@@ -1,4 +1,4 @@
-/** The actions of a benchmark, wherever it is shown. */
+/** The actions of a benchmark, shared by all views. */
 
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
@@ -22,7 +22,7 @@ export function useBenchmarkActions(): (benchmarks: readonly Benchmark[]) => rea
     const [first] = benchmarks;
     const benchmark = benchmarks.length === 1 ? first : undefined;
     const name = (each: Benchmark): string => each.label ?? each.bench_id;
-    /** As it was last read; undefined if it was not. */
+    /** As last read; undefined before. */
     const readiness = () => benchmark && known(readinessQuery(benchmark.bench_id));
     const missing = (): string | undefined => readiness()?.missing_secret_names?.[0];
     const open = (resource: Pick<Resource, 'names'>) => (): void => {

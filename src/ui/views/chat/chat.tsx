@@ -1,4 +1,4 @@
-/** Talking with a model: what was said, what is being written, and the input below. */
+/** The chat: the conversation, the streaming answer, and the input below. */
 import { Box, Text } from 'ink';
 import { useEffect, useReducer, useState } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
@@ -31,7 +31,7 @@ import { ConversationPane } from './conversation-pane.tsx';
 import { draftReducer, emptyDraft, manyLines } from './draft.ts';
 import { EarlierWindow, ForgetWindow, ModelWindow, SaveWindow, SettingsWindow } from './windows.tsx';
 
-/** A conversation with the way in which its model is asked. */
+/** A conversation with its settings. */
 interface Side {
   readonly session: ChatSession;
   readonly settings: ChatSettings;
@@ -41,10 +41,10 @@ function lastAnswer({ session }: Side): Turn | undefined {
   return session.conversation.turns.findLast(turn => turn.role === 'assistant');
 }
 
-/** The numbers of a side's last answer, under the name of the model that gave it. */
+/** The numbers of a side's last answer, under the model's name. */
 function sideLines(side: Side, alone: boolean, width: number, theme: Theme): string[] {
   const stats = lastAnswer(side)?.stats;
-  // A second model is shown what the first has said: that is not its own answer.
+  // A second model starts with the first one's turns, which are not its own answers.
   const own = alone || stats?.model === side.settings.model ? stats : undefined;
   const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
   const given = alone && stats ? [{ label: 'model', value: stats.model }] : [];
@@ -52,7 +52,7 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   return [theme.styles.header(heading), ...none, ...factLines([...given, ...answerFacts(own)], width, theme)];
 }
 
-/** Slugs under which deployments answer. */
+/** Slugs of active deployments. */
 function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
@@ -111,7 +111,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   useEffect(() => rememberChosen(own), [rememberChosen, own]);
   const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
   useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The message that is being written in the chat');
-  // The second may have been sent away while it was read.
+  // The second model may have been removed while it was shown.
   const read = sides[draft.side] ?? first;
 
   const inputLines = pane.height >= 16 ? 4 : 2;
@@ -131,7 +131,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const last = lastAnswer(read);
   const copy = useCopy();
   const change = (next: ChatSettings): void => {
-    // Who comes in later has heard what was said before.
+    // A second model added later knows the earlier turns.
     if (next.secondModel && next.secondModel !== settings.secondModel) secondSession.open(turns);
     setSettings(next);
   };

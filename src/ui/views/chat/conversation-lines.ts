@@ -1,4 +1,4 @@
-/** A conversation as lines, answers as the Markdown they are written in. Pure; a turn that is done is laid out once. */
+/** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
 import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
@@ -13,9 +13,9 @@ export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' |
 
 export interface ConversationLine {
   readonly kind: ConversationLineKind;
-  /** Plain, to be searched. */
+  /** Plain, for searching. */
   readonly text: string;
-  /** With the styles of its own, where it has some. */
+  /** With its own styles, if it has any. */
   readonly styled?: string;
 }
 
@@ -26,7 +26,7 @@ function paragraph(kind: ConversationLineKind, text: string, width: number): Con
   return lines.map(line => ({ kind, text: indent + line }));
 }
 
-/** An answer of up to this length is laid out again with every word that comes; longer ones wait for their end. */
+/** A streaming answer up to this length is laid out again with every word; longer ones wait for their end. */
 const longestStreamed = 20_000;
 
 function markdown(text: string, width: number, theme: Theme): ConversationLine[] {
@@ -60,7 +60,7 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   return lines;
 }
 
-/** What an answer took, for terminals that have no room for it next to the conversation. */
+/** The cost of an answer, for terminals that have no room for it next to the conversation. */
 function answerNote(stats: AnswerStats): string {
   const rate = tokensPerSecond(stats);
   return [
@@ -73,14 +73,14 @@ function answerNote(stats: AnswerStats): string {
     .join(', ');
 }
 
-/** Who could answer: the model that is chosen, and how far the list of models is. */
+/** The chosen model, and the state of the list of models. */
 export interface Answerer {
   readonly model: string;
   readonly loaded: boolean;
   readonly error: Error | undefined;
 }
 
-/** Shown while nothing has been said yet. */
+/** Shown before the first message. */
 export function openingLines({ model, loaded, error }: Answerer, width: number): ConversationLine[] {
   const note = (text: string): ConversationLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
@@ -97,7 +97,7 @@ export function openingLines({ model, loaded, error }: Answerer, width: number):
 
 export type ConversationLayout = (turns: readonly Turn[], width: number, answering: boolean) => ConversationLine[];
 
-/** Lays conversations out, remembering the turns that are done. */
+/** Creates a layout that caches finished turns. */
 export function createConversationLayout(theme: Theme): ConversationLayout {
   const known = new WeakMap<Turn, { readonly width: number; readonly lines: readonly ConversationLine[] }>();
   return (turns, width, answering) =>

@@ -1,4 +1,4 @@
-/** What one model and the user said, followed to its end while the user writes. */
+/** The conversation with one model. Scrolls along while the user writes. */
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Conversation } from '../../../queries/conversation.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
@@ -12,13 +12,13 @@ import { type ConversationLine, type ConversationLineKind, createConversationLay
 export interface ConversationPaneProps {
   readonly conversation: Conversation;
   readonly width: number;
-  /** Lines, with the one that says who answers. */
+  /** Lines, including the one that names the model. */
   readonly height: number;
   readonly focused: boolean;
-  /** Follows what is being written, unless the reader has gone to an earlier place. */
+  /** Follows the streaming answer, unless the reader has scrolled up. */
   readonly follows: boolean;
   readonly words: string;
-  /** Shown while nothing has been said yet. */
+  /** Shown before the first message. */
   readonly opening: (width: number) => ConversationLine[];
 }
 
@@ -30,7 +30,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   error: 'danger',
 };
 
-/** Why an answer has not begun, where the gate of the service holds its request back. */
+/** Why an answer has not begun, if the gate holds its request back. */
 function useHeldBack(): string {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
@@ -67,7 +67,7 @@ export function ConversationPane({
   const textAt = (line: number): string => lines[line]?.text ?? '';
   const styleAt = (line: number): Style | undefined => lookOf(looks, lines[line]?.kind ?? 'text', styles);
   const shownLines = height - scrollViewLines;
-  // What is being written is given room ahead, so that the screen moves now and then and not with every line.
+  // Leaves room ahead of the streaming answer, so that the screen scrolls now and then instead of with every line.
   const room = answering ? Math.max(1, shownLines - 4) : 1;
   const lineCount = Math.ceil(lines.length / room) * room;
   const scroll = useScroll({ lineCount, textAt, height: shownLines });

@@ -1,4 +1,4 @@
-/** What is being written in a chat, and what is read meanwhile. Pure. */
+/** The draft of a chat message, and the conversation being read. Pure. */
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, insert } from '../../widgets/text-field/editing.ts';
 

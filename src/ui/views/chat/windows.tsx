@@ -1,4 +1,4 @@
-/** The windows of the chat: which model answers, and how it samples. */
+/** The windows of the chat: model, parameters, saved conversations. */
 import { useState } from 'react';
 import { agoOf } from '../../../present/times.ts';
 import type { ChatSettings } from '../../../queries/chat-session.ts';
@@ -16,12 +16,12 @@ export interface SettingsWindowProps {
 }
 
 export interface ModelWindowProps extends SettingsWindowProps {
-  /** Models that are listed and deployments that answer. */
+  /** Listed models and active deployments. */
   readonly slugs: readonly string[];
 }
 
 export function ModelWindow({ settings, slugs, onChange, onClose }: ModelWindowProps) {
-  // The fields are made once: the lists may come in while one is choosing.
+  // Created once: the lists may arrive while the user is choosing.
   const [fields] = useState(() => modelFields(settings, slugs));
   return (
     <PlainFormWindow
@@ -68,7 +68,7 @@ function modelFields({ model, secondModel = '' }: ChatSettings, slugs: readonly 
 
 type NumberCheck = (value: number) => string | undefined;
 
-/** An optional number: empty leaves it to the service. */
+/** An optional number; empty leaves it to the service. */
 function numberField(name: string, label: string, initial: number | undefined, check: NumberCheck): FieldSpec {
   return {
     kind: 'text',
@@ -130,7 +130,7 @@ export interface EarlierWindowProps {
   readonly onClose: () => void;
 }
 
-/** The conversations that were kept; one can be continued. */
+/** The saved conversations; one can be continued. */
 export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) {
   return (
     <ChoiceWindow
@@ -148,13 +148,13 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
 }
 
 export interface ForgetWindowProps {
-  /** What the conversation is called. */
+  /** The title of the conversation. */
   readonly title: string;
   readonly onForget: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks before a conversation is gone. No service is needed for it. */
+/** Confirms deleting a conversation. Needs no service. */
 export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
   return (
     <ChoiceWindow
@@ -171,7 +171,7 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
 }
 
 export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
-  /** One of two models answers what is saved: the window names it. */
+  /** Whether one of two models is saved: then the window names it. */
   readonly isOneOfTwo: boolean;
   readonly onClose: () => void;
 }

@@ -13,9 +13,9 @@ import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface DeployWindowProps {
-  /** What the checkpoint is of, in words; a slug is made of it. */
+  /** The origin of the checkpoint, in words; the slug is derived from it. */
   readonly name: string;
-  /** Finds the checkpoint; it is typed if this is missing. */
+  /** Finds the checkpoint; without it, the user types one. */
   readonly checkpoint?: (service: Service) => Promise<string>;
   readonly given?: string | undefined;
   readonly onClose: () => void;

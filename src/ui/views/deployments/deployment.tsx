@@ -1,4 +1,4 @@
-/** One deployment: where it is on its way, with times, and what it is. */
+/** A deployment: its lifecycle with times, and its facts. */
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deployments } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -12,7 +12,7 @@ import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 
-/** The way of a deployment: what is behind it, where it is, what is to come. */
+/** The lifecycle: done, current and future states. */
 export function lifecycleLine(status: string, theme: Theme): string {
   const { styles, glyphs } = theme;
   const at = (way as readonly string[]).indexOf(status);

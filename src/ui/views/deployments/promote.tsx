@@ -1,4 +1,4 @@
-/** Asks before a deployment answers for its slug, and which one is demoted for it where others answer. */
+/** Confirms promoting a deployment, and asks which one to demote if there are others. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList, promote } from '../../../queries/deployments.ts';
@@ -13,7 +13,7 @@ export interface PromoteWindowProps {
   readonly onClose: () => void;
 }
 
-/** What answers in production, that of the same slug first. */
+/** Deployments in production, those of the same slug first. */
 export function demotable(promoted: Deployment, deployments: readonly Deployment[]): Deployment[] {
   const answering = deployments.filter(
     ({ deployment_id, role, is_active }) =>

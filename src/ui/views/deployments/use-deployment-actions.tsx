@@ -1,4 +1,4 @@
-/** The actions of deployments, wherever they are shown. */
+/** The actions of deployments, shared by all views. */
 
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';

@@ -1,4 +1,4 @@
-/** Chooses the run that another one is compared with. */
+/** Chooses the run to compare with. */
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';

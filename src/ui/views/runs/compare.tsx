@@ -1,4 +1,4 @@
-/** Two runs task by task, the largest loss first. */
+/** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import {
@@ -80,7 +80,7 @@ export interface ComparedNames {
 
 const verdictStyles = { new: 'success', base: 'danger' } as const;
 
-/** The means, the paired difference with its confidence interval, which run is better, and on how many tasks. */
+/** The means, the paired difference with its confidence interval, and which run is better on how many tasks. */
 export function comparisonLines(
   tasks: readonly ComparedTask[],
   names: ComparedNames,

@@ -1,4 +1,6 @@
-/** The lines above the trajectories of a run: its status, how far it is, and its mean with what it is the mean of. Pure. */
+/**
+ * The lines above the trajectories of a run: its status, its progress, and its mean with the number of rewards. Pure.
+ */
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
@@ -12,10 +14,10 @@ import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 const mostBins = 10;
-/** Height of a pane from which the distribution has a line for each bin. */
+/** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** Name, status with progress, and the mean with what is missing from it. */
+/** Name, status with progress, and the mean with missing rewards. */
 export function summaryLines(
   run: EvalRun,
   progress: EvalProgress | undefined,
@@ -35,7 +37,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
-  // While a run is not over, what has no entry is still to come.
+  // While a run is not over, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const [label, mean, of] = meanWords(outcomeOf(run, progress, rewards));
@@ -59,7 +61,7 @@ export function summaryLines(
   ];
 }
 
-/** The distribution of the rewards: as bars if there is room, else as one line. */
+/** The distribution of the rewards: as bars if there is room, otherwise as one line. */
 export function distributionLines(values: readonly number[], height: number, width: number, theme: Theme): string[] {
   const bins: readonly Bin[] = histogram(values, mostBins);
   const [first] = bins;

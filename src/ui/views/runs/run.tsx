@@ -1,4 +1,4 @@
-/** One evaluation run: how far it is, what it scored, and its trajectories, the worst first. */
+/** An evaluation run: its progress, its score, and its trajectories, worst first. */
 
 import { Box } from 'ink';
 import { useCallback, useMemo } from 'react';
@@ -47,7 +47,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const rewards = results.data?.rewards;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const source = useMemo(() => trajectoriesOfRun(runId, ended), [runId, ended]);
-  // The rows may be newer than the rewards, and a count that is behind them would look like a mistake.
+  // The rows may be newer than the rewards, and a count behind them would look like an error.
   const listed = useListedRows(source);
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
   const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
@@ -57,7 +57,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     display_name: place.label,
     bench_id: place.parent,
   };
-  // The record may be older than the progress: what has ended there has ended.
+  // The record may be older than the progress: either can show the end.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
   const summary = graded && summariseRewards(graded, progress.data?.total_rollouts, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);

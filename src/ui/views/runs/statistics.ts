@@ -1,4 +1,4 @@
-/** Rollout statistics as lines: one per stage and knob, over all of its snapshots. Pure. */
+/** Rollout statistics as lines: one per stage and knob, over all snapshots. Pure. */
 import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
 import { count, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -12,11 +12,11 @@ export interface KnobStatistics {
   readonly knob: string;
   readonly unit: string;
   readonly summary: Summary | undefined;
-  /** Mean of each snapshot in their order in time. */
+  /** The mean of each snapshot, in order of time. */
   readonly means: readonly number[];
 }
 
-/** Gathers the snapshots by stage and knob, in the order in which they first came. */
+/** Groups the snapshots by stage and knob, in order of first appearance. */
 export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStatistics[] {
   const ordered = [...snapshots].sort((left, right) => (left.created_at ?? '').localeCompare(right.created_at ?? ''));
   const groups = new Map<string, RolloutSnapshot[]>();
@@ -39,8 +39,8 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 const numberWidth = 8;
 
 /**
- * A heading and a line for each knob: count, mean, p50, p95. If there is no room for the names they get their own. An
- * error says why there are none.
+ * A heading and a line for each knob: count, mean, p50, p95. Names get a line of their own if there is no room. An
+ * error explains why there are none.
  */
 export function statisticsLines(
   statistics: readonly KnobStatistics[],

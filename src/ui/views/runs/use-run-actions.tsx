@@ -1,4 +1,4 @@
-/** The actions of evaluation runs, wherever they are shown. */
+/** The actions of evaluation runs, shared by all views. */
 
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
@@ -13,7 +13,7 @@ import { CompareWindow } from './compare-window.tsx';
 
 const labelOf = (run: EvalRun): string => run.display_name ?? run.eval_run_id;
 
-/** Where two runs are compared; the earlier one is the base. */
+/** The place of a comparison; the earlier run is the base. */
 export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
   const [base, fresh] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
   const named = (run: EvalRun): NamedRun => ({
@@ -24,7 +24,7 @@ export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
 }
 
 export interface RunActionsOptions {
-  /** Called after runs were deleted, e.g. to leave the view of one. */
+  /** Called after runs were deleted, e.g. to leave their view. */
   readonly onDeleted?: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What a key would do about something, by the key that it really has; nothing if the command may not be used. */
+/** Advice with the actual key of a command; nothing if the command is disabled. */
 import { useCallback } from 'react';
 import type { Advice } from '../../../resources/define.ts';
 import { keyLabel } from '../../keys/key.ts';
@@ -6,7 +6,7 @@ import { useRouter } from '../../keys/router.tsx';
 
 export type Advise = (advice: Advice | undefined) => string;
 
-/** Returns `: u uploads one`, to be put behind what it is about, or an empty text. */
+/** Returns `: u uploads one`, to append to a message, or an empty string. */
 export function useAdvise(): Advise {
   const router = useRouter();
   return useCallback(

@@ -1,4 +1,4 @@
-/** Asks before something that many see, or that cannot be undone; then says of each write whether it happened. */
+/** Confirms an action that many notice, or that cannot be undone, and reports the outcome of each write. */
 
 import { Text } from 'ink';
 import { useState } from 'react';
@@ -22,11 +22,11 @@ export interface ConfirmProps<Row> {
   readonly title: string;
   /** What will happen, and to what. */
   readonly question: string;
-  /** The word on the button, e.g. `delete`, and for what has happened, e.g. `deleted`. */
+  /** The verb of the button, e.g. `delete`, and of the result, e.g. `deleted`. */
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** What it is done to. */
+  /** The rows it is done to. */
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
   /** Called once every write has succeeded, after the window has closed. */
@@ -42,10 +42,10 @@ export function useConfirm(): <Row>(asked: Omit<ConfirmProps<Row>, 'onClose'>) =
 
 /** The free line and the keys below the question. */
 const buttonLines = 2;
-/** Requests that a confirmation shows by their own lines. */
+/** Number of requests shown with their own lines. */
 const shownRequests = 6;
 const mostErrorLines = 6;
-/** With fewer lines there is no room to say what went wrong: the question gives way then. */
+/** With fewer lines, the question gives way to the errors. */
 const leastErrorLines = 4;
 
 export interface ReportedFailure {
@@ -54,7 +54,7 @@ export interface ReportedFailure {
   readonly error: Error | undefined;
 }
 
-/** The outcome of several requests: how many succeeded, and why each of the others did not. Pure. */
+/** The outcome of several requests: how many succeeded, and why the others failed. Pure. */
 export function reportLines(
   done: number,
   failures: readonly ReportedFailure[],
@@ -78,7 +78,7 @@ export function reportLines(
   ];
 }
 
-/** The key that does it is not the one under the finger. Esc while it is being sent stops it. */
+/** The confirming key is not the one just pressed. Esc stops requests in flight. */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, question, verb, past, action, rows: given, labelOf, onDone, onClose } = props;
   const { layout } = useShell();
@@ -92,7 +92,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { state, done, left } = sending;
   const busy = state.kind === 'running';
   const failures = state.kind === 'done' ? state.result : [];
-  // A single request says all that is known of its error.
+  // A single request shows all details of its error.
   const error = state.kind === 'failed' ? state.error : given.length === 1 ? failures[0]?.error : undefined;
   const report =
     error || failures.length === 0
@@ -113,7 +113,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   );
   const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
   const previewed = [...requestLines(requests, inner), ...more];
-  // What is asked comes first, then what went wrong, then what is sent, then what it is done to by name.
+  // In order of importance: the question, errors, requests, names.
   const room = free - asked.length - errorHeight;
   const reported = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - reported.length));
@@ -136,7 +136,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       modal
       bindings={[
         { command: confirmCommands.yes, run: () => void act(), enabled: !busy },
-        // Enter after y, as one types it in a shell, must not stop what y has begun.
+        // Enter after y, as in a shell, must not stop what y has started.
         busy ? { command: overlayCommands.close, run: sending.stop } : { command: confirmCommands.no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}

@@ -1,4 +1,4 @@
-/** What went wrong, next to the data that it concerns. */
+/** An error, next to the data it concerns. */
 
 import { Box, Text } from 'ink';
 import { useCallback, useSyncExternalStore } from 'react';
@@ -17,7 +17,7 @@ import { errorCommands } from '../../keys/general.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 
-/** Failures of a batch that are shown by their own words, and lines of the context. */
+/** Maximum failures of a batch, and lines of context. */
 const shownFailures = 6;
 const contextLines = 6;
 
@@ -27,12 +27,12 @@ function failureWords({ item_index, message, code }: Failure): string {
 }
 
 /**
- * The lines of an error: the message, what the service called it, the request id, and its context. If there are more
- * than `height`, the context goes first and the end of the message last; the request id is whole in any case.
+ * The lines of an error: the message, its type and code, the request id, and its context. If there are more than
+ * `height`, the context is dropped first and the end of the message last; the request id always stays complete.
  */
 export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
   const wrapped = (text: string | false | undefined): string[] => (text ? wrap(sanitiseLine(text), width - 2) : []);
-  // What a service does not offer is no error: there is nothing to report.
+  // A missing capability is not an error: there is nothing to report.
   const quiet = isNotOffered(error);
   const {
     requestId,
@@ -42,7 +42,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
     context,
   } = error instanceof ServiceError && !quiet ? error : noDetails;
   const request = wrapped(requestId && `request ${requestId}`);
-  // The first failure is in the message, with how many there are.
+  // The message includes the first failure and the number of failures.
   const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
   const { failures: _, ...rest } = context ?? {};
   const detail = Object.keys(rest).length > 0 ? wrap(safeJson(rest), width - 2).slice(0, contextLines) : [];
@@ -70,7 +70,7 @@ function settingLines({ origins }: Connection, width: number, { styles }: Theme)
   return words.flatMap(each => wrap(sanitiseLine(each), width - 2).map(line => styles.muted(`  ${line}`)));
 }
 
-/** The key that copies the request id of what went wrong; nothing if there is none. */
+/** Binds the key that copies the request id of an error; empty if there is none. */
 export function useErrorBindings(...errors: readonly (Error | undefined)[]): readonly Binding[] {
   const copy = useCopy();
   const requestId = errors.map(error => (error instanceof ServiceError ? error.requestId : undefined)).find(Boolean);
@@ -78,7 +78,7 @@ export function useErrorBindings(...errors: readonly (Error | undefined)[]): rea
   return [{ command: errorCommands.copyRequest, run: () => copy(requestId, requestId) }];
 }
 
-/** The lines of a note: the error, and where the settings come from that may be what is wrong. */
+/** The lines of a note: the error, and where the settings that may be wrong come from. */
 export function noteLines(error: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
   const settings = mayBeMisconfigured(error) ? settingLines(connection, width, theme) : [];
   return [...errorLines(error, width, theme, height), ...settings].slice(0, height);

@@ -1,4 +1,4 @@
-/** Fields that several forms have. */
+/** Fields shared by several forms. */
 import type { Agent } from '../../../contract/models.ts';
 import { agentsQuery } from '../../../queries/agents.ts';
 import { useLive } from '../../../queries/use-live.ts';
@@ -36,7 +36,7 @@ const noAgents: readonly Agent[] = [];
 /** More are typed: by the arrow keys one of so many would not be found. */
 const mostChoices = 30;
 
-/** @param initial the agent that was named before */
+/** @param initial the agent named before */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   const ofProfile = 'that of the profile, if it names one';
   const shared = { name: 'agent', label: 'Agent (optional)' };

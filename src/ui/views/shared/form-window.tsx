@@ -1,4 +1,4 @@
-/** Windows of forms: fill it in, look at the request, send it, see why it failed; or have what was entered taken at once. */
+/** Form windows: fill in the form, preview the request, send it, see errors; or submit without sending. */
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
@@ -19,13 +19,13 @@ export interface FormWindowProps<Input, Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
-  /** What the action is given, of what the fields hold. */
+  /** The input of the action, from the values of the fields. */
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
-  /** Calls what the preview shows, if that is not what the action calls. */
+  /** Makes the calls for the preview, if they differ from the action's. */
   readonly describe?: (service: Service, input: Input) => unknown;
-  /** Index of the field that has the keys first. */
+  /** Index of the field with the initial focus. */
   readonly start?: number;
-  /** Called after the window has closed by itself; not if the user has left it before. */
+  /** Called after the window has closed by itself, but not if the user left it before. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
@@ -34,7 +34,7 @@ export interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
 }
 
-/** A form that sends nothing: what was entered is taken at once. */
+/** A form that sends nothing and submits immediately. */
 export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormWindowProps) {
   const { layout } = useShell();
   const room = windowRoom(layout);
@@ -59,10 +59,13 @@ export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormW
   );
 }
 
-/** Lines of an error at most; the fields come first. */
+/** Maximum lines of an error; the fields take precedence. */
 const mostErrorLines = 6;
 
-/** A form that starts something. What was typed stays when it fails. Esc while it is being sent stops it, and stays. */
+/**
+ * A form that starts something. Its values stay after a failure. Esc stops a request in flight, and keeps the window
+ * open.
+ */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
   const { title, fields, action, inputOf, describe = action, start: first = 0, onDone, onClose } = props;
   const { layout } = useShell();

@@ -1,4 +1,4 @@
-/** Lines in a pane: styled text, the requests of a preview, and what is being waited for. */
+/** Lines in a pane: styled text, previewed requests, and progress. */
 import { Box, Text } from 'ink';
 import Spinner from 'ink-spinner';
 import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
@@ -12,7 +12,7 @@ export interface LinesProps {
   readonly height: number;
 }
 
-/** Styled lines, cut at the height of the pane; the cheapest to draw. */
+/** Styled lines, cut at the height of the pane; the cheapest element to draw. */
 export function Lines({ lines, width, height }: LinesProps) {
   return (
     <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
@@ -30,7 +30,7 @@ export function requestLine({ method, path }: RequestPreview): string {
   return sanitiseLine(`${method} ${path}`);
 }
 
-/** Each request with its body, wrapped; or why they are not known. None if no preview is wanted. */
+/** Each request with its body, wrapped; or the error why they are unknown. Empty without a preview. */
 export function requestLines(
   requests: Requests | undefined,
   width: number,
@@ -51,7 +51,7 @@ export function requestLines(
   }
 }
 
-/** What is said while there is nothing to show yet: what is waited for, the service if nothing else. */
+/** Shown while there is no data yet: what is being loaded, by default the service. */
 export function Waiting({ words }: { words?: string | undefined }) {
   const heldBack = useHeldBackWords();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
@@ -59,7 +59,7 @@ export function Waiting({ words }: { words?: string | undefined }) {
     <Text>
       {' '}
       {words ?? 'Asking the service'}
-      {/* Moves at a few frames a second, in its own cells. */}
+      {/* Animated at a few frames per second, in its own cells. */}
       <Spinner type="simpleDots" />
     </Text>
   );

@@ -1,4 +1,4 @@
-/** What is said of a list besides its rows. Pure. */
+/** Messages about a list. Pure. */
 import type { Freshness } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import type { ListPages } from '../../../queries/use-list.ts';
@@ -12,7 +12,7 @@ const grouped = (count: number): string => count.toLocaleString('en');
 /** `1 row`, `250 rows`. */
 export const rowCount = (count: number): string => `${grouped(count)} row${count === 1 ? '' : 's'}`;
 
-/** Why the list may hold less than there is. */
+/** Why the list may be incomplete. */
 export function listNotes({
   dropped,
   repeated,
@@ -29,12 +29,12 @@ export function listNotes({
   ].filter(Boolean);
 }
 
-/** What is to be known of the rows as they are arranged. */
+/** How the rows are filtered and sorted. */
 export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 'sortedAs'> {
-  /** Rows that were read. */
+  /** Rows read so far. */
   readonly read: number;
   readonly filtered: boolean;
-  /** Sorted by a column of which not every value may be known. */
+  /** Sorted by a column whose values are not all known. */
   readonly sorted: boolean;
 }
 
@@ -61,7 +61,7 @@ interface EmptyList {
   readonly hasMore: boolean;
 }
 
-/** What is said in place of the rows. */
+/** Shown instead of rows. */
 export function emptyListWords({ loaded, asking, filter, notice, read, hasMore }: EmptyList, words: string): string {
   if (!loaded) return asking;
   if (filter === '' || read === 0) return words;
@@ -70,13 +70,13 @@ export function emptyListWords({ loaded, asking, filter, notice, read, hasMore }
   return `No row${among} matches /${filter}; ${hasMore ? 'G reads the rest, ' : ''}esc clears the filter`;
 }
 
-/** The freshness of rows that were read before anything was asked, as long as there is no answer. */
+/** The freshness of rows from an earlier start, until there is an answer. */
 export function withAge(freshness: Freshness, at: number | undefined): Freshness {
   if (at === undefined || ('at' in freshness && freshness.at !== undefined)) return freshness;
   return freshness.kind === 'loading' ? { kind: 'stale', at } : { ...freshness, at };
 }
 
-/** Rows must be older than the list by so many milliseconds before it is worth a word. */
+/** Rows at least this much older than the list are reported, in milliseconds. */
 const noteworthyMs = 25_000;
 
 /** Whether rows are much older than the last answer about their list. */
@@ -85,21 +85,21 @@ export function isOutdated(old: RowsAge | undefined, freshness: Freshness): old 
   return old !== undefined && at !== undefined && at - old.readAt > noteworthyMs;
 }
 
-/** The freshness of a list of which these rows are shown: no row is called live that is not. */
+/** The freshness of a list with these rows in view: an outdated row is never called live. */
 export function shownFreshness(freshness: Freshness, old: RowsAge | undefined): Freshness {
   return 'at' in freshness && isOutdated(old, freshness) ? { ...freshness, at: old.readAt } : freshness;
 }
 
-/** `rows 201–400 read 3m ago`; without numbers where the rows are not shown in the order of the list. */
+/** `rows 201–400 read 3m ago`; without numbers if the rows are not in list order. */
 export function ageWords(old: RowsAge | undefined, freshness: Freshness, inOrder: boolean, now: number): string {
   if (!isOutdated(old, freshness)) return '';
   return `${inOrder ? `rows ${old.from}–${old.to}` : 'some of these rows'} read ${age(now - old.readAt)} ago`;
 }
 
-/** Named in a sentence up to so many; the rest is counted. */
+/** Maximum number of names in a sentence; the rest is counted. */
 const named = 6;
 
-/** The names that a sentence has no room for, a line each and at most `most` of them; none if it names all. */
+/** The names that do not fit into a sentence, one per line and at most `most`; none if all fit. */
 export function listOf(names: readonly string[], most: number): string[] {
   if (names.length <= named) return [];
   if (names.length <= most) return [...names];

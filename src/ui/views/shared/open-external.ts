@@ -1,4 +1,4 @@
-/** Opens what is shown in a pager or an editor, and saves it to a file. */
+/** Opens content in a pager or an editor, or saves it to a file. */
 
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -11,17 +11,17 @@ import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from './list-words.ts';
 
-/** What is shown, as a file. */
+/** The content as a file. */
 export interface Document {
-  /** With its extension: editors colour by it. */
+  /** With its extension, for the editor's syntax colours. */
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Shows a document in the user's pager, which has the terminal meanwhile; the program continues its work.
+ * Opens a document in the user's pager, which has the terminal until it exits; the program continues in the background.
  *
- * @throws Error saying why it could not be shown
+ * @throws Error with the reason if that fails
  */
 export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   const command = (environment['PAGER'] ?? 'less').trim();
@@ -29,12 +29,12 @@ export async function openInPager(document: Document, terminal: TerminalPort, en
   await openIn(command, document, terminal);
 }
 
-/** The same in the user's editor. What is changed there is not kept. @throws Error as `openInPager` does */
+/** The same in the user's editor. Changes are discarded. @throws Error as `openInPager` does */
 export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
 }
 
-/** The file is a copy, and removed also if the program is ended first. */
+/** The file is a copy, and removed even if the program ends first. */
 async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
   let folder: string | undefined;
   const remove = (): void => {
@@ -45,7 +45,7 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
     folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
     const path = join(folder, safeFileName(document.name));
     await writeFile(path, document.text, { mode: 0o600 });
-    // By a shell, as the variables may hold flags (`less -R`).
+    // Run by a shell, because the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
     if (code !== 0) throw new Error(`${command} ended with code ${code}`);
   } finally {
@@ -58,11 +58,11 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
 export interface ExportTitle {
   /** E.g. `runs`. */
   readonly kind: string;
-  /** Of what they are, where they are of something. */
+  /** Id of their parent, if any. */
   readonly id?: string;
 }
 
-/** Rows that can be exported, as the table shows them. */
+/** Rows to export, as the table shows them. */
 export interface Exportable<Row> extends ExportTitle {
   readonly rows: readonly Row[];
   readonly columns: readonly ExportColumn<Row>[];
@@ -107,8 +107,7 @@ function* unlessStopped(parts: Iterable<string>, signal: AbortSignal): Generator
 }
 
 /**
- * Saves a document to a new file in the folder that the program was started in, wherever its name would lead. Returns
- * its whole path.
+ * Saves a document to a new file in the current folder, whatever its name contains. Returns its absolute path.
  *
  * @throws NewFileError
  */

@@ -1,6 +1,6 @@
 /**
- * The options of an evaluation or a training run as fields of a form. A service that lists its options gets a form of exactly
- * those. Services list them once, or for each model apart.
+ * The options of an evaluation or a training run as form fields. A service that lists its options gets exactly those.
+ * Services list them once for all models, or per model.
  */
 import { type Action, action } from '../../../queries/action.ts';
 import { own } from '../../../text/own.ts';
@@ -11,24 +11,24 @@ type OptionValue = string | number | boolean;
 export interface OptionSpec {
   readonly name: string;
   readonly field: FieldSpec;
-  /** The value of what was typed or chosen. */
+  /** Parses what was typed or chosen. */
   readonly parse: (text: string) => OptionValue;
 }
 
-/** What a service says of an option. */
+/** A service's description of an option. */
 interface Described {
   readonly type: 'integer' | 'number' | 'boolean' | 'string';
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly choices: readonly OptionValue[];
   readonly defaultValue: OptionValue | undefined;
-  /** The service works the default out when the run starts. */
+  /** The service computes the default when the run starts. */
   readonly isComputed: boolean;
   readonly words: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Options by their name. */
+/** Options by name. */
 type Options = ReadonlyMap<string, Described>;
 
 const leftToService = 'service default';
@@ -74,7 +74,7 @@ function optionsIn(value: unknown): Options {
   return new Map(entries.flatMap(([name, option]) => (isFields(option) ? [[name, described(option)]] : [])));
 }
 
-/** The options by model, if the service says them for each; under no name, where they are those of every model. */
+/** The options by model, if the service lists them per model; under an empty name otherwise. */
 function optionsByModel(offered: Fields | undefined): ReadonlyMap<string | undefined, Options> {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
@@ -92,7 +92,7 @@ function boundsWords({ minimum, maximum }: Described): string {
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
-/** What is wrong with a value; nothing if it is right or left out. */
+/** What is wrong with a value; nothing if it is valid or empty. */
 function problem(text: string, option: Described): string | undefined {
   const { type, choices } = option;
   if (text.trim() === '') return undefined;
@@ -145,7 +145,7 @@ function specOf(name: string, option: Described): OptionSpec {
   };
 }
 
-/** The options of every model as one: the widest bounds and all choices. What one model refuses, `wrongFor` finds. */
+/** The options of all models combined: the widest bounds and all choices. `wrongFor` checks a single model. */
 function joined(all: readonly Options[]): Options {
   const options = new Map<string, Described>();
   for (const [name, option] of all.flatMap(each => [...each])) {
@@ -167,11 +167,7 @@ function widest(one: Described, other: Described): Described {
   };
 }
 
-/**
- * The options that a service says it takes.
- *
- * @param others whole numbers that are offered where it says nothing
- */
+/** The options that a service accepts. @param others whole-number options to offer if it lists none */
 export function optionSpecs(offered: Fields | undefined, others: readonly string[] = []): OptionSpec[] {
   const options = joined([...optionsByModel(offered).values()]);
   const entries =
@@ -179,12 +175,12 @@ export function optionSpecs(offered: Fields | undefined, others: readonly string
   return entries.map(([name, option]) => specOf(name, option));
 }
 
-/** The models for which a service says what they take. */
+/** The models with options of their own. */
 export function modelsOf(offered: Fields | undefined): string[] {
   return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
 }
 
-/** What the service would refuse of the options for this model, in words; undefined if it has nothing against them. */
+/** Why the service would reject the options for this model, in words; undefined if it would not. */
 export function wrongFor(model: string | undefined, offered: Fields | undefined, options: Fields): string | undefined {
   const known = model === undefined ? undefined : optionsByModel(offered).get(model);
   for (const [name, value] of known ? Object.entries(options) : []) {
@@ -195,7 +191,7 @@ export function wrongFor(model: string | undefined, offered: Fields | undefined,
   return undefined;
 }
 
-/** What was typed or chosen; what was left empty is left to the service. */
+/** The chosen options; empty ones are left to the service. */
 export function optionsOf(
   specs: readonly OptionSpec[],
   values: Readonly<Record<string, string>>,
@@ -208,7 +204,7 @@ export function optionsOf(
   );
 }
 
-/** The start of a run that fails without sending anything if the service would refuse its options for the model. */
+/** Starts a run, or fails without sending if the service would reject its options for the model. */
 export function checkingOptions<Input extends { readonly options?: Fields | undefined }, Result>(
   start: Action<Input, Result>,
   modelOf: (input: Input) => string | undefined,

@@ -1,4 +1,4 @@
-/** The window in which a file or a folder of this machine is chosen: by going there, or by typing where it is. */
+/** The window that chooses a local file or folder, by navigating or by typing a path. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
 import { type Entry, type Listing, listFolder, parentOf } from '../../../queries/uploads/local-files.ts';
@@ -17,9 +17,9 @@ import { Window, windowMargin } from '../../widgets/window.tsx';
 
 export interface PathPickerProps {
   readonly title: string;
-  /** Files that may be chosen, or that show that the folder may be. */
+  /** Files that may be chosen, or that mark a folder that may be. */
   readonly wanted: (name: string) => boolean;
-  /** What is chosen: one of the files, or the folder that holds one. */
+  /** What is chosen: one of the files, or the folder that contains one. */
   readonly choose: 'file' | 'folder';
   readonly start?: string;
   readonly onChoose: (path: string) => void;
@@ -28,7 +28,7 @@ export interface PathPickerProps {
 
 interface PickerState {
   readonly listing: Listing;
-  /** What was typed: a part of a name, or a path. */
+  /** The typed text: a part of a name, or a path. */
   readonly typed: EditState;
   readonly cursor: number;
 }

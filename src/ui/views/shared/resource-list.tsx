@@ -38,50 +38,52 @@ import type { ExportTitle } from './open-external.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
 export interface ResourceListProps<Row> {
-  /** Stable name of what is listed, under which the choice of columns is kept. */
+  /** Stable name under which the choice of columns is saved. */
   readonly name: string;
   readonly source: ListSource<Row>;
   /** The other parts that the view shows besides the list, for its freshness; asking again asks for all of them. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
   /** What the list is part of is gone from the service, which the header says. */
   readonly deleted?: boolean;
-  /** Rows that are known without asking, in place of those of the answer. */
+  /** Rows known without a request, instead of those of the answer. */
   readonly rows?: readonly Row[];
   /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
-  /** What is said if there are no rows. */
+  /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** What to do about that. */
+  /** Advice for that case. */
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: (row: Row) => Place | undefined;
-  /** What the inspector shows of the row under the cursor. */
+  /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** More of the inspector, below the facts. The row is undefined if there is none, and while the cursor moves. */
+  /**
+   * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
+   */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
-  /** What can be done with the marked rows, or with the one under the cursor. */
+  /** Actions on the marked rows, or on the one under the cursor. */
   readonly actions?: (rows: readonly Row[], list: ListPages<Row>) => readonly Binding[];
   readonly sort?: Sort;
-  /** Joins rows that are known from elsewhere with those that were read; the same function while nothing changes. */
+  /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
-  /** Ids of columns whose every value is known by that, also while the list has not been read whole. */
+  /** Ids of columns that the joined rows make complete, even if the list has unread rows. */
   readonly joined?: readonly string[];
-  /** Sentences below the rows, besides those about the list itself. */
+  /** Notes below the rows, in addition to those about the list itself. */
   readonly notes?: readonly string[];
-  /** Lines above the table, for a list that is part of something larger. */
+  /** Lines above the table, for a list that is part of a larger view. */
   readonly header?: { readonly height: number; readonly node: ReactNode };
-  /** What went wrong as the header says it, so that its request id can be copied. */
+  /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
   readonly bindings?: readonly Binding[];
-  /** As what a row is pinned to Watch. */
+  /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
-  /** What the list is part of, e.g. a run: its id and JSON are copied if there is no row, and it is what is pinned. */
+  /** The parent of the list, e.g. a run: copied and pinned if there is no row. */
   readonly whole?: {
     readonly id: string;
     readonly json: unknown;
     readonly pin?: ResourceRef;
-    /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
+    /** The parent's resource, to step to neighbours in the list it was opened from. */
     readonly siblings?: string;
   };
 }
@@ -92,7 +94,7 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
   return rows;
 }
 
-/** All rows, read to the end. @throws Error saying why they are not all */
+/** All rows, read to the end. @throws Error with the reason if rows are missing */
 async function everyRow<Row>(list: ListPages<Row>, background: Background): Promise<readonly Row[]> {
   const outcome = await list.readForFile(background);
   const { rows } = list.latest();
@@ -104,9 +106,9 @@ async function everyRow<Row>(list: ListPages<Row>, background: Background): Prom
   );
 }
 
-/** Lines in which an error is shown below rows that are still there. */
+/** Lines for an error below rows that are still shown. */
 const errorHeight = 3;
-/** The heads of the columns, two rows, and the place in the list. */
+/** The column titles, two rows, and the position. */
 const fewestTableLines = 4;
 
 const itself = <Rows,>(rows: Rows): Rows => rows;
@@ -123,14 +125,14 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const inspector = usePane('inspector');
   const theme = useTheme();
   const [remembered, remember] = useMemory<TableState>('table');
-  // By the id of each column: one that is new is shown as it is by default, and one that is gone changes nothing.
+  // By column id: a new column appears as it does by default, and an unknown id is ignored.
   const [chosen, keepChosen] = useSetting<ColumnChoice>(`columns.${props.name}`, {});
   const [initial] = useState<TableState>(() => ({
     ...(remembered ?? { ...initialTableState, sort, choice: chosen }),
     following: false,
   }));
 
-  // The sort of the table decides what is asked for; both settle in one drawing more.
+  // The table's sort order decides what is requested; both settle within one more drawing.
   const [sorted, setSorted] = useState(initial.sort);
   const unjoined = sorted && !joined.includes(sorted.column) ? sorted : undefined;
   const field = unjoined && columns.find(({ id }) => id === unjoined.column)?.field;
@@ -138,7 +140,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const ordering = useOrderedSource(source, order);
   const live = useLive(ordering.query, shell.focus === 'sections' ? 'visible' : 'focused');
   const list = useListPages(ordering, live.data);
-  // What is known from elsewhere has no place in an order that the service makes.
+  // Joined rows have no place in the service's order.
   const ordered = list.sortedAs === 'service';
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
@@ -151,7 +153,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     return [` ${theme.glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });
   const noteLines = notes.length;
-  // What lies above the rows gives way to them, and to what went wrong.
+  // The lines above give way to the rows and to errors.
   const headerHeight = Math.max(
     0,
     Math.min(header?.height ?? 0, pane.height - errorLines - noteLines - fewestTableLines),
@@ -166,7 +168,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       return sibling && open?.(sibling);
     };
     if (target.view === 'record') siblings.remember(target.resource, { ids, placeAt, partial: list.hasMore });
-    // The list is gone before its own state could change.
+    // The list unmounts before its own state changes.
     remember({ ...table.state, cursorId: source.id(row) });
     shell.open(target);
   };
@@ -196,7 +198,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };
-  // Once something was done with a row, the cursor stays on it also where newer ones come above it.
+  // After an action on a row the cursor stays on it, even if newer rows arrive above.
   const holding = (binding: Binding): Binding => ({
     ...binding,
     run: press => {
@@ -229,7 +231,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
       }),
     },
   });
-  // What asks the service waits until the cursor rests: one request, not one for each row it passes.
+  // Requests wait until the cursor rests: one request, not one for each row it passes.
   const settled = useSettled(row?.id);
   const resting = settled === row?.id;
   const factRows = current ? factLines(facts(current), inspector.width - 2, theme) : [];
@@ -271,7 +273,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               {header.node}
             </Box>
           ) : null}
-          {/* Also before there are rows: a filter may be typed ahead of them. */}
+          {/* Also without rows: a filter may be typed ahead of them. */}
           {loaded || !error ? (
             <TableView
               table={table}
@@ -317,7 +319,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   );
 }
 
-/** Longer than the pause between the repeats of a held key, shorter than a pause of the user. */
+/** Longer than the interval of key repeat, shorter than a pause of the user. */
 const restMs = 120;
 
 /** A value once it has stopped changing. */

@@ -1,4 +1,4 @@
-/** A resource as it is declared: its list, and one of it in full. Views with more to show build on these. */
+/** The list and record views of any resource. Views with more content build on these. */
 
 import { stripVTControlCharacters } from 'node:util';
 import { useState } from 'react';
@@ -19,7 +19,7 @@ import { errorLines, useDeleted, useErrorBindings } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
-/** What a list shows of the rows of a resource, wherever they are listed. */
+/** The properties of a list of a resource. */
 export function listProps<Row extends object>(resource: ResourceOf<Row>) {
   const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
   return {
@@ -38,14 +38,14 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
   readonly place: Place<'list'>;
 }
 
-/** The list at a place; the other properties add to what the resource declares, or replace it. */
+/** The list at a place; the other properties extend or replace what the resource declares. */
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
-  // A view shows one place from its beginning to its end.
+  // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));
   return <ResourceList {...listProps(resource)} source={source} {...more} />;
 }
 
-/** @throws Error for a name that no resource has */
+/** @throws Error for an unknown resource name */
 function resourceAt({ resource: name }: Place<'list' | 'record'>): Resource {
   const resource = resourceNamed(name);
   if (!resource) throw new Error(`there is no resource ${name}`);
@@ -59,14 +59,14 @@ export function PlainListView({ place }: ViewProps<'list'>) {
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'record'>;
-  /** The record as far as it is known before it is read. */
+  /** The record, as far as known before it is read. */
   readonly unread?: Row;
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];
   readonly actions?: (rows: readonly Row[]) => readonly Binding[];
 }
 
-/** One of a resource in full: its name, what is special about it, its facts. */
+/** A record in full: its name, special lines, its facts. */
 export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const { resource, place, unread, head, actions } = props;
   const { id } = place;
@@ -117,7 +117,7 @@ export function PlainRecordView({ place }: ViewProps<'record'>) {
   return <RecordView resource={resourceAt(place)} place={place} />;
 }
 
-/** @throws Error for a resource of which single ones cannot be read */
+/** @throws Error for a resource without single records */
 function queryOf<Row extends object>({ get, names }: ResourceOf<Row>, id: string): LiveQuery<Row> {
   if (!get) throw new Error(`${names[0]} are not read one by one`);
   return get(id);

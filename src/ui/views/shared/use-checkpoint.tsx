@@ -1,4 +1,4 @@
-/** The checkpoint that a window is about: known at once, or asked for when the window opens. */
+/** The checkpoint of a window: known immediately, or read when the window opens. */
 
 import { useEffect, useState } from 'react';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';

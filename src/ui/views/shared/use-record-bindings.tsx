@@ -1,6 +1,6 @@
 /**
- * What can be done with any record: copy its id or its JSON, pin it, open it in a pager or an editor, export it, go to its
- * neighbour, ask the service for it again, choose among its actions.
+ * Bindings for any record: copy its id or JSON, pin it, open it in a pager or an editor, export it, step to its
+ * neighbour, refresh it, choose an action.
  */
 
 import type { Background } from '../../../queries/lists/reader.ts';
@@ -31,22 +31,22 @@ const ActionMenu = lazyWindow(async () => (await import('./windows.tsx')).Action
 const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => void>);
 
 export interface RecordOptions {
-  /** The id, and the record itself; undefined while there is none. */
+  /** The id and the record; undefined while there is none. */
   readonly record: { readonly id: string; readonly json: unknown } | undefined;
-  /** Ids of what is marked, if that is more than one. */
+  /** Ids of the marked rows, if there are several. */
   readonly marked?: readonly string[] | undefined;
   readonly title: string;
   readonly refresh: () => void;
   readonly actions: readonly Binding[];
-  /** As what it is pinned to Watch; what is not watched has none. */
+  /** The reference for pinning it to Watch; undefined if its kind is not watched. */
   readonly pin?: ResourceRef | undefined;
-  /** The record as people read it, if that is not its JSON. */
+  /** The record for reading, if that is not its JSON. */
   readonly document?: (() => Document) | undefined;
   /** Rows to export, and how they are read to the last one; the record itself, if it is missing. */
   readonly exportable?: ExportableRows | undefined;
-  /** The resource that it is of, to go to its neighbours in the list that it was opened from. */
+  /** Its resource, to step to neighbours in the list it was opened from. */
   readonly siblings?: string | undefined;
-  /** Whose neighbours those are, if that is not `record`. */
+  /** The id whose neighbours are meant, if not that of `record`. */
   readonly siblingId?: string | undefined;
 }
 

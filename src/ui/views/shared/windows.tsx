@@ -1,4 +1,4 @@
-/** Windows to choose from: an action, one of several values; and the notice shown in place of a form. */
+/** Windows with choices: actions, values; and a notice shown instead of a form. */
 import { Text } from 'ink';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -25,7 +25,7 @@ export interface ActionMenuProps {
   readonly onClose: () => void;
 }
 
-/** Everything that can be done with a resource, to choose from. */
+/** All actions on a resource, to choose from. */
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
@@ -61,12 +61,12 @@ export interface NoticeWindowProps {
   readonly title: string;
   /** What is waited for, if that is not the service. */
   readonly words?: string;
-  /** Why there is nothing to do; something is on its way, if it is missing. */
+  /** Why the form cannot be shown; without it, something is still loading. */
   readonly error?: Error | undefined;
   readonly onClose: () => void;
 }
 
-/** In place of a form until what it needs has been read, or could not be read. */
+/** Shown instead of a form until its data has been read, or could not be read. */
 export function NoticeWindow({ title, words, error, onClose }: NoticeWindowProps) {
   const { layout } = useShell();
   const width = useWindowWidth(64);
@@ -98,7 +98,7 @@ export interface ChoiceWindowProps<Value> {
   readonly onClose: () => void;
 }
 
-/** One of several, to choose from. */
+/** A choice of one among several. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
   const { layout } = useShell();

@@ -1,4 +1,4 @@
-/** The curves of a training run as series of a chart, and what is read at the crosshair. Pure. */
+/** The curves of a training run as chart series, and the values at the crosshair. Pure. */
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
 import { none, reward } from '../../../text/numbers.ts';
@@ -14,13 +14,16 @@ export interface RunCurves {
 }
 
 function pointsOf(rows: readonly { readonly step: number; readonly y: number | null | undefined }[]) {
-  // A missing reward is a gap, and not 0.
+  // A missing reward is a gap, not 0.
   return rows
     .flatMap(({ step, y }) => (typeof y === 'number' ? [{ x: step, y }] : []))
     .sort((left, right) => left.x - right.x);
 }
 
-/** The series of a run; `name` distinguishes it from others in the same chart. Held-out means are never smoothed: they are few. */
+/**
+ * The series of a run; `name` distinguishes it from others in the chart. Held-out means are never smoothed, because
+ * there are few.
+ */
 export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, name = ''): ChartSeries[] {
   const of = name === '' ? '' : ` of ${sanitiseLine(name)}`;
   const trained = pointsOf(trainer.map(({ step, trainer_reward }) => ({ step, y: trainer_reward })));
@@ -31,7 +34,7 @@ export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, nam
   ].filter(({ points }) => points.length > 0);
 }
 
-/** Steps over minutes, from what this program has seen itself: for services that have no curves. */
+/** Steps over minutes, as observed by this program: for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
   if (!first) return [];
@@ -40,8 +43,8 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
 }
 
 /**
- * Steps done, by the newer of two answers: the progress, and the steps that have a trainer metric, which is what the
- * progress counts. They are asked for apart, and a curve that is ahead of the count would look like a mistake.
+ * Completed steps, by the newer of two answers: the progress, and the steps with a trainer metric, which is what the
+ * progress counts. They are requested separately, and a curve ahead of the count would look like an error.
  */
 export function completedSteps(
   progress: TrainingProgress | undefined,
@@ -62,14 +65,14 @@ export function lastStepRead(trainer: readonly TrainerReward[], completed: numbe
   return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
-/** Every x of the series, once, in their order. */
+/** Every x of the series, once, in order. */
 export function xsOf(series: readonly ChartSeries[]): number[] {
   return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((left, right) => left - right);
 }
 
 /**
- * Each series by its mark and colour, with its value at the crosshair or its last: in one line if that has room for
- * all, else a line each, with the values first.
+ * Each series with its mark, its colour, and its value at the crosshair or the end: on one line if everything fits,
+ * otherwise on one line each, values first.
  */
 export function legendLines(
   series: readonly ChartSeries[],
@@ -97,7 +100,7 @@ export function legendLines(
 
 const gap = '  ';
 
-/** The value, and where it was read if the series has no point at the crosshair. */
+/** The value, with its x if the series has no point at the crosshair. */
 function readingText(reading: ChartPoint | undefined, crosshair: number | undefined): string {
   if (!reading) return none;
   const elsewhere = crosshair !== undefined && reading.x !== crosshair;
@@ -105,8 +108,8 @@ function readingText(reading: ChartPoint | undefined, crosshair: number | undefi
 }
 
 /**
- * Why a held-out mean says less than it should: it is of fewer samples than were expected. If the service says how many
- * trajectories it is of, that counts, and not how many were completed.
+ * Why a held-out mean is less certain than it should be: fewer samples than expected. If the service says how many
+ * trajectories it covers, that counts instead of the completed ones.
  */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {

@@ -1,4 +1,4 @@
-/** The form that evaluates a checkpoint on the benchmark that it was trained on. */
+/** The form that evaluates a checkpoint on its own benchmark. */
 import type { TrainingRun } from '../../../contract/training.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';

@@ -1,4 +1,4 @@
-/** The first lines of a training run: what state it is in, how far it is, and how fast it advances. */
+/** The first lines of a training run: its status, progress and pace. */
 import { useCallback, useMemo, useRef } from 'react';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
@@ -13,7 +13,7 @@ import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { LiveCurves } from './use-curves.tsx';
 
-/** The status, and the steps done of how many. */
+/** The status and the completed steps. */
 export function statusLine(
   run: TrainingRun,
   done: number | undefined,
@@ -46,7 +46,7 @@ export function useStepsDone(
   return shown.current;
 }
 
-/** Says that the run was set back, while it has not come past where it was. */
+/** Reports that the run was reset to a checkpoint, until it has passed that point again. */
 export function useSetBack(runId: string, progress: Live<TrainingProgress>, ended: boolean): string | undefined {
   const { remembered } = useWorkbench();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
@@ -55,8 +55,8 @@ export function useSetBack(runId: string, progress: Live<TrainingProgress>, ende
 }
 
 /**
- * Pace and elapsed time, kept up to date while the run is not over, and empty once it is. What matters most comes
- * first, if nothing cuts it.
+ * Pace and elapsed time, kept current while the run is not over, and empty afterwards. The most important part comes
+ * first, where nothing cuts it.
  */
 export function usePace(
   run: TrainingRun,
@@ -68,7 +68,7 @@ export function usePace(
   const total = progress?.total_steps;
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
-  // Each answer may have added a point: they are read then, and not with each tick of the clock.
+  // Points are read with each answer, not with each tick of the clock.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
   const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
   return useTime(

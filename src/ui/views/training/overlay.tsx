@@ -1,4 +1,4 @@
-/** Chooses the run whose curves are laid over those that are shown. */
+/** Chooses the run whose curves are overlaid. */
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';

@@ -1,4 +1,4 @@
-/** The rollouts of one step of a training run, the worst first. */
+/** The rollouts of one step of a training run, worst first. */
 
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';

@@ -22,14 +22,14 @@ import { NoticeWindow } from '../shared/windows.tsx';
 
 export interface TrainWindowProps {
   readonly benchId: string;
-  /** What is trained on, or trained on from; in words. */
+  /** The benchmark or checkpoint to train on, in words. */
   readonly label: string;
-  /** Finds the checkpoint that training begins with; the base model itself, if it is missing. */
+  /** Finds the checkpoint to start from; without it, training starts from the base model. */
   readonly parent?: (service: Service) => Promise<string>;
   readonly onClose: () => void;
 }
 
-/** Options seen of services that do not say which they take. */
+/** Options seen at services that do not list theirs. */
 const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
 
 const noParent = async (): Promise<string> => '';
@@ -72,7 +72,7 @@ function TrainForm({ benchId, label, models, offered, parentId, onClose }: Train
   const shell = useShell();
   const { remembered } = useWorkbench();
   const [specs] = useState(() => optionSpecs(offered, seen));
-  // The fields are made once: an answer that arrives later must not replace what was typed.
+  // Created once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
     {

@@ -1,4 +1,4 @@
-/** One training run: how far it is, its curves, and its checkpoints. */
+/** A training run: its progress, its curves, and its checkpoints. */
 
 import { useMemo } from 'react';
 import { unreadableIn } from '../../../contract/common.ts';
@@ -33,10 +33,10 @@ import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
-/** If the run cannot be read, its checkpoints cannot either, which they say below them. */
+/** If the run cannot be read, neither can its checkpoints, which show the error. */
 const errorLinesBelow = 3;
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines of the checkpoints that the curves leave room for: few in a low pane, a share of a tall one. */
+/** Lines left for the checkpoints: few in a low pane, a share of a tall one. */
 const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
 
 export function TrainingRunView({ place }: ViewProps<'record'>) {
@@ -86,7 +86,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]
       : []),
   ];
-  // The legend is shown also if no chart has room.
+  // The legend is shown even without room for a chart.
   const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (error ? errorLinesBelow : 0));
   const lines = [...head, ...curvesView.lines(room, chartHeight, theme)].map(line => ` ${line}`);
   const ofRun = actions([shown]).filter(
@@ -122,7 +122,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         const of =
           row && rows.length === 1
             ? { run: shown, checkpointId: row.checkpoint_id, isDeployable: row.is_deployable ?? undefined }
-            : // A run that has just ended may have checkpoints that are not listed yet: the newest is asked for.
+            : // A run that has just ended may have checkpoints that are not listed yet: the newest is requested.
               ended && list.rows.length === 0
               ? { run: shown }
               : undefined;

@@ -1,4 +1,4 @@
-/** The curves of a training run and of one that is laid over it, with the keys that look at them. */
+/** The curves of a training run and of an overlaid one, with their keys. */
 
 import { useEffect, useReducer, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
@@ -21,7 +21,7 @@ import { chartCommands } from '../commands.ts';
 import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
 import { OverlayWindow } from './overlay.tsx';
 
-/** Below this height there is no chart but a line of levels. */
+/** Below this height there is no chart but a sparkline. */
 const smallestChart = 6;
 
 export interface LiveCurves extends RunCurves {
@@ -32,7 +32,7 @@ export interface LiveCurves extends RunCurves {
   readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
 }
 
-/** The curves of a run as the service has them; `missing` if it has none to give. */
+/** The curves of a run; `missing` if the service has none. */
 export function useRunCurves(runId: string, ended: boolean, attention: Attention): LiveCurves {
   const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
@@ -46,12 +46,12 @@ export function useRunCurves(runId: string, ended: boolean, attention: Attention
 }
 
 export interface CurvesView {
-  /** The chart and its legend in at most so many lines. */
+  /** The chart and its legend in at most this many lines. */
   readonly lines: (width: number, height: number, theme: Theme) => string[];
   readonly bindings: readonly Binding[];
 }
 
-/** What is looked at, kept for the way back to the view. */
+/** Crosshair, zoom and smoothing, restored on the way back to the view. */
 interface Looking {
   readonly chart: ChartState;
   readonly overlaid: TrainingRun | undefined;
@@ -131,7 +131,7 @@ export function useCurvesView(
   return { lines, bindings };
 }
 
-/** The last curve that has several points, as one line of levels: for when there is no room for a chart. */
+/** The last curve with several points as a sparkline, for when there is no room for a chart. */
 function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
   const points = series.findLast(each => each.points.length > 1)?.points ?? [];
   const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);

@@ -1,4 +1,4 @@
-/** The actions of training runs, wherever they are shown. */
+/** The actions of training runs, shared by all views. */
 
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
@@ -17,21 +17,21 @@ import { TrainWindow } from './train.tsx';
 
 const labelOf = (run: TrainingRun): string => run.display_name ?? run.training_run_id;
 
-/** A checkpoint to act on: given, or the newest one of its run when the action begins. */
+/** The checkpoint to act on: given, or the newest of its run when the action starts. */
 export interface CheckpointSource {
   readonly run: TrainingRun;
   readonly checkpointId?: string;
-  /** False if the service says that it would not deploy it. */
+  /** False if the service would refuse to deploy it. */
   readonly isDeployable?: boolean | undefined;
 }
 
-/** @throws Error in words if there is none that can be deployed */
+/** @throws Error for the user if none can be deployed */
 async function deployableOf(service: Service, { run, checkpointId, isDeployable }: CheckpointSource): Promise<string> {
   if (isDeployable === false) throw new Error('The service says that this checkpoint cannot be deployed.');
   return checkpointId ?? (await lastDeployable(service, run.training_run_id));
 }
 
-/** Evaluate, deploy, train on: what a checkpoint is for. */
+/** Actions on a checkpoint: evaluate, deploy, train. */
 export function useCheckpointActions(): (
   source: CheckpointSource | undefined,
   commands: typeof trainingCommands | typeof checkpointCommands,
@@ -93,7 +93,7 @@ export function useCheckpointActions(): (
 }
 
 export interface TrainingActionsOptions {
-  /** Called after runs were deleted, e.g. to leave the view of one. */
+  /** Called after runs were deleted, e.g. to leave their view. */
   readonly onDeleted?: () => void;
 }
 

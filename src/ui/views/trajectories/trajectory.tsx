@@ -1,4 +1,4 @@
-/** The reader of a trajectory: steps at the left, what was said at the right, its facts in the inspector. */
+/** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
 import { Box, Text } from 'ink';
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
 import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from '../../../present/transcript.ts';
@@ -25,11 +25,11 @@ import { Lines, Waiting } from '../shared/lines.tsx';
 import { useRecordBindings } from '../shared/use-record-bindings.tsx';
 import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
-/** Width of the column of steps, and the width of the pane from which it is shown. */
+/** Width of the column of steps, and the pane width from which it is shown. */
 const stepsWidth = 18;
 const stepsFrom = 70;
 
-/** How the text is shown, kept for the way back to it. */
+/** Display settings, restored on the way back. */
 interface Shown {
   readonly open: OpenFolds;
   readonly hidden: boolean;
@@ -49,7 +49,7 @@ function shownReducer(shown: Shown, action: ShownAction): Shown {
       const toggled = kinds.has(action.fold)
         ? [...kinds].filter(kind => kind !== action.fold)
         : [...kinds, action.fold];
-      // What was opened for a match is folded again with the others.
+      // Folds opened for a match are closed again with the others.
       return { ...shown, open: { kinds: new Set(toggled), places: new Set() } };
     }
     case 'open':
@@ -74,9 +74,9 @@ const looks: Partial<Record<LineKind, StyleName>> = {
 };
 
 const empty: Transcript = { blocks: [], steps: [], errors: [] };
-/** Lines shown before an error that is gone to: the title of its step and what led there. */
+/** Lines shown before an error: the title of its step, and what led to it. */
 const beforeError = 3;
-/** Width of the text for a pager or an editor, which wrap it again where they are narrower. */
+/** Width of the text for a pager or an editor, which wrap it again if narrower. */
 const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
@@ -125,7 +125,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { match } = scroll.state;
   const isTyping = scroll.typing !== undefined;
   useLayoutEffect(() => {
-    // While one types, the first match is only pointed at: each letter would open another fold.
+    // While the user types, the first match is not unfolded: each letter would open another fold.
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt]);

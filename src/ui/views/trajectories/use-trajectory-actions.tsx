@@ -1,4 +1,4 @@
-/** The actions of a trajectory, wherever it is shown: logging a reward to it, and ending it. */
+/** The actions of a trajectory, shared by all views: log a reward, end it. */
 
 import { useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
@@ -14,7 +14,7 @@ export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) =>
   const shell = useShell();
   return trajectories => {
     const one = trajectories.length === 1 ? trajectories[0] : undefined;
-    // What has ended takes neither rewards nor another end: the service refuses both.
+    // The service refuses both for an ended trajectory.
     const enabled = one !== undefined && !hasEnded(one.status);
     const show = (Content: typeof LogRewardWindow) => () =>
       one &&

@@ -1,4 +1,4 @@
-/** The upload of a benchmark: what will be sent, how each file gets on, and how it ended. */
+/** The upload of a benchmark: the files, their progress, and the outcome. */
 import { useMemo, useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';

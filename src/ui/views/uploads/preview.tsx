@@ -1,4 +1,4 @@
-/** What the upload of a benchmark sends, before or while it does. */
+/** The requests of a benchmark upload, before or during the upload. */
 import { agentFields } from '../../../contract/generation.ts';
 
 import { buildImages } from '../../../queries/benchmarks.ts';
@@ -15,7 +15,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { Lines, requestLine, requestLines } from '../shared/lines.tsx';
 
-/** Files that are named; the others are counted. */
+/** Files named individually; the others are counted. */
 const namedFiles = 3;
 
 export interface UploadPreviewProps {
@@ -30,7 +30,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const width = Math.min(windowRoom(layout).width, 76);
   const inner = width - windowMargin.columns;
   const requests = useRequests((service: Service) => {
-    // The id is given by the first answer.
+    // The first answer provides the id.
     const params = { bench_id: benchId ?? '' };
     return Promise.all([
       service.call('createBenchmarkUpload', { body: declarationOf(plan.files.slice(0, namedFiles), benchId) }),

@@ -17,7 +17,7 @@ type Step =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface StartBenchmarkUploadProps {
-  /** A folder whose upload is to be resumed; chosen on the screen if it is missing. */
+  /** A folder whose upload is resumed; without one, the user chooses it on the screen. */
   readonly folder?: string | undefined;
   readonly onClose: () => void;
 }

@@ -1,4 +1,4 @@
-/** The upload of trajectories: the outcome of each, and the failed ones for a file of their own. */
+/** The upload of trajectories: the outcome of each, and saving the failed ones to a file. */
 
 import { useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';

@@ -1,4 +1,4 @@
-/** A form being filled in: what each field holds, which one has the keys, and what is wrong. Pure. */
+/** The state of a form: its values, focus and errors. Pure. */
 import { own } from '../../../text/own.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, insert, textOf } from '../text-field/editing.ts';
@@ -6,9 +6,9 @@ import { type EditState, edit, editStateOf, insert, textOf } from '../text-field
 interface FieldBase {
   readonly name: string;
   readonly label: string;
-  /** What to know about the field, shown while it has the keys. */
+  /** A hint about the field, shown while it is focused. */
   readonly help?: string;
-  /** Says what is wrong with a value; nothing if it is right. */
+  /** Returns what is wrong with a value; nothing if it is valid. */
   readonly check?: (value: string) => string | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface TextFieldSpec extends FieldBase {
   readonly kind: 'text';
   readonly initial?: string;
   readonly placeholder?: string;
-  /** Shows dots for what is typed. */
+  /** Shows dots for the typed text. */
   readonly mask?: boolean;
   readonly multiline?: boolean;
 }
@@ -35,9 +35,9 @@ type FieldValue =
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
-  /** Index of the field with the keys. */
+  /** Index of the focused field. */
   readonly focus: number;
-  /** Fields that were changed or tried to be submitted: their errors are shown. */
+  /** Fields that were changed or submitted: their errors are shown. */
   readonly touched: ReadonlySet<string>;
 }
 
@@ -62,7 +62,7 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
   return { values, focus: 0, touched: new Set() };
 }
 
-/** What a field holds. */
+/** The value of a field. */
 export function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
@@ -74,7 +74,7 @@ export function formValues(state: FormState, fields: readonly FieldSpec[]): Reco
   return Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
 }
 
-/** What is wrong, by field. */
+/** The errors by field. */
 export function formErrors(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   for (const field of fields) {

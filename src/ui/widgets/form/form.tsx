@@ -1,4 +1,4 @@
-/** A form on screen: its fields, what is wrong with them, and its keys. What was typed stays until it is done. */
+/** A form on screen: its fields, their errors, and its keys. Typed values stay until it is submitted. */
 import { Box, Text } from 'ink';
 import { useEffect, useReducer } from 'react';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -24,16 +24,16 @@ import {
 export interface FormProps {
   readonly fields: readonly FieldSpec[];
   readonly width: number;
-  /** While something is under way the keys are still. */
+  /** Disables the keys while something is in progress. */
   readonly busy: boolean;
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
   readonly onCancel: () => void;
   /** Called on every change, for a preview of the request. */
   readonly onChange?: (values: Readonly<Record<string, string>>) => void;
   readonly bindings?: readonly Binding[];
-  /** Lines that the form takes; the field with the keys is always among those shown. */
+  /** Lines available to the form; the focused field is always visible. */
   readonly height: number;
-  /** Index of the field that has the keys first. */
+  /** Index of the field with the initial focus. */
   readonly start?: number;
 }
 
@@ -108,12 +108,12 @@ export function Form(props: FormProps) {
   );
 }
 
-/** Lines of a form that shows all its fields: for each its label, what it holds and a free line, and a note of two lines. */
+/** Lines needed to show all fields: for each its label, its value and a free line, plus a note of two lines. */
 export function formHeight(fields: readonly FieldSpec[]): number {
   return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
 
-/** With fewer lines not even the field that has the keys is whole. */
+/** With fewer lines not even the focused field fits. */
 export const leastFormLines = 3;
 
 function heldLines(field: FieldSpec): number {
@@ -125,7 +125,7 @@ interface FieldBlock {
   readonly lines: readonly string[];
 }
 
-/** The blocks that fit into so many lines, a free line between them, with the focused one among them. */
+/** The blocks that fit into this many lines, with free lines between them and the focused one among them. */
 export function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
   const linesOf = (from: number, to: number): number =>
     blocks.slice(from, to + 1).reduce((sum, { lines }) => sum + lines.length + 1, -1);
@@ -136,7 +136,7 @@ export function blocksInSight(blocks: readonly FieldBlock[], focus: number, heig
   return blocks.slice(first, last + 1);
 }
 
-/** A field as lines: its label, what it holds, and what is wrong with it or what to know about it. */
+/** A field as lines: its label, its value, and its error or hint. */
 function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): FieldBlock {
   const { styles, glyphs } = theme;
   const { focused, error, position } = place;
@@ -161,7 +161,7 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
 interface FieldPlace {
   readonly focused: boolean;
   readonly error: string | undefined;
-  /** Which field of how many it is, where not all are in sight; else empty. */
+  /** The position of the focused field, if not all are visible; otherwise empty. */
   readonly position: string;
 }
 

@@ -1,4 +1,4 @@
-/** Axes whose ticks are round numbers at equal distances, each at the cell where its value really is. Pure. */
+/** Axes with round, evenly spaced ticks, each at the exact cell of its value. Pure. */
 import { decimalsOf, multipleOf, roundStep } from '../../../text/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
 
@@ -14,39 +14,39 @@ export interface Tick {
 }
 
 export interface Axis {
-  /** The dot of a value, from the top or from the left; within the plot for every value of the range. */
+  /** The dot of a value, from the top or from the left; within the plot for every value in range. */
   readonly dotOf: (value: number) => number;
   readonly ticks: readonly Tick[];
 }
 
-/** What is a whole number but for how it was computed. */
+/** Tolerance for values that should be whole numbers. */
 const tolerance = 1e-9;
-/** Between the value of a row, which lies in its middle, and its outermost dot, in rows. */
+/** Distance in rows from the middle of a row to its outermost dot. */
 const reach = (dotsDown - 1) / 2 / dotsDown;
-/** Rows from one tick to the next that are tried, and the most pleasant number of them. */
+/** Tick distances to try in rows, and the preferred one. */
 const tickDistances = [1, 2, 3, 4, 5, 6, 8, 10];
 const pleasantDistance = (height: number): number => Math.max(3, Math.round(height / 8));
 const quarters = { quarters: true };
 
-/** The value as it is written at a tick, with the same decimals at each. */
+/** The label of a tick, with the same number of decimals on all. */
 function labelOf(value: number, step: number): string {
   const decimals = decimalsOf(step);
   if (decimals > 6 || Math.abs(value) >= 1e7) return value.toPrecision(3);
   return value.toFixed(decimals);
 }
 
-/** The whole numbers between two bounds, at most `most` and one more. */
+/** The whole numbers between two bounds, at most one more than `most`. */
 function multiplesIn(low: number, high: number, most: number): number[] {
   const first = Math.ceil(low - tolerance);
   const last = Math.floor(high + tolerance);
   return Array.from({ length: Math.max(0, Math.min(most, last - first) + 1) }, (_, index) => first + index);
 }
 
-/** A way to lay values over rows: a tick every `distance` rows, `step` apart. */
+/** A mapping of values to rows: a tick every `distance` rows, `step` apart. */
 interface Rows {
   readonly step: number;
   readonly distance: number;
-  /** The rows that the lowest and the highest value are in, counted upwards from 0. */
+  /** The rows of the lowest and the highest value, counted upwards from 0. */
   readonly bottom: number;
   readonly top: number;
 }
@@ -56,14 +56,14 @@ function rowsFor({ low, high }: Range, step: number, distance: number): Rows {
   return { step, distance, bottom: Math.floor(low / perRow + reach), top: Math.ceil(high / perRow - reach) };
 }
 
-/** How much of the height is lost, and how far the ticks are from pleasant. */
+/** How much height is lost, and how far the tick distance is from the preferred one. */
 function costOf({ bottom, top, distance }: Rows, height: number): number {
   const ticks = Math.floor(top / distance) - Math.ceil(bottom / distance) + 1;
   const few = ticks < 2 ? 1 : 0;
   return few + 1 - (top - bottom + 1) / height + Math.abs(distance - pleasantDistance(height)) * 0.05;
 }
 
-/** The rows of a range, which must not be empty. */
+/** The rows of a non-empty range. */
 export function verticalAxis(range: Range, height: number): Axis {
   let best: Rows | undefined;
   for (const distance of tickDistances) {
@@ -76,7 +76,7 @@ export function verticalAxis(range: Range, height: number): Axis {
     if (!best || costOf(rows, height) < costOf(best, height)) best = rows;
   }
   const { step, distance, bottom, top } = best ?? rowsFor(range, roundStep(range.high - range.low), 1);
-  // Rows that are left over are those above the highest value.
+  // Remaining rows are above the highest value.
   const highest = bottom + height - 1;
   const ticks = multiplesIn(bottom / distance, top / distance, height).map(index => ({
     cell: highest - index * distance,
@@ -89,7 +89,7 @@ export function verticalAxis(range: Range, height: number): Axis {
   return { dotOf, ticks };
 }
 
-/** The columns of a range, which must not be empty; with as many ticks as have room for their labels. */
+/** The columns of a non-empty range, with as many ticks as have room for their labels. */
 export function horizontalAxis({ low, high }: Range, width: number, whole: boolean): Axis {
   const dots = width * dotsAcross - 1;
   const dotOf = (value: number): number =>
@@ -107,7 +107,7 @@ export function horizontalAxis({ low, high }: Range, width: number, whole: boole
   }
 }
 
-/** Labels below the plot, each around its column and none over another. */
+/** Labels below the plot, centred on their columns without overlap. */
 export function tickLine(ticks: readonly Tick[], width: number): string {
   let line = '';
   for (const { cell, label } of ticks) {

@@ -1,28 +1,28 @@
-/** How a chart is looked at: where the crosshair is, what is zoomed into, how much is smoothed. Pure. */
+/** The view of a chart: crosshair, zoom and smoothing. Pure. */
 import type { Range } from './axis.ts';
 
 export interface ChartState {
-  /** An x at which values are read. */
+  /** The x at which values are read. */
   readonly crosshair: number | undefined;
   readonly zoom: Range | undefined;
   /** Index into {@link smoothings}. */
   readonly smoothing: number;
 }
 
-/** Weights of the moving average that can be chosen. */
+/** Weights of the moving average. */
 export const smoothings = [0, 0.6, 0.9, 0.97] as const;
 
 export const initialChartState: ChartState = { crosshair: undefined, zoom: undefined, smoothing: 0 };
 
 export type ChartAction =
-  /** Moves the crosshair over so many points. */
+  /** Moves the crosshair by this many points. */
   | { readonly kind: 'move'; readonly by: number; readonly xs: readonly number[] }
-  /** Halves or doubles what is seen, around the crosshair, or at the end. */
+  /** Halves or doubles the visible range, around the crosshair, or at the end. */
   | { readonly kind: 'zoom'; readonly factor: number; readonly xs: readonly number[] }
   | { readonly kind: 'smooth' }
   | { readonly kind: 'reset' };
 
-/** Fewer points than this are not zoomed into. */
+/** Minimum number of points in a zoomed range. */
 const fewest = 4;
 
 export function chartReducer(state: ChartState, action: ChartAction): ChartState {
@@ -30,7 +30,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
     case 'move': {
       const { xs, by } = action;
       if (xs.length === 0) return state;
-      // Whichever way it is first moved, it begins at the newest point.
+      // The first move starts at the newest point, in either direction.
       const at = state.crosshair === undefined ? xs.length - 1 : nearestIndex(xs, state.crosshair) + by;
       const crosshair = xs[Math.max(0, Math.min(xs.length - 1, at))];
       return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
@@ -55,7 +55,7 @@ export function chartReducer(state: ChartState, action: ChartAction): ChartState
   }
 }
 
-/** Moves what is zoomed into so that it holds x. */
+/** Moves the zoomed range so that it contains x. */
 function containing(zoom: Range | undefined, x: number | undefined): Range | undefined {
   if (!zoom || x === undefined || (x >= zoom.low && x <= zoom.high)) return zoom;
   const width = zoom.high - zoom.low;

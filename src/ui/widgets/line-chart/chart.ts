@@ -1,6 +1,6 @@
 /**
- * Curves in a terminal: braille patterns of two by four dots a cell, axes with round numbers, and a crosshair. If the
- * font has no braille, one mark a cell. Pure.
+ * Line charts for a terminal: braille patterns of two by four dots per cell, axes with round numbers, and a crosshair.
+ * Without braille in the font, one mark per cell. Pure.
  */
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
@@ -9,11 +9,11 @@ import { dotsAcross, Plot } from './plot.ts';
 import { binned, type ChartSeries, rangeOf, visiblePoints } from './series.ts';
 
 export interface ChartOptions {
-  /** Whole size, with the axes. */
+  /** Total size, with the axes. */
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;
-  /** What of x is shown; everything if it is missing. */
+  /** The visible x range; everything by default. */
   readonly xRange?: Range | undefined;
   /** The x at which values are read. */
   readonly crosshair?: number | undefined;
@@ -22,16 +22,16 @@ export interface ChartOptions {
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /** The width of x whose points are drawn as one, their mean; undefined if each point is drawn. */
+  /** The width of x that is averaged into one point; undefined if each point is drawn. */
   readonly binWidth: number | undefined;
 }
 
 const smallest = { width: 16, height: 4 } as const;
 
-/** Spans below this, and below this share of the values, are too narrow for the arithmetic of axes. */
+/** Spans below this, absolute or relative to the values, are too narrow for the axes. */
 const narrowest = { span: 1e-200, share: 1e-9 } as const;
 
-/** A range around a single value, so that it lies in the middle. */
+/** A range around a single value, which puts it in the middle. */
 function widened({ low, high }: Range): Range {
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (high - low > Math.max(narrowest.span, size * narrowest.share)) return { low, high };
@@ -39,7 +39,7 @@ function widened({ low, high }: Range): Range {
   return { low: low - margin, high: high + margin };
 }
 
-/** Neighbouring cells of one style in one run of escape sequences. */
+/** Joins neighbouring cells of one style into one escape sequence. */
 class StyledLine {
   #done = '';
   #run = '';
@@ -62,7 +62,9 @@ class StyledLine {
   }
 }
 
-/** Draws the series over each other. More points than columns are drawn as their means, so that noise is no blot. */
+/**
+ * Draws the series on top of each other. More points than columns are averaged, so that noise does not become a blot.
+ */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
   const { width, height, theme, xRange, crosshair } = options;
   const { styles, glyphs } = theme;
@@ -73,7 +75,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   }
   const plotHeight = height - 2;
   const wide = widened(x);
-  // The labels take some of the width, which is only known with them: the bins are made for what is left at least.
+  // The labels take some of the width, which is only known with them: bins are made for the minimum that is left.
   const columns = Math.max(1, width - smallest.width / 2);
   const crowded = shown.some(points => points.length > columns);
   const whole = shown.every(points => points.every(point => Number.isInteger(point.x)));

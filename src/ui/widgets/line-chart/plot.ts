@@ -1,4 +1,6 @@
-/** A field of braille dots that belong to series: the marks that distinguish series, with and without colour. Pure. */
+/**
+ * A grid of braille dots that belong to series, with patterns that distinguish the series even without colour. Pure.
+ */
 import type { Theme } from '../theme/theme.tsx';
 
 export const dotsAcross = 2;
@@ -9,17 +11,17 @@ const dotBits = [
   [0x08, 0x10, 0x20, 0x80],
 ] as const;
 
-/** Which dots along a line are drawn, by series: solid, dotted, dashed, sparse, dash and dot. */
+/** Line patterns by series: solid, dotted, dashed, sparse, dash-dot. */
 const patterns = ['1', '10', '111100', '1000', '1111010'] as const;
 const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
-/** What is drawn in a cell. */
+/** The content of a cell. */
 export interface PlotCell {
   readonly text: string;
   readonly series: number;
 }
 
-/** The members of a set of series that is kept as bits. */
+/** The members of a bit set of series. */
 function membersOf(bits: number): number[] {
   const members: number[] = [];
   for (let series = 0; bits >> series !== 0; series += 1) if ((bits >> series) & 1) members.push(series);
@@ -31,7 +33,7 @@ export class Plot {
   readonly #height: number;
   readonly #braille: boolean;
   readonly #dots: Uint8Array;
-  /** The series that drew in each cell, as bits; more than 31 series share the last one. */
+  /** The series in each cell, as bits; more than 31 series share the last one. */
   readonly #series: Int32Array;
 
   /** `width` and `height` in cells. */
@@ -83,7 +85,7 @@ export class Plot {
     }
   }
 
-  /** Undefined if nothing is. A cell that series share takes the colour and the mark of each in turn. */
+  /** Undefined for an empty cell. A cell shared by series alternates their colours and marks. */
   at(x: number, y: number): PlotCell | undefined {
     const cell = y * this.#width + x;
     const dots = this.#dots[cell] ?? 0;
@@ -100,11 +102,11 @@ export class Plot {
 /** Cells of a {@link seriesSample}. */
 export const sampleWidth = 4;
 
-/** A piece of the line of a series as it is drawn in a chart, in its colour: for a legend. */
+/** A sample of a series' line in its colour, for a legend. */
 export function seriesSample(series: number, theme: Theme): string {
   const plot = new Plot(sampleWidth, 1, theme);
   const row = dotsDown / 2;
-  // The end is beyond the plot: points are drawn whatever the pattern.
+  // The end is outside the plot, because points are drawn regardless of the pattern.
   const end = sampleWidth * dotsAcross;
   plot.curve(
     [

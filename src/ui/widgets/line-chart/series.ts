@@ -1,4 +1,4 @@
-/** Series of points and what can be made of them before they are drawn. Pure. */
+/** Series of points, and their transformations before drawing. Pure. */
 import type { Range } from './axis.ts';
 
 export interface ChartPoint {
@@ -8,12 +8,12 @@ export interface ChartPoint {
 
 export interface ChartSeries {
   readonly name: string;
-  /** In the order of x. */
+  /** In order of x. */
   readonly points: readonly ChartPoint[];
 }
 
 /**
- * Exponential moving average without the pull of its start (as TensorBoard smooths). `weight` from 0, which changes
+ * Exponential moving average without the bias of its start (as in TensorBoard). `weight` is from 0, which changes
  * nothing, to below 1.
  */
 export function smooth(points: readonly ChartPoint[], weight: number): ChartPoint[] {
@@ -26,7 +26,7 @@ export function smooth(points: readonly ChartPoint[], weight: number): ChartPoin
   });
 }
 
-/** Of each series the point nearest to x. */
+/** The point of each series nearest to x. */
 export function readingAt(series: readonly ChartSeries[], x: number): readonly (ChartPoint | undefined)[] {
   return series.map(({ points }) => {
     let low = 0;
@@ -42,10 +42,10 @@ export function readingAt(series: readonly ChartSeries[], x: number): readonly (
   });
 }
 
-/** The difference of two numbers up to this is finite. */
+/** The difference of two numbers up to this size is finite. */
 const largest = Number.MAX_VALUE / 4;
 
-/** The points that can be drawn: numbers, and within what is zoomed into. */
+/** The points that can be drawn: finite numbers within the zoomed range. */
 export function visiblePoints(points: readonly ChartPoint[], zoom: Range | undefined): ChartPoint[] {
   return points.filter(
     ({ x, y }) => Math.abs(x) <= largest && Math.abs(y) <= largest && (!zoom || (x >= zoom.low && x <= zoom.high)),
@@ -63,8 +63,8 @@ export function rangeOf(values: Iterable<number>): Range | undefined {
 }
 
 /**
- * One point, the mean, for every `width` of x where that holds several; bins begin at multiples of `width`, so that a curve
- * that grows keeps its shape.
+ * Averages the points in every `width` of x; bins begin at multiples of `width`, so that a growing curve keeps its
+ * shape.
  */
 export function binned(points: readonly ChartPoint[], width: number): ChartPoint[] {
   const means: ChartPoint[] = [];

@@ -1,4 +1,4 @@
-/** Markdown as lines for a terminal. Pure. */
+/** Renders Markdown as lines for a terminal. Pure. */
 import type { MarkedToken, Tokens } from 'marked';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
@@ -6,11 +6,11 @@ import type { StyleName, Theme } from '../theme/theme.tsx';
 import { known, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
-/** Cells that the content of a quote, a list or a code block gets; if there are fewer, it is not indented. */
+/** Minimum width for the content of a quote, a list or a code block; below it, there is no indentation. */
 const minimumContent = 8;
-/** Cells of a column of a table; if there are fewer, its rows are shown one below the other. */
+/** Minimum width of a table column; below it, rows are shown as labelled lines. */
 const minimumColumn = 3;
-/** A rule across more would be of no use, and of no end for a width that is not finite. */
+/** A longer rule is of no use, and would be endless for an infinite width. */
 const maximumWidth = 1_000;
 
 /**
@@ -66,7 +66,7 @@ function block(token: MarkedToken, layout: Layout): string[] {
       return [theme.styles.border(theme.glyphs.horizontal.repeat(width))];
     case 'html':
       return plainLines(sanitise(token.text, { multiline: true }).replace(/^\n+/, '').trimEnd(), width, theme);
-    // Definitions show where they are referred to; the mark of a task is its item's.
+    // Link definitions are shown where they are used; a task's mark belongs to its item.
     case 'space':
     case 'def':
     case 'checkbox':
@@ -163,7 +163,7 @@ function records(header: readonly Span[][], rows: readonly Span[][][], width: nu
   });
 }
 
-/** Narrows the widest columns to one common width, so that together they take at most `room` cells. */
+/** Narrows the widest columns to a common width, so that the table takes at most `room` cells. */
 function fitColumns(natural: readonly number[], room: number): number[] {
   const widths = [...natural];
   let left = room;
@@ -172,7 +172,7 @@ function fitColumns(natural: readonly number[], room: number): number[] {
     const share = Math.floor(left / waiting.length);
     const narrow = waiting.filter(column => (natural[column] ?? 0) <= share);
     if (narrow.length === 0) {
-      // The cells that do not divide go to the first columns.
+      // The first columns get the remaining cells.
       const extra = left - share * waiting.length;
       for (const [index, column] of waiting.entries()) widths[column] = share + (index < extra ? 1 : 0);
       break;

@@ -1,4 +1,4 @@
-/** Inline Markdown as stretches of text with styles, and such stretches as lines. */
+/** Inline Markdown as styled spans, and spans as lines. */
 
 import type { MarkedToken, Tokens } from 'marked';
 import { own } from '../../../text/own.ts';
@@ -8,13 +8,17 @@ import { wrap } from '../../../text/wrap.ts';
 import type { StyleName, Theme } from '../theme/theme.tsx';
 import { known } from './lexer.ts';
 
-/** A stretch of text that looks the same throughout. `\n` ends a line. */
+/**
+ * A span of text in one style. `
+ *
+ * ` ends a line.
+ */
 export interface Span {
   readonly text: string;
   readonly styles: readonly StyleName[];
 }
 
-/** The text of inline tokens, each stretch with its styles in addition to those given. */
+/** The text of inline tokens; each span has its own styles in addition to those given. */
 export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: readonly StyleName[] = []): Span[] {
   return tokens.flatMap(token => spansOfToken(token, theme, styles));
 }
@@ -23,7 +27,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
   const inside = (tokens: readonly { readonly type: string }[], style: StyleName): Span[] =>
     spansOf(known(tokens), theme, withStyle(styles, style));
   const marked = (mark: string, style: StyleName, spans: Span[]): Span[] => {
-    // A theme without an appearance for this style keeps the author's marks, so that the meaning is not lost.
+    // If the theme has no appearance for a style, the author's marks are kept, so that the meaning is not lost.
     if (theme.styles[style]('x') !== 'x') return spans;
     return [{ text: mark, styles }, ...spans, { text: mark, styles }];
   };
@@ -51,14 +55,14 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
       return [];
     case 'text':
       if (token.tokens !== undefined) return spansOf(known(token.tokens), theme, styles);
-      // Its `text` is prepared for HTML, with some character references read and others made.
+      // Its `text` is HTML-escaped, with some character references decoded and others added.
       return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
     default:
       return [{ text: textOf('text' in token ? token.text : token.raw), styles }];
   }
 }
 
-/** The text of a link, and where it leads if the text does not say that itself. */
+/** The text of a link, and its target unless the text is the target. */
 function linkSpans(token: Tokens.Link | Tokens.Image, name: Span[], styles: readonly StyleName[]): Span[] {
   const literal = token.type === 'link' && token.autolink === true;
   const address = sanitiseLine(literal ? token.href : decoded(token.href));
@@ -75,7 +79,7 @@ function withStyle(styles: readonly StyleName[], style: StyleName): readonly Sty
   return styles.includes(style) ? styles : [...styles, style];
 }
 
-/** Line ends are kept: who writes lines in a chat means them. The spaces around them are the source's layout. */
+/** Line ends are kept: authors of chat lines mean them. Spaces around them are only source layout. */
 function textOf(text: string): string {
   return sanitise(text, { multiline: true }).replace(/(?<! ) *\n */g, '\n');
 }
@@ -89,13 +93,13 @@ const namedCharacters: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 };
 
-/** Character references read. Their characters are as untrusted as the rest. */
+/** Decodes character references. The result is as untrusted as the rest. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (...found) => {
     const [whole, decimal, hexadecimal, name] = found as [string, string?, string?, string?];
     if (name !== undefined) return own(namedCharacters, name) ?? whole;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number.parseInt(decimal, 10);
-    // One at a time, so that several of them cannot make up a sequence that is then taken for text.
+    // One at a time, so that several of them cannot combine into a sequence.
     return code > 0x10ffff ? '\ufffd' : sanitiseLine(String.fromCodePoint(code));
   });
 }
@@ -111,7 +115,7 @@ export function spanLines(spans: readonly Span[], width: number, theme: Theme): 
   const styled = styler(spans, theme);
   let from = 0;
   return wrap(text, width).map(line => {
-    // A break swallows only spaces and line ends, so the line begins at the next occurrence of its text.
+    // A break drops only spaces and line ends, so the line begins at the next occurrence of its text.
     const start = Math.max(from, text.indexOf(line, from));
     from = start + line.length;
     if (text[from] === '\n') from += 1;
@@ -119,14 +123,14 @@ export function spanLines(spans: readonly Span[], width: number, theme: Theme): 
   });
 }
 
-/** Spans as one line of at most `width` cells; what does not fit is cut off with an ellipsis. */
+/** Spans on one line of at most `width` cells, cut with an ellipsis. */
 export function cutSpans(spans: readonly Span[], width: number, theme: Theme): { text: string; width: number } {
   const flat = spans.map(span => ({ ...span, text: span.text.replaceAll('\n', ' ') }));
   const cut = truncate(plainOf(flat), width, { ellipsis: theme.glyphs.ellipsis });
   return { text: styler(flat, theme)(cut, 0), width: displayWidth(cut) };
 }
 
-/** A line of code in pieces of at most `width` cells: not a space of it is lost. */
+/** A line of code in pieces of at most `width` cells; no space is dropped. */
 export function hardLines(line: string, width: number, theme: Theme): string[] {
   const pieces: string[] = [];
   let start = 0;
@@ -149,14 +153,14 @@ export function plainLines(text: string, width: number, theme: Theme): string[] 
   return wrap(text, width).map(line => fitting(line, width, theme));
 }
 
-/** A wide character in a column of one cell has its line to itself and still does not fit. */
+/** A wide character in a column of one cell has its own line and still does not fit. */
 function fitting(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }
 
 /**
- * Styles parts of the spans' text, given each with its offset in the order of their offsets. A grapheme that runs
- * over the border of two spans gets the first one's look: an escape sequence inside would change its width.
+ * Adds styles to ranges of the spans' text, in the order of their offsets. A grapheme across two spans gets the first
+ * one's style: an escape sequence inside would change its width.
  */
 function styler(spans: readonly Span[], theme: Theme): (part: string, offset: number) => string {
   let index = 0;

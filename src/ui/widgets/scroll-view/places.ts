@@ -1,32 +1,32 @@
 /**
- * Places in a text that is scrolled: numbers that ascend from line to line and stay the same when the text is wrapped or
- * folded in another way. Pure.
+ * Positions in a scrolled text: numbers that ascend from line to line and stay the same when the text is wrapped or
+ * folded differently. Pure.
  */
 import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
 import { lastAt } from '../../../text/last-at.ts';
 
-/** A line of the text as it is searched: whole, and whether it is shown or not. */
+/** A line for searching: unwrapped, whether it is visible or not. */
 export interface SearchedLine {
   readonly text: string;
-  /** Where it begins. */
+  /** Its position. */
   readonly place: number;
 }
 
-/** What a search has found. */
+/** The result of a search. */
 export interface Found {
   /** How many lines match. */
   readonly count: number;
-  /** Why there may be more, or none: an expression that is wrong, or took too long. */
+  /** Why there may be more, or none: an invalid expression, or one that took too long. */
   readonly problem: string | undefined;
-  /** Index of the last match that begins no later than `place`; -1 before the first. */
+  /** Index of the last match at or before `place`; -1 before the first. */
   readonly at: (place: number) => number;
-  /** Where the match is, within its line. */
+  /** The position of the match within its line. */
   readonly placeOf: (index: number) => number;
 }
 
 const nothing: Found = { count: 0, problem: undefined, at: () => -1, placeOf: () => 0 };
 
-/** Searches in the language of the list filters. */
+/** Searches with the language of the list filters. */
 export function find(lines: Iterable<SearchedLine>, query: string): Found {
   const filter = parseFilter(query);
   if (!filter.ok) return { ...nothing, problem: filter.error };

@@ -1,17 +1,17 @@
 /**
- * Scrolling and searching in a text, however long it is. What is kept are places in the text and not numbers of lines, so
- * that the reader stays where they are when the text is wrapped or folded in another way. Pure.
+ * Scrolling and searching in a text of any length. The state holds positions in the text instead of line numbers, so
+ * that the reader stays in place when the text is wrapped or folded differently. Pure.
  */
 import { lastAt } from '../../../text/last-at.ts';
 import type { Found } from './places.ts';
 
 export interface ScrollState {
-  /** The place that is looked at, and the row of the screen that it is in. */
+  /** The position at the cursor, and its screen row. */
   readonly place: number;
   readonly row: number;
-  /** What is searched for; empty for nothing. */
+  /** The search text; empty for none. */
   readonly query: string;
-  /** The place of the match that was last gone to. */
+  /** The position of the current match. */
   readonly match: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export type ScrollAction =
   | { readonly kind: 'by'; readonly lines: number }
   | { readonly kind: 'page'; readonly pages: number }
   | { readonly kind: 'to'; readonly line: number }
-  /** Shows a place, with so many lines of what comes before it. */
+  /** Shows a position, with this many lines before it. */
   | { readonly kind: 'show'; readonly place: number; readonly before: number }
   | { readonly kind: 'bottom' }
   | { readonly kind: 'search'; readonly query: string }
@@ -32,12 +32,12 @@ export interface ScrollSurroundings {
   readonly height: number;
   /** Ascends from line to line. */
   readonly placeAt: (line: number) => number;
-  /** Whether what is at a place is folded away. */
+  /** Whether a position is folded away. */
   readonly isFolded: (place: number) => boolean;
   readonly find: (query: string) => Found;
 }
 
-/** The line that a place is in; of a folded one the line that says so. */
+/** The line of a position; for a folded one, the line of its fold. */
 export function lineAt(place: number, { lineCount, placeAt }: ScrollSurroundings): number {
   return Math.max(0, lastAt(lineCount, placeAt, place));
 }
@@ -46,7 +46,7 @@ export function lastOffset({ lineCount, height }: ScrollSurroundings): number {
   return Math.max(0, lineCount - height);
 }
 
-/** Index of the first line shown. */
+/** Index of the first visible line. */
 export function offsetOf({ place, row }: ScrollState, around: ScrollSurroundings): number {
   return Math.max(0, Math.min(lastOffset(around), lineAt(place, around) - row));
 }
@@ -71,7 +71,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'search': {
       const searching = { ...state, query: action.query, match: undefined };
       if (action.query === '') return searching;
-      // While typing the first match from where the reader is comes into view.
+      // While typing, the first match after the reader's position is shown.
       const found = around.find(action.query);
       return goToMatch(searching, firstFrom(around.placeAt(offset), found), found, around);
     }
@@ -85,13 +85,13 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
   }
 }
 
-/** Index of the first match at or after a place. */
+/** Index of the first match at or after a position. */
 function firstFrom(place: number, found: Found): number {
   const index = found.at(place);
   return index >= 0 && found.placeOf(index) >= place ? index : index + 1;
 }
 
-/** Goes to a match by its index, round at both ends. */
+/** Goes to a match by index, wrapping at both ends. */
 function goToMatch(state: ScrollState, index: number, found: Found, around: ScrollSurroundings): ScrollState {
   if (found.count === 0) return state.match === undefined ? state : { ...state, match: undefined };
   const match = found.placeOf(((index % found.count) + found.count) % found.count);
@@ -102,14 +102,14 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
   return { ...state, match, place: match, row: Math.floor(around.height / 3) };
 }
 
-/** Which match was gone to, of how many: `3/10`; what is wrong if there is none. */
+/** The current match and their number: `3/10`; the problem if there is none. */
 export function matchWords({ match }: ScrollState, { count, problem, at }: Found): string {
   if (count === 0) return problem ?? 'no match';
   const all = `${count}${problem === undefined ? '' : '+'}`;
   return match === undefined ? `${all} found` : `${at(match) + 1}/${all}`;
 }
 
-/** How far one has read, e.g. `41%`; `all` where everything is seen. */
+/** How much has been read, e.g. `41%`; `all` if everything is visible. */
 export function positionWords(state: ScrollState, around: ScrollSurroundings): string {
   const last = lastOffset(around);
   if (last === 0) return 'all';

@@ -1,4 +1,4 @@
-/** Lines on screen: the window that is shown, and a line that says where one is and what is searched for. */
+/** Lines on screen: the visible window, and a line with the position and the search. */
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -14,9 +14,9 @@ export interface ScrollViewProps {
   readonly scroll: Scroll;
   /** Plain, safe text of a line. */
   readonly textAt: (line: number) => string;
-  /** A line as it is drawn, styled and no wider than the view; while something is searched, its plain text is shown. */
+  /** A styled line, no wider than the view; during a search the plain text is shown. */
   readonly drawnAt?: (line: number) => string;
-  /** How a line looks; plain if it is missing. */
+  /** The style of a line; plain by default. */
   readonly styleAt?: (line: number) => Style | undefined;
   readonly width: number;
   readonly focused: boolean;
@@ -24,7 +24,7 @@ export interface ScrollViewProps {
   readonly words?: string;
 }
 
-/** Lines that the view needs in addition to those of the text. */
+/** Lines of the view in addition to those of the text. */
 export const scrollViewLines = 1;
 
 export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, words = '' }: ScrollViewProps) {
@@ -56,7 +56,7 @@ export function ScrollView({ scroll, textAt, drawnAt, styleAt, width, focused, w
   );
 }
 
-/** Marks what is searched for; the rest of the line keeps its style. */
+/** Highlights the search matches; the rest of the line keeps its style. */
 function highlighter(query: string, { styles }: Theme): (text: string, style: Style | undefined) => string {
   const filter = query === '' ? undefined : parseFilter(query);
   if (!filter?.ok || filter.kind === 'all' || filter.kind === 'inverse') return (text, style) => style?.(text) ?? text;

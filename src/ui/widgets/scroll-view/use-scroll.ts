@@ -1,4 +1,4 @@
-/** The state of a scrolled text and its keys. */
+/** The state of a scrolled text, and its keys. */
 import { useMemo, useReducer, useRef } from 'react';
 import type { Command } from '../../../present/command.ts';
 import { scrollCommands, typingCommands } from '../../keys/general.ts';
@@ -17,27 +17,27 @@ import {
 
 export interface ScrollOptions {
   readonly lineCount: number;
-  /** Plain text of a line as it is shown. */
+  /** Plain text of a displayed line. */
   readonly textAt: (line: number) => string;
   /** Lines for the text. */
   readonly height: number;
   readonly initial?: ScrollState | undefined;
-  /** For a text that is wrapped and folded in several ways; without it, places are lines. */
+  /** For a text that is wrapped and folded; without it, positions are line numbers. */
   readonly places?: ScrollPlaces;
 }
 
 /** The same object for as long as the text is the same. */
 export interface ScrollPlaces {
   readonly placeAt: (line: number) => number;
-  /** Whether what is at a place is folded away. */
+  /** Whether a position is folded away. */
   readonly isFolded: (place: number) => boolean;
-  /** The text as it is searched. */
+  /** The text for searching. */
   readonly searched: () => Iterable<SearchedLine>;
 }
 
 export interface Scroll {
   readonly state: ScrollState;
-  /** Index of the first line shown, within what there is. */
+  /** Index of the first visible line, within bounds. */
   readonly offset: number;
   readonly typing: EditState | undefined;
   readonly surroundings: ScrollSurroundings;
@@ -79,7 +79,7 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     isFolded: places?.isFolded ?? (() => false),
     find: finder ?? createFinder(() => linesOf(lineCount, textAt)),
   };
-  // Keys that come before the next frame act on what is on screen.
+  // Keys before the next frame act on what is on screen.
   const around = useRef(surroundings);
   around.current = surroundings;
   const [{ scroll, typing }, dispatch] = useReducer(

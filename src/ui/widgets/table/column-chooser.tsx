@@ -1,4 +1,4 @@
-/** The window in which the columns of a table are shown, hidden and widened. */
+/** The window that shows, hides and widens the columns of a table. */
 
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
@@ -13,7 +13,7 @@ import { Window, windowMargin } from '../window.tsx';
 export interface ColumnChooserProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly choice: ColumnChoice;
-  /** Cells that the window may take. */
+  /** Cells available to the window. */
   readonly room: { readonly width: number; readonly height: number };
   readonly onChoose: (choice: ColumnChoice) => void;
   readonly onClose: () => void;
@@ -30,7 +30,7 @@ type ChooserAction =
   | { readonly kind: 'widen'; readonly by: number }
   | { readonly kind: 'reset' };
 
-/** Cells by which a column grows at a time. */
+/** Cells added per step. */
 const widenBy = 4;
 
 export function chooserReducer<Row>(
@@ -58,7 +58,7 @@ export function chooserReducer<Row>(
   };
 }
 
-/** Cells that the window takes at most. */
+/** Maximum width of the window. */
 const widest = 52;
 
 export function ColumnChooser<Row>({ columns, choice, room, onChoose, onClose }: ColumnChooserProps<Row>) {

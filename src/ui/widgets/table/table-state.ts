@@ -1,16 +1,15 @@
 /**
- * The state of a table: which row has the cursor and on which line of the window it is, how rows are filtered,
- * sorted and marked. Pure. The cursor is held by the row's id and its line, so a refresh that brings new rows moves
- * neither the cursor nor the row under it.
+ * The state of a table: the cursor's row and line, the filter, the order and the marks. Pure. The cursor is stored by
+ * row id and screen line, so a refresh with new rows moves neither the cursor nor the row under it.
  */
 import type { ColumnChoice } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 
 export interface TableState extends Arrangement {
-  /** Id of the row under the cursor; undefined while the user has not moved: the first row, whichever it is. */
+  /** Id of the row under the cursor; undefined until the user moves it: the first row, whichever it is. */
   readonly cursorId: string | undefined;
-  /** Where the cursor was when it last moved, for when its row goes away. */
+  /** Where the cursor was when it last moved, in case its row disappears. */
   readonly index: number;
   /** The cursor stays on the last row while more rows are read. */
   readonly following: boolean;
@@ -39,14 +38,14 @@ export type TableAction =
   | { readonly kind: 'rest' }
   | { readonly kind: 'select'; readonly id: string }
   | { readonly kind: 'filter'; readonly filter: string }
-  /** `partial`: other rows than those that are here may come first. */
+  /** `partial`: unread rows may come first. */
   | { readonly kind: 'sort-next'; readonly columns: readonly string[]; readonly partial?: boolean }
   | { readonly kind: 'reverse'; readonly columns: readonly string[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
   | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
 
-/** What an action happens upon: the rows as they are arranged for a state, and the height of the window. */
+/** The context of an action: the arranged rows, and the height of the window. */
 export interface TableSurroundings {
   readonly arranged: (arrangement: Arrangement) => ArrangedRows<unknown>;
   /** Lines for rows. */
@@ -56,11 +55,11 @@ export interface TableSurroundings {
 export interface TableWindow {
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
-  /** Index of the first row shown. */
+  /** Index of the first visible row. */
   readonly offset: number;
 }
 
-/** What of the rows is shown. */
+/** The visible part of the rows. */
 export function windowOf(state: TableState, arranged: ArrangedRows<unknown>, height: number): TableWindow {
   const count = arranged.ids.length;
   if (count === 0) return { cursor: -1, offset: 0 };
@@ -86,7 +85,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
 
   switch (action.kind) {
     case 'move': {
-      // The window does not move until the cursor meets its edge.
+      // The window moves only when the cursor meets its edge.
       const target = Math.max(0, Math.min(arranged.ids.length - 1, cursor + action.by));
       return moveTo(target, target - offset);
     }
@@ -141,7 +140,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-/** With the cursor on its row, or, if there is none to be kept, on the first one. */
+/** The cursor stays on its row, or moves to the first one. */
 function resorted(state: TableState, cursorId: string | undefined, sort: Sort | undefined): TableState {
   const place = cursorId === undefined ? { index: 0, line: 0 } : {};
   return { ...state, ...place, cursorId, sort, following: false };

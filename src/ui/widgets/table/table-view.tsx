@@ -1,4 +1,4 @@
-/** A table as lines for the terminal: its header, and the rows that are in sight. */
+/** A table as lines for the terminal: its header and its visible rows. */
 import { Box, Text } from 'ink';
 import { memo, useEffect, useMemo } from 'react';
 import { type Column, cellText, columnGap, type FittedColumn, fitColumns } from '../../../present/column.ts';
@@ -19,21 +19,21 @@ export interface TableViewProps<Row> {
   readonly id: (row: Row) => string;
   readonly width: number;
   readonly focused: boolean;
-  /** Rows known of, before the filter. */
+  /** Number of known rows, before the filter. */
   readonly total: number;
-  /** More rows are on the server. */
+  /** The server has more rows. */
   readonly hasMore?: boolean;
   /** Rows read so far, while the rest is being read: they are shown when that has ended, and counted before. */
   readonly reading?: number | undefined;
-  /** What is said if there are no rows. */
+  /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** What is to be known of the rows, for the line below them; the most important first. */
+  /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
-  /** Called when the cursor comes near the last row that is known. */
+  /** Called when the cursor comes near the last known row. */
   readonly onNearEnd?: (() => void) | undefined;
 }
 
-/** Rows before the end at which the next page is asked for. */
+/** How many rows before the end the next page is requested. */
 const nearEnd = 60;
 
 export function TableView<Row>(props: TableViewProps<Row>) {
@@ -45,7 +45,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     [columns, width, table.state.choice],
   );
   const { arranged, cursor, offset, rowLines } = table;
-  // A filter may let no row through: it would read all of the list without being asked to.
+  // A filter may match nothing: this would then read the whole list unasked.
   const isNearEnd = hasMore && table.state.filter === '' && cursor >= arranged.ids.length - nearEnd;
   // biome-ignore lint/correctness/useExhaustiveDependencies: with every page that came, the end may still be near
   useEffect(() => {
@@ -98,7 +98,7 @@ interface CountLineProps<Row> {
   readonly theme: Theme;
 }
 
-/** `12/9431`, with what is filtered, marked or wrong; the filter itself while it is typed. */
+/** `12/9431`, with the filter, marks and errors; the filter itself while it is typed. */
 function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
@@ -107,7 +107,7 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
   const cut = (words: string, most: number): string =>
     truncate(words, Math.max(0, most), { ellipsis: glyphs.ellipsis });
   if (table.typing) {
-    // What is wrong with the filter is said while it is typed; the text that is typed keeps half of the line.
+    // Errors of the filter are shown while it is typed; the typed text keeps half of the line.
     const wrong = notice === undefined ? '' : cut(` ${notice}`, Math.floor(room / 2));
     const view = lineView(table.typing, Math.max(1, room - 1 - displayWidth(wrong)));
     const line = withCaret(view, 0, styles.caret);
@@ -131,7 +131,7 @@ function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number,
   return `${cursor + 1}/${of}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
 }
 
-/** Cells before the first column: the cursor's marker and the mark. */
+/** Cells before the first column: the cursor and the mark. */
 export const gutter = 2;
 
 const gap = ' '.repeat(columnGap);
@@ -141,7 +141,7 @@ export interface RowLook {
   readonly marked: boolean;
 }
 
-/** The header line, with an arrow at the column that the rows are sorted by. */
+/** The header line, with an arrow at the sorted column. */
 export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
   const { glyphs, styles } = theme;
   const titles = columns.map(({ column, width }) => {
@@ -153,8 +153,7 @@ export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sor
 }
 
 /**
- * One row. Only the marker and the first cell differ for the row under the cursor, so that a move of the cursor
- * changes few cells of the screen.
+ * A row. Only the cursor and the first cell differ for the row under the cursor, so that moving it changes few cells.
  */
 export function rowText<Row>(
   columns: readonly FittedColumn<Row>[],
@@ -181,7 +180,7 @@ function shownText<Row>(column: Column<Row>, row: Row, theme: Theme): string {
   return column.status && text !== '' ? statusText(text, theme) : text;
 }
 
-/** Marks what the filter found. */
+/** Highlights the filter's matches. */
 function highlight(text: string, filter: Filter | undefined, { styles }: Theme): string {
   if (!filter || filter.kind === 'all' || filter.kind === 'inverse') return text;
   const ranges = filter.matches(text);

@@ -1,4 +1,4 @@
-/** A table's state, its rows as they are shown, and its keys. */
+/** The state of a table, its arranged rows, and its keys. */
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
@@ -12,18 +12,18 @@ export interface TableOptions<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   readonly id: (row: Row) => string;
-  /** Lines of the whole table, with its header and the line of the filter. */
+  /** Lines of the whole table, with its header and the filter line. */
   readonly height: number;
-  /** The rows come in the order of the state's sort already. */
+  /** The rows are already in the requested order. */
   readonly sorted?: boolean;
-  /** Reads the rows that have not been read, if there are more; settles when it has ended, in whatever way. */
+  /** Reads the unread rows, if there are any; settles when that has ended, in whatever way. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
-  /** Stops reading the rest, while it is being read. */
+  /** Stops reading the rest. */
   readonly stop?: (() => void) | undefined;
-  /** What was remembered of an earlier time. */
+  /** The remembered state. */
   readonly initial?: TableState | undefined;
   readonly onOpen?: ((row: Row) => void) | undefined;
-  /** Whether this row can be opened; without it, all can. */
+  /** Whether this row can be opened; by default all can. */
   readonly canOpen?: (row: Row) => boolean;
 }
 
@@ -35,24 +35,24 @@ export interface Table<Row> {
   readonly offset: number;
   /** Lines for rows. */
   readonly rowLines: number;
-  /** The rows in the window. */
+  /** The visible rows. */
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
-  /** The marked rows that are still there, or the one under the cursor if none is marked. */
+  /** The marked rows that still exist, or the one under the cursor if none is marked. */
   readonly targets: readonly Row[];
-  /** How many of the marks are on rows that are not there any more, or not yet. */
+  /** Number of marks on rows that are gone or not read yet. */
   readonly lostMarks: number;
-  /** Filters and sorts rows as the table does. @throws Error if the filter takes too long for all of them */
+  /** Filters and sorts rows as the table does. @throws Error if the filter takes too long */
   readonly arrange: (rows: readonly Row[]) => readonly Row[];
   /** The filter while it is being typed. */
   readonly typing: EditState | undefined;
   readonly dispatch: (action: TableAction) => void;
-  /** Opens a row, where rows open. */
+  /** Opens a row, if it can be opened. */
   readonly open: (row: Row) => void;
   readonly handlers: ScopeHandlers;
 }
 
-/** The header, and the line below the rows for counts and the filter. */
+/** The header, and the line below the rows. */
 const otherLines = 2;
 
 const oneLine = { multiline: false } as const;
@@ -79,7 +79,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [arrangeAs, sorted],
   );
   const rowLines = Math.max(1, height - otherLines);
-  // What happens is decided on the newest rows and size, also when several keys arrive before the next drawing.
+  // Actions use the newest rows and size, even if several keys arrive before the next drawing.
   const now = useRef({ rows, rowLines, arrange });
   now.current = { rows, rowLines, arrange };
   const surroundings = useMemo(

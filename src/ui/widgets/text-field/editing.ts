@@ -1,6 +1,5 @@
 /**
- * A text being typed. Pure; positions count graphemes, so a cursor is never inside what the reader takes for one
- * character.
+ * Text editing. Pure; positions count graphemes, so the cursor is never inside what the reader sees as one character.
  */
 import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
@@ -16,7 +15,7 @@ export interface EditState {
 
 const emptyEdit: EditState = { characters: [], cursor: 0 };
 
-/** A field that holds a text, which need not be safe for a terminal: like what is typed, it is made so. */
+/** A field with an initial text, which is sanitised like typed text. */
 export function editStateOf(text: string, options: EditOptions = { multiline: true }): EditState {
   return insert(emptyEdit, text, options);
 }
@@ -26,11 +25,11 @@ export function textOf({ characters }: EditState): string {
 }
 
 export interface EditOptions {
-  /** Line ends are kept; otherwise they become spaces. */
+  /** Keeps line ends; otherwise they become spaces. */
   readonly multiline: boolean;
 }
 
-/** Puts a text in at the cursor, as typing or pasting it does. */
+/** Inserts a text at the cursor, as typing or pasting does. */
 export function insert(state: EditState, text: string, { multiline }: EditOptions): EditState {
   const clean = sanitise(multiline ? text.replace(/\r\n?/g, '\n') : text.replace(/[\r\n]+/g, ' '), { multiline });
   const added = graphemes(clean);
@@ -41,7 +40,7 @@ export function insert(state: EditState, text: string, { multiline }: EditOption
   return { characters: [...before, ...state.characters.slice(state.cursor)], cursor: before.length };
 }
 
-/** What each key does in a field; a key that is not here and writes nothing is left to others. */
+/** The editing keys; any other key that writes nothing is left to the surrounding scopes. */
 const edits: Readonly<Record<string, (state: EditState, options: EditOptions) => EditState>> = {
   left: state => moveTo(state, state.cursor - 1),
   right: state => moveTo(state, state.cursor + 1),
@@ -58,7 +57,7 @@ const edits: Readonly<Record<string, (state: EditState, options: EditOptions) =>
   'alt-b': state => moveTo(state, wordStart(state)),
   'alt-f': state => moveTo(state, wordEnd(state)),
   backspace: state => cut(state, state.cursor - 1, state.cursor),
-  // Terminals send DEL for the backspace key; Ink names it `delete` on some of them.
+  // Terminals send DEL for the backspace key; Ink reports it as `delete` on some of them.
   delete: state =>
     state.cursor < state.characters.length
       ? cut(state, state.cursor, state.cursor + 1)
@@ -72,7 +71,7 @@ const edits: Readonly<Record<string, (state: EditState, options: EditOptions) =>
   'ctrl-k': state => cut(state, state.cursor, lineEnd(state)),
 };
 
-/** The state after a key, or undefined if the key means nothing to a field. */
+/** The state after a key, or undefined if the field does not handle it. */
 export function edit(state: EditState, press: KeyPress, options: EditOptions): EditState | undefined {
   if (press.text !== '') return insert(state, press.text, options);
   if (options.multiline) {
@@ -83,9 +82,9 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
   return own(edits, press.name)?.(state, options);
 }
 
-/** Handlers of the keys for a field: `type` is called with every press that the field knows. */
+/** Key handlers of a field: `type` is called with every press that the field handles. */
 export function fieldHandlers(options: EditOptions, type: (press: KeyPress) => void): FieldHandlers {
-  // Whether a key edits depends on its name alone, not on what the field holds.
+  // Whether a key edits depends on its name alone, not on the content.
   return { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type };
 }
 
@@ -126,7 +125,7 @@ function lineEnd({ characters, cursor }: EditState): number {
   return end === -1 ? characters.length : end;
 }
 
-/** A line up or down in the same column; at the first and last line to their ends. */
+/** Moves a line up or down in the same column; on the first and last line, to the end. */
 function moveLine(state: EditState, direction: -1 | 1): EditState {
   const start = lineStart(state);
   const column = state.cursor - start;

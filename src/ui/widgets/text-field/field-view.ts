@@ -1,4 +1,4 @@
-/** How a field's text is shown in the cells it has: one line that scrolls sideways, or lines that wrap. Pure. */
+/** Lays out a text field: one line that scrolls sideways, or wrapped lines. Pure. */
 import { displayWidth, fitCells, graphemes } from '../../../text/width.ts';
 import type { Style } from '../theme/theme.tsx';
 import type { EditState } from './editing.ts';
@@ -12,7 +12,7 @@ export interface FieldView {
 /** One line of `width` cells around the cursor. */
 export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
   const shown = mask ? characters.map(() => '•') : characters;
-  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cell behind the last
+  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cell after the last
   // character belongs to the cursor.
   let start = cursor;
   let cells = 0;
@@ -28,14 +28,14 @@ export function lineView({ characters, cursor }: EditState, width: number, mask 
   };
 }
 
-/** The characters from `start` on that may fit into `width` cells, and the one after them. */
+/** The characters from `start` that may fit into `width` cells, and one more. */
 function firstCells(characters: readonly string[], start: number, width: number): string {
   let end = start;
   for (let cells = 0; end < characters.length && cells <= width; end += 1) cells += displayWidth(characters[end] ?? '');
   return characters.slice(start, end).join('');
 }
 
-/** At most `height` lines of `width` cells, the cursor's among them. */
+/** At most `height` lines of `width` cells, including the cursor's. */
 export function areaView({ characters, cursor }: EditState, width: number, height: number): FieldView {
   const lines: string[] = [''];
   let at = { x: 0, y: 0 };
@@ -67,8 +67,8 @@ export function areaView({ characters, cursor }: EditState, width: number, heigh
 }
 
 /**
- * A line of the view with the caret drawn in it. The caret is drawn and not the terminal's own cursor, so that moving it
- * costs two cells and it looks the same over every line.
+ * A line with the caret drawn in it. The terminal's own cursor is not used: moving a drawn caret costs two cells, and
+ * it looks the same everywhere.
  */
 export function withCaret(view: FieldView, line: number, caret: Style): string {
   const text = view.lines[line] ?? '';

@@ -1,4 +1,4 @@
-/** The characters that the screens are drawn with: Unicode ones, and ASCII ones for terminals and fonts without them. */
+/** The characters that screens are drawn with: Unicode, or ASCII for terminals and fonts without them. */
 
 export const unicodeGlyphs = {
   marker: '▸',
@@ -30,11 +30,11 @@ export const unicodeGlyphs = {
   quote: '▎',
   full: '█',
   empty: '░',
-  /** From the lowest to the highest. */
+  /** From lowest to highest. */
   levels: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
-  /** Parts of one cell from the left, eighths. */
+  /** Left parts of a cell in eighths. */
   eighths: ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
-  /** Plots curves with Unicode's braille patterns, two by four dots in a cell. */
+  /** Plots curves with braille patterns, two by four dots per cell. */
   braille: true,
 } as const;
 

@@ -1,16 +1,16 @@
 /**
- * Styles by meaning. The default theme uses the terminal's own sixteen colours, so it follows the
- * user's palette; meaning is never carried by colour alone.
+ * Styles by meaning. The default theme uses the terminal's own sixteen colours and so follows the user's palette;
+ * meaning is never conveyed by colour alone.
  */
 import { createContext, type ReactNode, useContext } from 'react';
 import { own } from '../../../text/own.ts';
 import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
-/** Styles a text. The text must hold no escape sequences of its own but those made by styles. */
+/** Styles a text. It must hold no escape sequences other than those of styles. */
 export type Style = (text: string) => string;
 
-/** SGR parameters (ECMA-48, 8.3.117) that switch an appearance on; empty for none. */
+/** SGR parameters (ECMA-48, 8.3.117) of an appearance; empty for none. */
 type Sgr = string;
 
 const styleNames = [
@@ -39,7 +39,7 @@ const styleNames = [
 export type StyleName = (typeof styleNames)[number];
 export type Styles = Readonly<Record<StyleName, Style>>;
 
-/** How a kind of line looks; undefined if it looks like any other. */
+/** The style of a kind of line; undefined for plain. */
 export function lookOf<Kind extends string>(
   looks: Readonly<Partial<Record<Kind, StyleName>>>,
   kind: Kind,
@@ -49,7 +49,7 @@ export function lookOf<Kind extends string>(
   return name && styles[name];
 }
 
-/** Colours of curves and series, in the order of their use. */
+/** Colours of curves and series, in order of use. */
 type Series = readonly Sgr[];
 
 interface Palette {
@@ -170,7 +170,7 @@ function styleOf(sgr: Sgr): Style {
   return text => (text === '' ? '' : `\u001b[${sgr}m${text}\u001b[0m`);
 }
 
-/** Makes a theme. ASCII glyphs are for terminals whose fonts or encodings lack the others. */
+/** Creates a theme. ASCII glyphs are for terminals whose fonts or encodings lack the others. */
 export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme {
   const palette: Palette = palettes[name];
   const styles = Object.fromEntries(styleNames.map(style => [style, styleOf(palette.styles[style])])) as Styles;
@@ -184,8 +184,8 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 }
 
 /**
- * The theme for an environment: what it says of colours counts if no theme is asked for; a locale that is not UTF-8
- * takes the glyphs away, and a terminal with sixteen colours shows the dark and the light theme in these.
+ * The theme for an environment, which decides on colours if no theme was chosen. A locale other than UTF-8 selects
+ * ASCII glyphs, and a terminal with sixteen colours shows the dark and the light theme in these.
  */
 export function themeFor(
   wanted: ThemeName | undefined,
