@@ -80,12 +80,11 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
   };
 }
 
-/** The rows of a list that something else on screen keeps current. Redrawn when their number changes. */
+/** The rows of a list as something else on screen shows them, which keeps them current. */
 export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
-  const { lists } = useWorkbench();
-  const rows = (): readonly Row[] => lists.of(source).data.rows;
-  useSyncExternalStore(lists.subscribe, () => rows().length);
-  return rows();
+  const { cache, lists } = useWorkbench();
+  const shown = (): ListData<Row> | undefined => cache.getQueryData(source.key);
+  return useSyncExternalStore(lists.subscribe, () => shown()?.rows ?? noRows);
 }
 
 /** A list of which the first page is enough. */

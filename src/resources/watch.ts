@@ -79,7 +79,11 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
   const pinned = new Set(pins.map(keyOf));
   return statuses
     .all()
-    .filter(known => !pinned.has(keyOf(known)) && (running.has(known) || known.endedAt !== undefined));
+    .filter(
+      known =>
+        !pinned.has(keyOf(known)) &&
+        (running.has(known) || (known.endedAt !== undefined && (known.gone || statuses.runs(known.kind)))),
+    );
 }
 
 /** The watched resources: pins in their order, then the rest, latest start first. */

@@ -35,13 +35,15 @@ export class Lists {
     this.#cache = cache;
     this.#context = context;
     this.#memory = memory;
-    cache.getQueryCache().subscribe(({ type, query }) => {
+    cache.getQueryCache().subscribe(event => {
+      const { type, query } = event;
       const { queryHash } = query;
       if (type === 'removed') this.#readers.delete(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
       this.#count(queryHash, reader, query.state.dataUpdatedAt);
       this.#keep(queryHash, reader);
+      if (event.action.type === 'success' || event.action.type === 'setState') this.#notify();
     });
   }
 
@@ -144,7 +146,11 @@ export class Lists {
     const complete = reading === undefined && reader.data.complete;
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
-    if (previous?.rows !== rows || previous.complete !== complete) for (const listener of this.#listeners) listener();
+    if (previous?.rows !== rows || previous.complete !== complete) this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Two numbers in one frame never disagree, and a frame without changes is not sent. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../eventually.ts';
-import { notFound } from '../../queries/scripted-service.ts';
+import { notFound, pageOf } from '../../queries/scripted-service.ts';
 import { morePolls, often, openWorld, world } from './scripted-world.tsx';
 
 /** The number behind a section. */
@@ -137,6 +137,30 @@ describe('the frame', () => {
     screen.bytes();
     await morePolls(service, 8);
     expect(screen.bytes()).toBe(0);
+  });
+});
+
+describe('the head of a run', () => {
+  it('counts what the rows below it say has been done, also while its other answers are late', async () => {
+    const service = world();
+    const rollout = (id: number, status: string, reward: number | null) => {
+      return { trajectory_id: `traj_${id}`, task_id: `task ${id}`, status, reward };
+    };
+    let rollouts = [1, 2].map(id => rollout(id, 'running', null));
+    service.answers.getEvalProgress = () => ({ status: 'running', terminal_rollouts: 0, total_rollouts: 28 });
+    service.answers.listTrajectories = () => pageOf(rollouts);
+    const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' });
+    await screen.waitFor(text => text.includes('0 of 28 rollouts') && text.includes('● running'));
+    const late = new Promise(() => {});
+    service.answers.getEvalProgress = service.answers.getEvalRun = service.answers.getTrajectoryRewards = () => late;
+    for (const operation of ['getEvalProgress', 'getEvalRun', 'getTrajectoryRewards'] as const) {
+      const asked = service.asked(operation);
+      await eventually(() => expect(service.asked(operation)).toBeGreaterThan(asked));
+    }
+    rollouts = [rollout(1, 'completed', 0.5), rollout(2, 'completed', 0.25)];
+    await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 graded/.test(text));
+    // The rollouts of what is watched are no lines of their own.
+    expect(sectionCount(screen.text(), 'Watch')).toBe('1');
   });
 });
 
