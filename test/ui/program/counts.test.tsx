@@ -153,10 +153,6 @@ describe('the head of a run', () => {
     await screen.waitFor(text => text.includes('0 of 28 rollouts') && text.includes('● running'));
     const late = new Promise(() => {});
     service.answers.getEvalProgress = service.answers.getEvalRun = service.answers.getTrajectoryRewards = () => late;
-    for (const operation of ['getEvalProgress', 'getEvalRun', 'getTrajectoryRewards'] as const) {
-      const asked = service.asked(operation);
-      await eventually(() => expect(service.asked(operation)).toBeGreaterThan(asked));
-    }
     rollouts = [rollout(1, 'completed', 0.5), rollout(2, 'completed', 0.25)];
     await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 graded/.test(text));
     // The rollouts of what is watched are no lines of their own.
