@@ -35,7 +35,9 @@ async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.Pr
   return text.trim();
 }
 
-async function upstreamOf({ upstream, upstreamKeyEnv, upstreamKeyFile }: Flags, environment: NodeJS.ProcessEnv) {
+async function upstreamOf({ upstreamKeyEnv, upstreamKeyFile, ...given }: Flags, environment: NodeJS.ProcessEnv) {
+  // A profile that is named by a flag is not given the addresses of variables.
+  const upstream = given.upstream ?? own(environment, 'BENCHTOP_UPSTREAM');
   const keyEnv = upstreamKeyEnv !== undefined && own(environment, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
   const flags = { profile: 'local', upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile };
   const { profile } = loadConfig(flags, environment);

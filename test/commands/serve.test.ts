@@ -1,5 +1,5 @@
 /** `benchtop serve`: where it looks for a running service, and what it says of one on another folder. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
@@ -42,6 +42,20 @@ it('--status and --stop say where they looked, and how to reach a service on ano
   expect((await serving).code).toBe(exitCodes.done);
   expect(await cli('serve', ['--status'])).toMatchObject({ out: `not running on ${own}\n`, notes: '' });
   expect(readdirSync(notes)).toEqual([]);
+});
+
+it('passes on to the server that the variable names', async () => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const { promise: up, resolve } = Promise.withResolvers<string>();
+  const environment = { BENCHTOP_UPSTREAM: 'http://127.0.0.1:9' };
+  const serving = cli('serve', ['--data', home], { onPrint: resolve, environment });
+  const [address] = /http:\S+\d/.exec(await up) ?? [];
+  const headers = { 'X-API-Key': readFileSync(join(home, 'api-key'), 'utf8').trim() };
+  const health = (await (await fetch(`${address}/local/health`, { headers })).json()) as object;
+  expect(health).toMatchObject({ upstream: 'http://127.0.0.1:9' });
+  await cli('serve', ['--stop', '--data', home]);
+  expect((await serving).code).toBe(exitCodes.done);
 });
 
 it.each([
