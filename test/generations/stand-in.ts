@@ -253,7 +253,12 @@ function older(): Routes {
         ({ host }: Parameters<Answer>[0]) => withAddress(host)[index],
       ]),
     ),
-    [`DELETE /api/v1/deploy/dep_1`]: { deployment_id: 'dep_1', row_deleted: true },
+    ...Object.fromEntries(
+      deployments.map(({ deployment_id }) => [
+        `DELETE /api/v1/deploy/${deployment_id}`,
+        { deployment_id, row_deleted: true },
+      ]),
+    ),
     [`POST /api/v1/deploy/${test}/promote`]: ({ body }: Parameters<Answer>[0]) => {
       takes('body', body, []);
       return { ...deployments[1], is_active: true };
@@ -447,7 +452,12 @@ function newest(): Routes {
     },
     'GET /api/v1/deploy': page(...deployments),
     ...Object.fromEntries(deployments.map(each => [`GET /api/v1/deploy/${each.deployment_id}`, each])),
-    'DELETE /api/v1/deploy/d12a': { deployment_id: 'd12a', row_deleted: true },
+    ...Object.fromEntries(
+      deployments.map(({ deployment_id }) => [
+        `DELETE /api/v1/deploy/${deployment_id}`,
+        { deployment_id, row_deleted: true },
+      ]),
+    ),
     [`POST /api/v1/deploy/${test}/promote`]: ({ body }: Parameters<Answer>[0]) => {
       takes('body', body, [], ['demote_deployment_id']);
       return { ...deployments[1], is_active: true };
