@@ -165,35 +165,43 @@ function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unkno
   return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
 }
 
-export async function evaluate({ args: [word], flags }: CommandInput<'evaluate'>, io: CommandIo): Promise<number> {
-  if (flags.model === undefined && flags.checkpoint === undefined) {
-    throw new CommandError('Specify what to evaluate: --model MODEL, --checkpoint CHECKPOINT, or both.');
+type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
+
+/** What `evaluate` and `train` have in common. @throws CommandError if neither a model nor a checkpoint is given */
+async function startRun(
+  { args: [word], flags }: RunInput,
+  { verb, started, ended }: { readonly verb: string; readonly started: Operation; readonly ended: Operation },
+  io: CommandIo,
+  begun: (benchmark: Named, chosen: Chosen, context: CommandContext) => Promise<ExitCode>,
+): Promise<number> {
+  const { model, checkpoint: from, name, option } = flags;
+  if (model === undefined && from === undefined) {
+    throw new CommandError(`Specify what to ${verb}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
   }
-  const { model, name, option } = flags;
   const options = optionsOf(option);
-  await checkPrinted(flags, 'startEval', 'getEvalRun', io);
+  await checkPrinted(flags, started, ended, io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
-    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const input = evaluationInput(benchmark, { model, checkpoint, name, options }, context);
-    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
-    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), flags, context, io);
+    const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
+    return begun(benchmark, { model, checkpoint, name, options }, context);
   });
 }
 
-export async function train({ args: [word], flags }: CommandInput<'train'>, io: CommandIo): Promise<number> {
-  if (flags.model === undefined && flags.checkpoint === undefined) {
-    throw new CommandError('Specify what to train: --model MODEL, --checkpoint CHECKPOINT, or both.');
-  }
-  const { model, name, option } = flags;
-  const options = optionsOf(option);
-  await checkPrinted(flags, 'startTraining', 'getTrainingRun', io);
-  return withService(flags, io, async context => {
-    const benchmark = await benchmarkOf(word, context);
-    const checkpoint = flags.checkpoint === undefined ? undefined : await findCheckpoint(flags.checkpoint, context);
-    const input = trainingInput(benchmark, { model, checkpoint, name, options }, context);
+export async function evaluate(given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> {
+  const operations = { verb: 'evaluate', started: 'startEval', ended: 'getEvalRun' } as const;
+  return startRun(given, operations, io, (benchmark, chosen, context) => {
+    const input = evaluationInput(benchmark, chosen, context);
+    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
+    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), given.flags, context, io);
+  });
+}
+
+export async function train(given: CommandInput<'train'>, io: CommandIo): Promise<number> {
+  const operations = { verb: 'train', started: 'startTraining', ended: 'getTrainingRun' } as const;
+  return startRun(given, operations, io, (benchmark, chosen, context) => {
+    const input = trainingInput(benchmark, chosen, context);
     const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: input.display_name });
-    return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), flags, context, io);
+    return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), given.flags, context, io);
   });
 }
 
