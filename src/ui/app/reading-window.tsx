@@ -1,0 +1,65 @@
+/** A window with more lines than it has room for: they are scrolled and searched. */
+import type { Command } from '../../present/command.ts';
+import { overlayCommands } from '../keys/general.ts';
+import { KeyScope } from '../keys/router.tsx';
+import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.tsx';
+import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
+import type { Style } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
+import { windowRoom } from './layout.ts';
+import { useShell } from './shell-context.tsx';
+
+/** A width at which keys, titles and ids are easily read together. */
+const widest = 100;
+
+/** Cells of a line in such a window. */
+export function useReadingWidth(): number {
+  return Math.min(windowRoom(useShell().layout).width, widest) - windowMargin.columns;
+}
+
+export interface ReadingLine {
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+export interface ReadingWindowProps {
+  readonly title: string;
+  readonly lines: readonly ReadingLine[];
+  /** The window is as high as there is room, however few the lines are. */
+  readonly isTall?: boolean;
+  /** Said below the lines. */
+  readonly words: string;
+  /** What has opened the window also closes it. */
+  readonly opener: Command;
+  readonly onClose: () => void;
+}
+
+export function ReadingWindow({ title, lines, isTall = false, words, opener, onClose }: ReadingWindowProps) {
+  const room = windowRoom(useShell().layout);
+  const inner = useReadingWidth();
+  const around = scrollViewLines + windowMargin.lines;
+  const height = isTall ? room.height : Math.min(room.height, Math.max(1, lines.length) + around);
+  const textAt = (line: number): string => lines[line]?.text ?? '';
+  const scroll = useScroll({ lineCount: lines.length, textAt, height: height - around });
+  return (
+    <KeyScope
+      modal
+      bindings={[
+        { command: overlayCommands.close, run: onClose },
+        { command: opener, run: onClose },
+        { command: overlayCommands.quit, run: onClose },
+      ]}
+    >
+      <Window title={title} width={inner + windowMargin.columns} height={height}>
+        <ScrollView
+          scroll={scroll}
+          focused
+          width={inner}
+          textAt={textAt}
+          styleAt={line => lines[line]?.style}
+          words={words}
+        />
+      </Window>
+    </KeyScope>
+  );
+}
