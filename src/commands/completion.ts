@@ -2,37 +2,38 @@
  * Completions for bash, zsh and fish: small scripts that ask this program, which knows the table of commands and the
  * resources seen.
  */
-import { loadConfig } from '../config/load.ts';
-import { findPaths } from '../config/paths.ts';
+import { resourceNamed } from '../resources/catalogue.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { type Candidate, files, type Line } from './candidates.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { type CommandInput, type CommandName, commands, groups, workbench } from './table/commands.ts';
-import { type ArgumentSpec, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
-
-/** Printed in place of candidates: the shell completes file names. */
-const files = ':files';
+import { serviceFlags } from './table/flags.ts';
+import { type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 
 const scripts = {
   bash: `_benchtop() {
-  local value description
+  local value description typed=\${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
   while IFS=$'\\t' read -r value description; do
     if [ "$value" = '${files}' ]; then compopt -o default; COMPREPLY=(); return; fi
-    COMPREPLY+=("$(printf %q "$value")")
+    case $typed in [\\"\\']*) ;; *) value=$(printf %q "$value") ;; esac
+    COMPREPLY+=("$value")
   done < <(benchtop __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  case \${COMPREPLY[0]} in *=) compopt -o nospace ;; esac
 }
 complete -F _benchtop benchtop
 `,
   zsh: `#compdef benchtop
 _benchtop() {
   local value description
-  local -a found
+  local -a found begun
   while IFS=$'\\t' read -r value description; do
-    if [[ "$value" == '${files}' ]]; then _files; return; fi
+    if [[ "$value" == '${files}' ]]; then compset -P '*='; _files; return; fi
+    if [[ "$value" == *= ]]; then begun+=("\${value//:/\\\\:}:$description"); continue; fi
     found+=("\${value//:/\\\\:}:$description")
   done < <(benchtop __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  _describe benchtop found
+  _describe benchtop found -- begun -S ''
 }
 if [ "\${funcstack[1]}" = _benchtop ]; then _benchtop "$@"; else compdef _benchtop benchtop; fi
 `,
@@ -58,144 +59,146 @@ export async function run({ args: [shell = ''] }: CommandInput<'completion'>, io
   return exitCodes.done;
 }
 
-type Candidate = readonly [value: string, description: string];
-
-const flagCandidates = (flags: Readonly<Record<string, FlagSpec>>): Candidate[] =>
-  Object.entries(flags)
-    .filter(([, { hidden }]) => !hidden)
+/** The flags that may be added to those of the line. */
+function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: ReadonlySet<string>): Candidate[] {
+  const others = (spec.exclusive ?? []).filter(group => group.some(key => given.has(key))).flat();
+  const isFree = ([key, { hidden, many, needs }]: [string, FlagSpec]): boolean =>
+    !hidden && (needs === undefined || given.has(needs)) && (many || !(given.has(key) || others.includes(key)));
+  const isOf = ([key]: [string, FlagSpec]): boolean => spec !== commands.list || isOfList(key, args[0]);
+  return Object.entries(spec.flags)
+    .filter(each => isFree(each) && isOf(each))
     .map(([key, { description }]) => [longFlag(key), description]);
-
-/** The kinds of values that a flag takes. */
-const kindsOfFlags: ReadonlyMap<string, readonly string[]> = new Map([
-  ['--benchmark', ['benchmark']],
-  ['--run', ['run']],
-  ['--training', ['training']],
-  ['--checkpoint', ['training']],
-]);
-
-/** Names and ids of resources seen on the service. */
-async function seenCandidates(kinds: readonly string[], { environment }: CommandIo): Promise<Candidate[]> {
-  const [{ openRemembered }, { resources }] = await Promise.all([
-    import('./connect.ts'),
-    import('../resources/catalogue.ts'),
-  ]);
-  const memory = openRemembered(loadConfig({}, environment));
-  try {
-    return resources.flatMap(({ kind, names: [, single] }) => {
-      if (kind === undefined || kind === 'trajectory' || !(kinds.length === 0 || kinds.includes(kind))) return [];
-      return memory
-        .list(kind)
-        .flatMap(({ id, label }): Candidate[] => [
-          ...(label ? [[label, single] as const] : []),
-          [id, `${single} ${label ?? ''}`.trim()],
-        ]);
-    });
-  } finally {
-    memory.close();
-  }
 }
 
-async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
-  const { readSettings, settingsPath } = await import('../config/settings-file.ts');
-  const { settings } = readSettings(settingsPath(findPaths(environment)));
-  const named = Object.entries(settings.profiles ?? {}).filter(([name]) => name !== 'local');
-  return [
-    ['local', 'the local service'],
-    ...named.map(([name, { baseUrl }]): Candidate => [name, baseUrl ?? 'the local service']),
-  ];
+/** What narrows some lists only: of these, what this list takes. */
+function isOfList(key: string, name: string | undefined): boolean {
+  const resource = name === undefined ? undefined : resourceNamed(name);
+  if (!resource || !['benchmark', 'run', 'training', 'dataset', 'status'].includes(key)) return true;
+  return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 
-async function argumentCandidates(spec: ArgumentSpec | undefined, io: CommandIo): Promise<Candidate[]> {
-  if (spec?.choices) return spec.choices.map(choice => [choice, '']);
-  switch (spec?.of) {
-    case 'file':
-      return [[files, '']];
-    case 'operation': {
-      const { endpoints } = await import('../contract/endpoints.ts');
-      return Object.values(endpoints).map(({ operation, method, path }) => [operation, `${method} ${path}`]);
-    }
-    case 'resource':
-    case 'listed resource': {
-      const { resources } = await import('../resources/catalogue.ts');
-      return resources.map(({ names: [plural, single] }) => [spec.of === 'resource' ? plural : single, '']);
-    }
-    case 'profile':
-      return profileCandidates(io);
-    case 'seen':
-      return seenCandidates(spec.kinds ?? [], io);
-    default:
-      return [];
-  }
+/** What is typed of a command line. */
+interface Typed {
+  /** Name of the command, or the first word of one; empty without it. */
+  readonly name: string;
+  readonly spec: CommandSpec | undefined;
+  readonly args: readonly string[];
+  /** The flags with their last values, by key. */
+  readonly flags: ReadonlyMap<string, string>;
+  /** The flag whose value is typed now. */
+  readonly open: FlagSpec | undefined;
 }
 
-/** The command at the beginning of the words, and its positional arguments. */
-function commandIn(words: readonly string[]): { name: string; spec: CommandSpec | undefined; rest: readonly string[] } {
+/** Reads the words before the one that is completed. */
+function typed(words: readonly string[]): Typed {
   const rest: string[] = [];
-  let isValue = false;
-  const named = (): CommandSpec | undefined => specOf(rest) ?? workbench;
+  const flags = new Map<string, string>();
+  let open: { readonly key: string; readonly flag: FlagSpec } | undefined;
   for (const word of words) {
-    if (isValue || word.startsWith('-')) {
-      isValue = !isValue && valued(named(), word);
-      continue;
-    }
-    rest.push(word);
+    if (open) {
+      flags.set(open.key, word);
+      open = undefined;
+    } else if (word.startsWith('-')) {
+      const found = flagIn(specOf(rest) ?? workbench, word);
+      if (!found) continue;
+      flags.set(found.key, '');
+      open = found.flag.value === undefined ? undefined : found;
+    } else rest.push(word);
   }
   const length = Object.hasOwn(groups, rest[0] ?? '') ? 2 : 1;
-  return { name: rest[0] ?? '', spec: specOf(rest), rest: rest.slice(length) };
+  return { name: rest[0] ?? '', spec: specOf(rest), args: rest.slice(length), flags, open: open?.flag };
 }
 
-function specOf([first = '', second = '']: readonly string[]): CommandSpec | undefined {
-  const name = Object.hasOwn(groups, first) ? `${first} ${second}` : first;
+function nameOf([first = '', second = '']: readonly string[]): string {
+  return Object.hasOwn(groups, first) ? `${first} ${second}` : first;
+}
+
+function specOf(words: readonly string[]): CommandSpec | undefined {
+  const name = nameOf(words);
   return Object.hasOwn(commands, name) ? commands[name as CommandName] : undefined;
 }
 
-function flagIn(spec: CommandSpec | undefined, word: string): FlagSpec | undefined {
-  const found = Object.entries(spec?.flags ?? {}).find(
-    ([key, { short }]) => word === longFlag(key) || word === `-${short}`,
+function flagIn({ flags }: CommandSpec, word: string): { key: string; flag: FlagSpec } | undefined {
+  const found = Object.entries(flags).find(([key, { short }]) => word === longFlag(key) || word === `-${short}`);
+  return found && { key: found[0], flag: found[1] };
+}
+
+const shown = Object.entries<CommandSpec>(commands).filter(([, { hidden }]) => !hidden);
+
+/** The first words of commands. */
+function firstWords(): Candidate[] {
+  const single = shown.filter(([each]) => !each.includes(' ')).map(([each, { summary }]) => [each, summary] as const);
+  return [...single, ...Object.entries(groups)];
+}
+
+function secondWords(first: string): Candidate[] {
+  const second = shown.filter(([each]) => each.startsWith(`${first} `));
+  return second.map(([each, { summary }]) => [each.slice(first.length + 1), summary]);
+}
+
+/** `benchtop help` takes the words of a command. */
+function helpTopics(words: readonly string[]): Candidate[] {
+  const [first] = words;
+  if (first === undefined) return firstWords();
+  return words.length === 1 && Object.hasOwn(groups, first) ? secondWords(first) : [];
+}
+
+async function candidates(before: readonly string[], partial: string, io: CommandIo): Promise<Candidate[]> {
+  if (before[0] === 'help') return helpTopics(before.slice(1));
+  const { name, spec, args, flags, open } = typed(before);
+  const service = Object.fromEntries(
+    [...flags].filter(([key, value]) => value !== '' && Object.hasOwn(serviceFlags, key)),
   );
-  return found?.[1];
+  const line = {
+    name: nameOf(before.filter(word => !word.startsWith('-'))),
+    spec: spec ?? workbench,
+    args,
+    service,
+    partial,
+  };
+  const { valueCandidates } = await import('./candidates.ts');
+  if (open) return valueCandidates(/PATH|FILE|FOLDER/.test(open.value ?? '') ? { of: 'file' } : open, line, io);
+  if (partial.startsWith('-')) return flagCandidates(line, new Set(flags.keys()));
+  if (name === '') return [...firstWords(), ['help', 'show help']];
+  if (!spec) return secondWords(name);
+  const { args: specs = [] } = spec;
+  const last = specs.at(-1);
+  const argument = specs[args.length] ?? (last?.many ? last : undefined);
+  return argument ? valueCandidates(argument, line, io) : [];
 }
 
-const valued = (spec: CommandSpec | undefined, word: string): boolean => flagIn(spec, word)?.value !== undefined;
+/** A word as it was typed, without the quotes and backslashes of the shell. */
+const unquoted = (word: string): string => word.replace(/^(["'])(.*?)\1?$/s, '$2').replaceAll(/\\(.)/gs, '$1');
 
-async function candidates(words: readonly string[], io: CommandIo): Promise<Candidate[]> {
-  const before = words.slice(0, -1);
-  const { name, spec, rest } = commandIn(before);
-  const last = before.at(-1) ?? '';
-  const flag = flagIn(spec ?? workbench, last);
-  if (flag?.value !== undefined) {
-    if (last === '--profile') return profileCandidates(io);
-    if (flag.choices) return flag.choices.map(choice => [choice, '']);
-    const kinds = kindsOfFlags.get(last);
-    if (kinds) return seenCandidates(kinds, io);
-    return /PATH|FILE|FOLDER/.test(flag.value) ? [[files, '']] : [];
-  }
-  if (words.at(-1)?.startsWith('-')) return flagCandidates((spec ?? workbench).flags);
-  const shown = Object.entries<CommandSpec>(commands).filter(([, { hidden }]) => !hidden);
-  if (name === '') {
-    const single = shown.filter(([each]) => !each.includes(' ')).map(([each, { summary }]) => [each, summary] as const);
-    return [...single, ...Object.entries(groups)];
-  }
-  if (!spec) {
-    const second = shown.filter(([each]) => each.startsWith(`${name} `));
-    return second.map(([each, { summary }]) => [each.slice(name.length + 1), summary]);
-  }
-  const args = spec.args ?? [];
-  return argumentCandidates(args[Math.min(rest.length, args.length - 1)], io);
+/** `--flag=value` as two words. bash splits it by itself, into three. */
+function splitFlags(words: readonly string[]): string[] {
+  return words
+    .filter(word => word !== '=')
+    .flatMap(word => {
+      const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
+      return flag === undefined || value === undefined ? [word] : [flag, value];
+    });
 }
 
-/** Candidates for the last word, one per line: the word, a tab, and a description. */
-export async function complete(words: readonly string[], io: CommandIo): Promise<number> {
-  // bash splits `--flag=value` at the `=`.
-  const partial = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
-  const all = await candidates([...words.slice(0, -1).filter(word => word !== '='), partial], io);
+/**
+ * Candidates for the last word, one per line: the word, a tab, and a description. Where something is wrong there are none: the
+ * shell is no place for an error.
+ */
+export async function complete(given: readonly string[], io: CommandIo): Promise<number> {
+  const last = given.at(-1) ?? '';
+  const [, prefix = ''] = /^(--[\w-]+=)/.exec(last) ?? [];
+  const before = splitFlags([...given.slice(0, -1).map(unquoted), ...(prefix === '' ? [] : [prefix.slice(0, -1)])]);
+  const partial = last === '=' ? '' : unquoted(last.slice(prefix.length));
+  const all = await candidates(before, partial, io).catch((): Candidate[] => []);
   // Names come over the wire: one that cannot be typed safely is not offered.
   const fitting = all.filter(
     ([value]) => value === files || (value.startsWith(partial) && value === sanitiseLine(value)),
   );
   await io.print(
     fitting
-      .map(([value, description]) => `${value}\t${sanitiseLine(description)}\n`.replaceAll(/[^\S\n\t]+/g, ' '))
+      .map(([value, description]) =>
+        `${value === files ? '' : prefix}${value}\t${sanitiseLine(description)}\n`.replaceAll(/[^\S\n\t]+/g, ' '),
+      )
       .join('')
       .replaceAll(`${files}\t`, files),
   );

@@ -49,16 +49,15 @@ function columnNamed(resource: Resource, name: string): Column<object> {
   throw noColumn(resource, name);
 }
 
-/** Whether rows of a resource may have a field, by the response schema of its list. */
-async function rowMayHave(name: string, resource: Resource, { service, memory, signal }: CommandContext) {
+/** The schema of the rows of a resource, by the response schema of its list. */
+export async function rowSchema(resource: Resource, { service, memory, signal }: CommandContext) {
   const { endpoints } = await import('../contract/endpoints.ts');
   // A list with a scope asks for all its rows in one request.
   const scope = Object.fromEntries((resource.scopes ?? []).map(each => [each, 'any']));
   const source = resource.list(scope);
   const [request] = service.describe(noting => source.readPage({ service: noting, query: {}, signal, memory }));
   const endpoint = request && own<Endpoint>(endpoints, request.operation);
-  const row = endpoint && rowsIn(endpoint.response);
-  return row !== undefined && mayHaveField(row, [name]);
+  return endpoint && rowsIn(endpoint.response);
 }
 
 /** @throws CommandError if a column is neither a field of the contract nor of any row */
@@ -72,7 +71,8 @@ async function checkFields(
   for (const column of named) {
     const { id } = column;
     if (isColumn(column) || rows.some(row => Object.hasOwn(row, id))) continue;
-    if (!(await rowMayHave(id, resource, context))) throw noColumn(resource, id);
+    const schema = await rowSchema(resource, context);
+    if (!schema || !mayHaveField(schema, [id])) throw noColumn(resource, id);
   }
 }
 

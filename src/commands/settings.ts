@@ -216,6 +216,14 @@ function issuesOf(names: readonly string[], value: unknown) {
   return knownSettings.safeParse(alone).error?.issues ?? [];
 }
 
+/** The values that a setting chooses from; none if it takes others. */
+export function settingChoices(key: string): readonly string[] {
+  // A value of no type that a setting takes: what is wrong with it says what would be right.
+  const [issue] = issuesOf(key.split('.'), Symbol('none'));
+  if (issue?.code === 'invalid_value') return issue.values.map(String);
+  return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
+}
+
 /** @throws CommandError for an unknown setting */
 function requireSetting(key: string, names: readonly string[]): void {
   const isUnknown = issuesOf(names, undefined).some(({ code }) => code === 'unrecognized_keys');

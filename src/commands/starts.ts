@@ -7,6 +7,7 @@ import { buildImages } from '../queries/benchmarks.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { startEvaluation } from '../queries/evaluations.ts';
 import { modelList } from '../queries/models.ts';
+import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
@@ -90,7 +91,12 @@ async function begin<Input extends object, Result extends object>(
   });
   noteIgnored(result, io);
   const ref = refOf(result);
-  const again = async (): Promise<object> => (await resourceOfKind(ref.kind)?.get?.(ref.id).read(context)) ?? {};
+  const again = async (): Promise<object> => {
+    const query = resourceOfKind(ref.kind)?.get?.(ref.id);
+    const row = await query?.read(context);
+    if (query && row) rememberRows(context.memory, query, [row]);
+    return row ?? {};
+  };
   return finish(ref, result, again, flags, context, io);
 }
 

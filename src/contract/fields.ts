@@ -32,6 +32,14 @@ export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly st
   return !['string', 'number', 'boolean'].includes(type);
 }
 
+/** The names of the fields that an answer has by its schema. */
+export function fieldNames(schema: z.ZodMiniType): string[] {
+  const { shape, innerType, in: input, out } = shapeOf(schema);
+  if (innerType) return fieldNames(innerType);
+  if (input && out) return fieldNames(shapeOf(input).type === 'transform' ? out : input);
+  return Object.keys(shape ?? {});
+}
+
 /** The schema of the rows in an answer; undefined if it holds none. */
 export function rowsIn(answer: z.ZodMiniType): z.ZodMiniType | undefined {
   const { shape = {}, in: input, out } = shapeOf(answer);

@@ -28,7 +28,6 @@ describe('completions', () => {
       ['list', 'run'],
       ['runs', 'runtimes'],
     ],
-    [['list', 'runs', '--rev'], ['--reverse']],
     [
       ['list', 'runs', '--format', ''],
       ['table', 'json', 'jsonl', 'csv', 'markdown'],
@@ -45,6 +44,34 @@ describe('completions', () => {
     [['profile', 'use', ''], ['local']],
     [['--profile', 'lo'], ['local']],
     [['nonsense', ''], []],
+    [['help', 'prof'], ['profile']],
+    [['help', 'profile', 'a'], ['add']],
+    [['help', 'list', ''], []],
+    [
+      ['list', 'runs', '--sort', 'st'],
+      ['status', 'step'],
+    ],
+    [['list', 'runs', '--columns', 'id,stat'], ['id,status']],
+    [['list', 'runs', '--field', 'reward'], ['reward_mean']],
+    [['evaluate', 'x', '--field', 'eval_r'], ['eval_run_id']],
+    [['list', 'deployments', '--status', 'F'], ['FAILED']],
+    [['train', 'x', '-o', 'num_s'], ['num_steps=']],
+    [['evaluate', 'x', '-o', 'evaluation_max'], ['evaluation_max_samples=']],
+    [['config', 'set', 'poll.f'], ['poll.focusedSeconds']],
+    [['config', 'set', 'theme', 'da'], ['dark']],
+    [
+      ['config', 'set', 'mouse', ''],
+      ['true', 'false'],
+    ],
+    [['config', 'get', ''], []],
+    [['list', 'runs', '--format=cs'], ['--format=csv']],
+    // What the command would refuse is not offered.
+    [['list', 'models', '--stat'], []],
+    [['list', 'runs', '--stat'], ['--status']],
+    [['list', 'runs', '--ids', '--form'], []],
+    [['list', 'runs', '--reve'], []],
+    [['list', 'runs', '--sort', 'mean', '--reve'], ['--reverse']],
+    [['version', 'x', ''], []],
   ])('of %j', async (words, expected) => {
     expect(await offered(testFolder(), ...words)).toEqual(expected);
   });
@@ -65,6 +92,32 @@ describe('completions', () => {
     expect(await offered(home, 'compare', 'evr_1', 'my')).toEqual(['my first run']);
     expect((await cliIn(home)('__complete', ['compare', 'evr_'])).out).not.toContain('\u001b');
     expect(await offered(home, 'list', 'runs', '--benchmark', 't')).toEqual(['t-words']);
+  });
+});
+
+describe('completions on a service', () => {
+  it('ask it for lists that were not seen before, and leave out what the command would refuse', async () => {
+    const service = await serviceDouble();
+    const cli = cliOn({ baseUrl: service.url, apiKey: 'key-0123456789' });
+    const values = async (...words: string[]) =>
+      (await cli('__complete', words)).out.split('\n').flatMap(line => line.split('\t')[0] || []);
+    expect(await values('evaluate', '')).toEqual(['t-words', 'bench_1']);
+    expect(await values('get', 'benchmark', 't')).toEqual(['t-words']);
+    expect(await values('evaluate', 't-words', '-m', '')).toContain('acme/small');
+    expect(await values('chat', '')).toEqual(expect.arrayContaining(['acme/small']));
+    // Two deployments have that slug: its ids are what is not ambiguous.
+    expect(await values('undeploy', '')).toEqual(['dep_1', 'dep_2']);
+    expect(await values('compare', '')).toEqual(['evr_1', 'evr_2']);
+    expect(await values('cancel', 'evr')).toEqual(['evr_1']);
+    expect(await values('deploy', 'first@')).toEqual([]);
+    expect(await values('get', '--profile', 'nope', '')).toEqual([]);
+  });
+
+  it('offer nothing where the service fails, and print no error', async () => {
+    for (const baseUrl of ['http://127.0.0.1:9', 'no address']) {
+      const cli = cliOn({ baseUrl, apiKey: 'key-0123456789' });
+      expect(await cli('__complete', ['evaluate', ''])).toEqual({ code: 0, out: '', notes: '' });
+    }
   });
 });
 

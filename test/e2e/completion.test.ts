@@ -63,7 +63,10 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
   const lines = [
     ['benchtop promo\t', 'promote|'],
     ['benchtop secret s\t', 'secret|set|'],
-    ['benchtop list runs --rev\t', 'list|runs|--reverse|'],
+    ['benchtop list runs --sort mean --rev\t', 'list|runs|--sort|mean|--reverse|'],
+    ['benchtop train x -o num_st\t4', 'train|x|-o|num_steps=4|'],
+    ['benchtop get run my\\ fi\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop config set theme li\t', 'config|set|theme|light|'],
     ['benchtop list runs --format mark\t', 'list|runs|--format|markdown|'],
     ['benchtop get run my\t', 'get|run|my first run: 50% "best"|'],
     ['benchtop upload rollo\t', 'upload|rollouts.jsonl|'],

@@ -28,25 +28,40 @@ export const commands = {
     args: [{ name: 'WHAT', of: 'resource' }],
     flags: {
       ...serviceFlags,
-      benchmark: { value: 'ID|NAME', description: 'images (needed), runs and training runs of a benchmark' },
-      run: { value: 'ID|NAME', description: 'trajectories of an evaluation run' },
-      training: { value: 'ID|NAME', description: 'checkpoints (needed) and trajectories of a training run' },
-      dataset: { value: 'NAME', description: 'trajectories of a dataset' },
-      status: { value: 'STATUS', description: 'rows that have it' },
+      benchmark: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['benchmark'],
+        description: 'images (needed), runs and training runs of a benchmark',
+      },
+      run: { value: 'ID|NAME', of: 'seen', kinds: ['run'], description: 'trajectories of an evaluation run' },
+      training: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['training'],
+        description: 'checkpoints (needed) and trajectories of a training run',
+      },
+      dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'trajectories of a dataset' },
+      status: { value: 'STATUS', of: 'status', description: 'rows that have it' },
       filter: {
         value: 'TEXT',
         empty: true,
         description: 'rows that hold the text; /re/, !text and ~fuzzy as on screen',
       },
-      sort: { value: 'COLUMN', short: 's', description: 'by a column or a field of the JSON; reads all rows' },
+      sort: {
+        value: 'COLUMN',
+        of: 'column',
+        short: 's',
+        description: 'by a column or a field of the JSON; reads all rows',
+      },
       reverse: { short: 'r', needs: 'sort', description: 'in reverse order' },
       limit: { value: 'N', short: 'L', number: 'count', description: 'at most this many rows (default: 100)' },
       all: { short: 'a', description: 'all rows' },
-      columns: { value: 'A,B', short: 'c', description: 'these columns or fields of the JSON' },
+      columns: { value: 'A,B', of: 'columns', short: 'c', description: 'these columns or fields of the JSON' },
       wide: { short: 'w', description: 'all columns' },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, description: 'output format' },
       ...recordFlags,
-      field: { value: 'NAME', description: 'only this field of each row, one a line' },
+      field: { value: 'NAME', of: 'field', description: 'only this field of each row, one a line' },
       ids: { description: 'only the ids, one a line' },
     },
     exclusive: [
@@ -62,8 +77,8 @@ export const commands = {
   get: spec({
     summary: 'print everything about one resource',
     args: [
-      { name: 'WHAT', of: 'listed resource', optional: true },
-      { name: 'ID|NAME', of: 'seen' },
+      { name: 'WHAT', of: 'resource or seen', optional: true },
+      { name: 'ID|NAME', of: 'of resource' },
     ],
     flags: { ...serviceFlags, ...recordFlags },
     exclusive: [exclusiveRecordFlags],
@@ -73,7 +88,7 @@ export const commands = {
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
 first word may say of which kind they are. Without an id: all that runs or is pinned. Exit code 0 once all have succeeded, 1 if one has not.`,
-    args: [{ name: 'KIND|ID', of: 'seen', many: true, optional: true }],
+    args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
       timeout: {
@@ -89,7 +104,10 @@ first word may say of which kind they are. Without an id: all that runs or is pi
     summary: 'ask a model a question, or chat with it',
     about:
       'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line. A text waits 10 seconds for what is piped in; with - behind it, until its end.',
-    args: [{ name: 'MODEL' }, { name: 'TEXT', many: true, optional: true }],
+    args: [
+      { name: 'MODEL', of: 'chat model' },
+      { name: 'TEXT', many: true, optional: true },
+    ],
     takesText: true,
     flags: {
       ...serviceFlags,
@@ -110,7 +128,7 @@ After a failure the same command continues where it stopped.`,
     flags: {
       ...serviceFlags,
       new: { description: 'start a new benchmark even if part of the folder was sent before' },
-      dataset: { value: 'NAME', description: 'dataset to add the trajectories to' },
+      dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'dataset to add the trajectories to' },
       ...agentFlag,
       failures: { value: 'FILE', description: 'write the lines that were rejected to this new file' },
       ...jsonFlag,
@@ -172,8 +190,8 @@ JSON; that of a path which the contract does not have, as it came. Without an op
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, and how
 many of them got better and worse. With --fail-below the exit code is 1 if the interval reaches below that value.`,
     args: [
-      { name: 'BASE', of: 'seen' },
-      { name: 'NEW', of: 'seen' },
+      { name: 'BASE', of: 'seen', kinds: ['run'] },
+      { name: 'NEW', of: 'seen', kinds: ['run'] },
     ],
     flags: {
       ...serviceFlags,
@@ -188,8 +206,8 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
     summary: 'write trajectories with their steps, as JSON Lines',
     about: 'Of an evaluation run, a training run or a dataset, or a single one. benchtop upload takes the lines again.',
     args: [
-      { name: 'WHAT', of: 'resource', optional: true },
-      { name: 'ID|NAME', of: 'seen' },
+      { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
+      { name: 'ID|NAME', of: 'of resource' },
     ],
     flags: {
       ...serviceFlags,
@@ -204,8 +222,8 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
   open: spec({
     summary: 'open the workbench at one resource',
     args: [
-      { name: 'WHAT', of: 'listed resource', optional: true },
-      { name: 'ID|NAME', of: 'seen' },
+      { name: 'WHAT', of: 'resource or seen', optional: true },
+      { name: 'ID|NAME', of: 'of resource' },
     ],
     flags: { ...serviceFlags, ...screenFlags },
     examples: ['benchtop open evr_1', 'benchtop open training first'],
@@ -218,7 +236,7 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
       'Looks at this program, the terminal, the settings, the folders and the service. Exit code 1 where something is wrong.',
     flags: {
       ...serviceFlags,
-      model: { value: 'MODEL', description: 'also ask this model for an answer' },
+      model: { value: 'MODEL', of: 'chat model', description: 'also ask this model for an answer' },
       ...jsonFlag,
     },
   }),

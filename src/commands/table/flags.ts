@@ -7,6 +7,7 @@ import type { FlagSpec, FlagValues } from './spec.ts';
 export const serviceFlags = {
   profile: {
     value: 'NAME',
+    of: 'profile',
     description: 'use this profile of the settings file',
     variable: 'BENCHTOP_PROFILE',
     group: 'service',
@@ -106,7 +107,7 @@ export const jsonFlag = {
 
 export const recordFlags = {
   ...jsonFlag,
-  field: { value: 'NAME', description: 'print one field alone, e.g. id, status or failure.code' },
+  field: { value: 'NAME', of: 'field', description: 'print one field alone, e.g. id, status or failure.code' },
   jq: { value: 'FILTER', short: 'q', description: 'print what jq makes of the JSON' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 

@@ -32,13 +32,16 @@ export const setup = {
   'config path': spec({ summary: 'print where the settings file is', flags: jsonFlag }),
   'config get': spec({
     summary: 'print the settings, or one of them',
-    args: [{ name: 'KEY', optional: true }],
+    args: [{ name: 'KEY', of: 'set setting', optional: true }],
     flags: jsonFlag,
     examples: ['benchtop config get profiles.prod.baseUrl'],
   }),
   'config set': spec({
     summary: 'change a setting; the value is JSON or a text',
-    args: [{ name: 'KEY' }, { name: 'VALUE' }],
+    args: [
+      { name: 'KEY', of: 'setting' },
+      { name: 'VALUE', of: 'setting value' },
+    ],
     flags: jsonFlag,
     examples: ['benchtop config set theme dark', 'benchtop config set poll.focusedSeconds 5'],
   }),

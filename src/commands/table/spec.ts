@@ -3,7 +3,7 @@
  * Imports nothing, so that help prints fast.
  */
 
-export interface FlagSpec {
+export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   /** What it does, in a few words without a full stop. */
   readonly description: string;
   /** One letter. */
@@ -28,6 +28,32 @@ export interface FlagSpec {
   readonly hidden?: true;
 }
 
+/** What a value names, for completions. */
+export type ValueOf =
+  | 'file'
+  | 'profile'
+  | 'operation'
+  | 'resource'
+  /** Names and ids of some kinds. */
+  | 'seen'
+  /** A resource, or a name or id of one of any. */
+  | 'resource or seen'
+  /** A name or id of the resource that the argument before it names. */
+  | 'of resource'
+  | 'watched'
+  | 'checkpoint'
+  | 'chat model'
+  | 'status'
+  | 'field'
+  | 'column'
+  /** Several, with commas between them. */
+  | 'columns'
+  | 'option'
+  | 'setting'
+  /** A setting that has a value. */
+  | 'set setting'
+  | 'setting value';
+
 export interface ArgumentSpec {
   /** How help shows it, e.g. `ID|NAME`. */
   readonly name: string;
@@ -35,9 +61,9 @@ export interface ArgumentSpec {
   readonly optional?: true;
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What completions offer: resources, profiles, ids and names seen, files, or nothing. */
-  readonly of?: 'resource' | 'listed resource' | 'operation' | 'file' | 'profile' | 'seen';
-  /** The kinds offered, if they are resources seen. */
+  /** What completions offer; nothing without it. */
+  readonly of?: ValueOf;
+  /** The kinds offered, if they are names and ids of resources. */
   readonly kinds?: readonly string[];
 }
 

@@ -12,7 +12,13 @@ import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', description: 'name of the run (default: made of benchmark and model)' } as const;
 const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
-  ({ value: 'NAME=VALUE', short: 'o', many: true, description: `an option of the ${of}, e.g. ${example}` }) as const;
+  ({
+    value: 'NAME=VALUE',
+    short: 'o',
+    of: 'option',
+    many: true,
+    description: `an option of the ${of}, e.g. ${example}`,
+  }) as const;
 const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
 
 export const verbs = {
@@ -22,8 +28,14 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: { value: 'MODEL', short: 'm', description: 'slug of the model (default: that of the checkpoint)' },
-      checkpoint: { value: 'CHECKPOINT', short: 'c', description: checkpointWords },
+      model: {
+        value: 'MODEL',
+        short: 'm',
+        of: 'seen',
+        kinds: ['model'],
+        description: 'slug of the model (default: that of the checkpoint)',
+      },
+      checkpoint: { value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description: checkpointWords },
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
       ...waitFlags,
@@ -42,8 +54,19 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: { value: 'MODEL', short: 'm', description: 'slug of the base model (default: that of the checkpoint)' },
-      checkpoint: { value: 'CHECKPOINT', short: 'c', description: `continue from ${checkpointWords}` },
+      model: {
+        value: 'MODEL',
+        short: 'm',
+        of: 'seen',
+        kinds: ['model'],
+        description: 'slug of the base model (default: that of the checkpoint)',
+      },
+      checkpoint: {
+        value: 'CHECKPOINT',
+        short: 'c',
+        of: 'checkpoint',
+        description: `continue from ${checkpointWords}`,
+      },
       name: nameFlag,
       option: optionFlag('training', 'num_steps=20'),
       ...waitFlags,
@@ -56,7 +79,7 @@ export const verbs = {
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
     about: 'Prints the id of the deployment. With --wait the exit code says whether it was deployed.',
-    args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'seen', kinds: ['training'] }],
+    args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
       slug: {
@@ -90,7 +113,7 @@ export const verbs = {
   }),
   delete: spec({
     summary: 'delete evaluation runs, training runs and secrets',
-    args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training'] }],
+    args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training', 'secret'] }],
     flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
   }),
   undeploy: spec({

@@ -1,0 +1,296 @@
+/** What completions offer for a value: names and ids of the service, fields, settings. Only what the command would take. */
+import { loadConfig } from '../config/load.ts';
+import { findPaths } from '../config/paths.ts';
+import type { Settings } from '../config/schema.ts';
+import type { Endpoint } from '../contract/common.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import { fieldNames } from '../contract/fields.ts';
+import { hasEnded } from '../contract/status.ts';
+import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
+import type { Resource } from '../resources/define.ts';
+import { isRecord, own } from '../text/own.ts';
+import type { CommandIo } from './io.ts';
+import { rowSchema } from './list.ts';
+import type { ArgumentSpec, CommandSpec } from './table/spec.ts';
+import type { CommandContext } from './with-service.ts';
+
+/** A value and a description of it. */
+export type Candidate = readonly [value: string, description: string];
+
+/** In place of candidates: the shell is to offer files. */
+export const files = ':files';
+
+/** The command line in front of the value. */
+export interface Line {
+  /** Name of the command. */
+  readonly name: string;
+  readonly spec: CommandSpec;
+  /** Its arguments so far. */
+  readonly args: readonly string[];
+  /** The values of the flags that select the service, by their keys. */
+  readonly service: Readonly<Record<string, string>>;
+  /** What is there of the value itself. */
+  readonly partial: string;
+}
+
+/** How long a shell waits for a list that was not seen before. */
+const quickMs = 1_500;
+
+/** Works on what was seen of the service, and with the service where it may be asked. Errors leave nothing to offer. */
+async function onService(
+  { service: flags }: Line,
+  { environment }: CommandIo,
+  work: (context: CommandContext, mayAsk: boolean) => Promise<Candidate[]>,
+): Promise<Candidate[]> {
+  const { connectTo, openRemembered } = await import('./connect.ts');
+  const config = loadConfig(flags, environment);
+  const { service } = config.profile;
+  const key = service.kind === 'remote' ? service.apiKey?.origin : undefined;
+  // The tab key neither starts the local service nor runs a command that may ask for a password.
+  const mayAsk =
+    service.kind === 'local'
+      ? (await (await import('../local/daemon/client.ts')).findService(config.paths.data)) !== undefined
+      : !(key?.kind === 'file' && key.place.endsWith('Command'));
+  const memory = openRemembered(config);
+  const connection = connectTo(config, 'command');
+  try {
+    const context = { config, service: await connection.service(), memory, signal: AbortSignal.timeout(quickMs) };
+    return await work(context, mayAsk);
+  } finally {
+    memory.close();
+    await connection.close();
+  }
+}
+
+interface Row {
+  readonly id: string;
+  readonly label: string | undefined;
+  readonly status: string | undefined;
+}
+
+/** The rows of a list: those seen before, otherwise its first page. */
+async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<Row[]> {
+  const { kind } = resource;
+  const seen = kind === undefined ? [] : context.memory.list(kind);
+  if (seen.length > 0) return seen;
+  if (!mayAsk || resource.needs) return [];
+  const source = resource.list({});
+  const { service, memory, signal } = context;
+  const page = await source.readPage({ service: service.background, query: { limit: 100 }, signal, memory });
+  return page.items.map(row => ({
+    id: source.id(row),
+    // A model is asked for by its slug only.
+    label: resource.names[1] === 'model' ? undefined : (resource.label?.(row) ?? undefined),
+    status: source.observes?.(row).status ?? undefined,
+  }));
+}
+
+/** What names a row: its name, where no other row has it, and its id. */
+function namesOf(rows: readonly Row[], single: string): Candidate[] {
+  const counts = new Map<string, number>();
+  for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return rows.flatMap(({ id, label }): Candidate[] => {
+    const byName: Candidate[] = label && label !== id && counts.get(label) === 1 ? [[label, single]] : [];
+    return [...byName, [id, `${single} ${label ?? ''}`.trim()]];
+  });
+}
+
+/** Names and ids of the resources; of those that have not ended where a command takes no others. */
+function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
+  return onService(line, io, async (context, mayAsk) => {
+    const all = await Promise.all(
+      among.map(async resource => {
+        const rows = await rowsOf(resource, context, mayAsk).catch(() => []);
+        const fitting = line.name === 'cancel' ? rows.filter(({ status }) => !hasEnded(status)) : rows;
+        return namesOf(fitting, resource.names[1]);
+      }),
+    );
+    return all.flat();
+  });
+}
+
+const resourcesOf = (kinds: readonly string[]): Resource[] =>
+  resources.filter(({ kind, names }) => kinds.includes(kind ?? names[1]));
+
+/** The fields of what a command prints. */
+async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+  const { endpoints } = await import('../contract/endpoints.ts');
+  const { name, args } = line;
+  if (name === 'list' || name === 'get') {
+    const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
+    return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
+  }
+  const operations = name === 'api' ? args.slice(0, 1) : (printed.get(name) ?? []);
+  const fields = operations.flatMap(operation => {
+    const endpoint = own<Endpoint>(endpoints, operation);
+    return endpoint ? fieldNames(endpoint.response) : [];
+  });
+  return [...new Set([...(name === 'api' ? [] : ['id']), ...fields])].map(field => [field, 'field']);
+}
+
+/** The operations whose answers a command prints. */
+const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
+  ['evaluate', ['startEval', 'getEvalRun']],
+  ['train', ['startTraining', 'getTrainingRun']],
+  ['deploy', ['startDeployment', 'getDeployment']],
+  ['build', ['buildBenchmarkImages', 'getBenchmark']],
+  ['promote', ['promoteDeployment']],
+  ['secret set', ['createSecret']],
+]);
+
+async function fieldsOfRows(resource: Resource, context: CommandContext): Promise<Candidate[]> {
+  const schema = await rowSchema(resource, context);
+  return ['id', ...(schema ? fieldNames(schema) : [])].map(field => [field, 'field']);
+}
+
+/** Columns and fields of a list; `--columns` takes several, with commas between them. */
+function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<Candidate[]> {
+  const resource = resourceNamed(line.args[0] ?? '');
+  if (!resource) return Promise.resolve([]);
+  const given = isList ? line.partial.slice(0, line.partial.lastIndexOf(',') + 1) : '';
+  const taken = new Set(given.split(','));
+  return onService(line, io, async context => {
+    const columns = resource.columns.map(({ id, title }): Candidate => [id, `column ${title}`]);
+    const known = new Set(columns.map(([id]) => id));
+    const fields = (await fieldsOfRows(resource, context)).filter(([field]) => !known.has(field));
+    const all = [...columns, ...fields].filter(([field]) => !taken.has(field));
+    return all.map(([field, words]) => [`${given}${field}`, words]);
+  });
+}
+
+/** The options of runs, as the service describes them; otherwise those that services were seen to have. */
+async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
+  const operation = line.name === 'train' ? 'getTrainingOptions' : 'getEvalOptions';
+  const known = line.name === 'train' ? usualTrainingOptions : usualEvalOptions;
+  const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
+    const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
+    const fields = isRecord(answer['options']) ? answer['options'] : answer;
+    return Object.entries(fields).flatMap(([name, value]): Candidate[] => (isRecord(value) ? [[name, '']] : []));
+  }).catch(() => []);
+  const names: readonly Candidate[] = described.length > 0 ? described : known.map(name => [name, '']);
+  return names.map(([name]) => [`${name}=`, `option of the ${line.name === 'train' ? 'training' : 'evaluation'}`]);
+}
+
+const usualTrainingOptions = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
+const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task'];
+
+async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+  const profiles = Object.entries((await storedSettings(environment)).profiles ?? {}).filter(
+    ([name]) => name !== 'local',
+  );
+  return [
+    ['local', 'the local service'],
+    ...profiles.map(([name, { baseUrl }]): Candidate => [name, baseUrl ?? 'the local service']),
+  ];
+}
+
+async function storedSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
+  const { readSettings, settingsPath } = await import('../config/settings-file.ts');
+  return readSettings(settingsPath(findPaths(environment))).settings;
+}
+
+/** The settings that may be set by themselves. */
+async function settingCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+  const { profileReference, settingsReference } = await import('../config/reference.ts');
+  const { profiles = {} } = await storedSettings(environment);
+  const own = Object.entries(settingsReference).flatMap(([name, words]): Candidate[] => {
+    if (name === '$schema' || name === 'profiles' || name === 'keys') return [];
+    if (typeof words === 'string') return [[name, words]];
+    return Object.entries(words).map(([inner, text]) => [`${name}.${inner}`, text]);
+  });
+  const ofProfiles = Object.keys(profiles).flatMap(profile =>
+    Object.entries(profileReference).map(([name, words]): Candidate => [`profiles.${profile}.${name}`, words]),
+  );
+  return [...own, ...ofProfiles];
+}
+
+/** The settings that have a value, and the objects that hold them. */
+async function setCandidates({ environment }: CommandIo): Promise<Candidate[]> {
+  const within = (value: unknown, path: string): string[] =>
+    isRecord(value)
+      ? Object.entries(value).flatMap(([name, inner]) => {
+          const key = path === '' ? name : `${path}.${name}`;
+          return [key, ...within(inner, key)];
+        })
+      : [];
+  return within(await storedSettings(environment), '').map(key => [key, 'setting']);
+}
+
+async function settingValueCandidates(key: string, io: CommandIo): Promise<Candidate[]> {
+  if (key === 'defaultProfile') return profileCandidates(io);
+  const { settingChoices } = await import('./settings.ts');
+  return settingChoices(key).map(choice => [choice, key]);
+}
+
+/** Whether a command reads single ones of a resource, or opens them. */
+function isReadBy(command: string, { get, needs, names }: Resource): boolean {
+  return command === 'open' ? get !== undefined : needs === undefined || names[1] === 'checkpoint';
+}
+
+/** What may come in place of a value. */
+export async function valueCandidates(
+  { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
+  line: Line,
+  io: CommandIo,
+): Promise<Candidate[]> {
+  if (choices) return choices.map(choice => [choice, '']);
+  if (of === undefined) return [];
+  const [first = ''] = line.args;
+  const single = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
+  switch (of) {
+    case 'file':
+      return [[files, '']];
+    case 'profile':
+      return profileCandidates(io);
+    case 'operation': {
+      const { endpoints } = await import('../contract/endpoints.ts');
+      return Object.values(endpoints).map(({ operation, method, path }) => [operation, `${method} ${path}`]);
+    }
+    case 'resource':
+      return resources.map(({ names: [plural] }) => [plural, '']);
+    case 'resource or seen': {
+      const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(each => isReadBy(line.name, each));
+      const named = among.filter(({ kind, get }) => get && kind !== 'trajectory');
+      return [...single(among), ...(await rowCandidates(named, line, io))];
+    }
+    case 'of resource': {
+      const resource = resourceNamed(first);
+      return resource ? rowCandidates([resource], line, io) : [];
+    }
+    case 'watched': {
+      const watched = resources.filter(({ watch, kind }) => watch && kind !== 'trajectory');
+      const among = watched.filter(({ names }) => names.includes(first));
+      const words = line.args.length === 0 ? single(watched) : [];
+      return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
+    }
+    case 'seen':
+      return rowCandidates(resourcesOf(kinds), line, io);
+    case 'checkpoint': {
+      const runs = await rowCandidates(resourcesOf(['training']), line, io);
+      return runs.flatMap(([name, words]): Candidate[] => [
+        [name, words],
+        [`${name}@latest`, `the last checkpoint of it`],
+      ]);
+    }
+    case 'chat model': {
+      const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
+      // By their ids deployments are not asked.
+      return slugs.filter(([value]) => !resourceOfId(value));
+    }
+    case 'status':
+      return (resourceNamed(first)?.statuses ?? []).map(status => [status, '']);
+    case 'field':
+      return fieldCandidates(line, io);
+    case 'column':
+    case 'columns':
+      return columnCandidates(line, of === 'columns', io);
+    case 'option':
+      return optionCandidates(line, io);
+    case 'setting':
+      return settingCandidates(io);
+    case 'set setting':
+      return setCandidates(io);
+    case 'setting value':
+      return settingValueCandidates(first, io);
+  }
+}
