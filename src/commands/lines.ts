@@ -17,7 +17,7 @@ import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
-import { asReceived } from '../text/numbers.ts';
+import { asReceived, counted } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
@@ -164,7 +164,7 @@ class Lines {
     const rows = this.#rows();
     const { resource } = this.#shown ?? {};
     if (!resource) return;
-    this.say(`${rows.length} ${resource.names[0]}`);
+    this.say(countOf(resource, rows.length));
     for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(resource.columns, row)}`);
   }
 
@@ -272,6 +272,11 @@ class Lines {
 function followable(resource: Resource, row: object): ResourceRef | undefined {
   const ref = refOf(resource, row);
   return resource.watch?.running ? ref : undefined;
+}
+
+/** `1 run`, `12 training runs`. */
+function countOf({ names: [many, one = many] }: Resource, rows: number): string {
+  return counted(rows, one.replace('-', ' '), many === 'training' ? 'training runs' : many);
 }
 
 /** A row in words: the columns that are not empty. */

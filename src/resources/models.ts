@@ -24,7 +24,7 @@ function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cac
   return {
     id,
     title,
-    width: 8,
+    width: title.length,
     align: 'right',
     value: row => row.pricing?.[field] ?? undefined,
     text: row => price(row.pricing?.[field]),
@@ -34,18 +34,19 @@ function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cac
 export const modelColumns: readonly Column<SupportedModel>[] = [
   { id: 'slug', title: 'MODEL', width: { min: 16, max: 48, grow: 2 }, value: row => row.model_slug },
   { id: 'name', title: 'NAME', width: { min: 10, max: 40, grow: 2 }, value: row => row.model_name ?? undefined },
-  priceColumn('input', 'INPUT', 'input'),
-  priceColumn('output', 'OUTPUT', 'output'),
-  priceColumn('cached', 'CACHED', 'cached_input'),
+  priceColumn('input', 'PRICE IN', 'input'),
+  priceColumn('output', 'PRICE OUT', 'output'),
+  priceColumn('cached', 'PRICE CACHED', 'cached_input'),
 ];
 
 export function modelFacts(model: SupportedModel): readonly Fact[] {
   return [
     { label: 'model', value: model.model_slug },
     { label: 'name', value: model.model_name },
-    { label: 'input', value: price(model.pricing?.input) },
-    { label: 'output', value: price(model.pricing?.output) },
-    { label: 'cached', value: price(model.pricing?.cached_input) },
+    { label: 'price in', value: price(model.pricing?.input) },
+    { label: 'price out', value: price(model.pricing?.output) },
+    { label: 'price cached', value: price(model.pricing?.cached_input) },
+    { label: 'price unit', value: model.pricing ? 'not stated by the service' : undefined },
   ];
 }
 

@@ -8,7 +8,7 @@ import { ageOf, agoOf, timeColumn } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
-import { reward } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
@@ -101,11 +101,15 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, ended };
 }
 
-/** `mean 0.143 of 8 graded`; says so if it is not final. */
+/** In place of the mean of a run that has none so far. */
+export const noReward = 'no reward yet';
+
+/** `mean 0.143 of 8 rewards`; says so if it is not final. */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
   const { mean, graded, listed, ended } = outcome;
   const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
-  const of = graded === undefined || mean === undefined ? '' : `of ${graded} graded${other}`;
+  const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
+  if (mean === undefined && !ended) return ['mean', noReward, ''];
   return [ended ? 'mean' : 'mean so far', reward(mean), of];
 }
 

@@ -63,10 +63,10 @@ export class ServiceGeneration {
 
   /** The generation, the reason, and the age of the evidence, as a sentence. */
   describe(now = this.#now()): string {
-    if (this.stated !== undefined) return `The service is of generation ${this.stated}, as the profile says.`;
+    if (this.stated !== undefined) return `API generation: ${this.stated}, from the profile.`;
     const { found } = this;
-    if (!found) return 'The generation of the service is not known yet: it is asked as the document says.';
-    return `The service is of generation ${found.generation}: ${found.reason}, seen ${age(now - found.at)} ago.`;
+    if (!found) return 'API generation: not known yet.';
+    return `API generation: ${found.generation} (${found.reason}, ${age(now - found.at)} ago).`;
   }
 
   /** Learns from the body of a successful answer. */
@@ -76,10 +76,10 @@ export class ServiceGeneration {
   }
 
   /** An operation that the newest generation has moved worked at this generation's path. */
-  hasWorked({ operation, method, path, newest }: Endpoint, generation: Generation): void {
+  hasWorked({ method, path, newest }: Endpoint, generation: Generation): void {
     if (this.stated !== undefined || !newest) return;
     const taken = generation === 'newest' ? newest.path : path;
-    this.#take({ generation, weight: tried, reason: `it took ${method} ${taken} (${operation})` });
+    this.#take({ generation, weight: tried, reason: `${method} ${taken} worked` });
   }
 
   #take(evidence: Evidence): void {

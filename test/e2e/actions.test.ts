@@ -527,7 +527,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { see: 'uploaded; enter opens it' },
         'enter',
       ]);
-      await session.waitFor('images 2/2 ready');
+      await session.waitFor('2 of 2 images ready');
       await session.waitFor('MISSING_KEY is missing');
       expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
     });
@@ -553,7 +553,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await goWay(session, ['b', { see: 'Build its images?' }, 'ctrl-p', { see: `/benchmarks/${bench_id}` }]);
       await goWay(session, ['y', { see: 'Building the images of unbuilt' }]);
       await home.until(`benchmarks/${bench_id}/images`, ({ images }) => images[0].build_status === 'ready');
-      await session.waitFor('images 1/1 ready');
+      await session.waitFor('1 of 1 image ready');
     });
   });
 });

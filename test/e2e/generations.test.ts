@@ -41,11 +41,11 @@ function views(isNewest: boolean): readonly (readonly Step[])[] {
   return [
     [...go('watch'), { see: 'WATCHED' }],
     [...benchmark, { see: '1 row could not be read' }],
-    [...benchmark, 'enter', { see: isNewest ? 'images 1/3 ready, 1 failed' : 'images 1/2 ready, 1 failed' }],
+    [...benchmark, 'enter', { see: isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed' }],
     [...benchmark, 'v', { see: isNewest ? 'no space' : 'failed' }],
     [...benchmark, 'T', { see: 'TRAINING RUN' }, { see: '▸ first' }],
     [...go('runs'), { see: 'baseline' }, { see: isNewest ? 'ended' : 'failed' }],
-    [...go('runs'), { see: '▸ baseline' }, 'enter', { see: /0\.500 of 6 graded/ }],
+    [...go('runs'), { see: '▸ baseline' }, 'enter', { see: /0\.500 of 6 rewards/ }],
     [...go('runs'), { see: '▸ baseline' }, '=', { see: 'Compare it with' }, 'enter', { see: 'diff  0' }],
     [...go('trajectories'), { see: '▸ task 1' }],
     [...go('trajectories'), { see: '▸ task 1' }, 'enter', { see: 'hello' }],
@@ -201,12 +201,12 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const session = openSession(env, size);
     await session.waitFor('1 row could not be read');
     session.press('enter');
-    await session.waitFor(isNewest ? 'images 1/3 ready, 1 failed' : 'images 1/2 ready, 1 failed');
+    await session.waitFor(isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed');
     session.press('e');
     await session.waitFor('Evaluate on t-words');
     // Each field as it is proposed; the last one sends it.
     session.press('enter', 'enter', 'enter');
-    await session.waitFor(/0\.500 of 6 graded/);
+    await session.waitFor(/0\.500 of 6 rewards/);
     const started = service.requests.filter(({ method, url }) => method === 'POST' && url.startsWith('/api/v1/eval'));
     expect(started.map(({ url }) => url)).toEqual([isNewest ? '/api/v1/eval' : '/api/v1/eval/bench_1/start']);
     expect(service.refused).toEqual([]);

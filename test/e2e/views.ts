@@ -44,7 +44,7 @@ export const go = (name: string): readonly Step[] => [{ type: ':' }, { type: nam
 export const viewSessions: readonly ViewSession[] = [
   { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
   { name: 'benchmarks', way: [], shows: ['BENCHMARK', 'opposites'], selected: 't-words' },
-  { name: 'benchmark', way: ['enter'], shows: ['ready to launch', /images 96\/96/], selected: 'baseline' },
+  { name: 'benchmark', way: ['enter'], shows: ['ready to launch', /96 of 96 images/], selected: 'baseline' },
   { name: 'images', way: ['v'], shows: ['TASK', 'ready'], selected: 't-words-001' },
   { name: 'training of a benchmark', way: ['T'], shows: ['TRAINING RUN'], selected: 'first training' },
   { name: 'runs', way: go('runs'), shows: ['RUN', 'completed'], selected: 'baseline' },

@@ -213,7 +213,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const wrong = findings.filter(({ state, about }) => state === 'fail' && about !== 'terminal');
     expect(wrong).toEqual([]);
     const { words = '' } = findings.find(({ about }) => about === 'generation') ?? {};
-    expect(words).toContain(`generation ${generation}: its models have`);
-    expect(words).toMatch(/seen \d+s ago/);
+    expect(words).toContain(`API generation: ${generation} (its models have`);
+    expect(words).toMatch(/, \d+s ago/);
   });
 });

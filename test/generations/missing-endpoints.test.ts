@@ -58,7 +58,7 @@ describe('a service without single runs and without their progress', () => {
     const { cli } = await world(['completed']);
     expect(await cli('watch', ['r9'])).toMatchObject({ code: 0, out: expect.stringContaining('completed') });
     const { code, out } = await cli('get', ['run', 'r9']);
-    expect([code, out]).toEqual([0, expect.stringMatching(/mean\s+0\.500 of 6 graded/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/mean\s+0\.500 of 6 rewards/)]);
   });
 });
 
@@ -90,7 +90,7 @@ describe('a service with the paths of the document only', () => {
     expect([compared.code, JSON.parse(compared.out)]).toMatchObject([0, { n: 6, ties: 6 }]);
     expect(await cli('get', ['run', 'r1'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/0\.500 of 6 graded/),
+      out: expect.stringMatching(/0\.500 of 6 rewards/),
     });
     expect((await cli('export', ['run', 'r1'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);

@@ -33,10 +33,10 @@ async function openAt(viewId: string, generation: 'document' | 'newest') {
 
 const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', readonly string[]>>>> = {
   'record benchmarks': {
-    document: ['images 1/2 ready, 1 failed', 'baseline'],
-    newest: ['3 tasks', 'images 1/3 ready, 1 failed', 'baseline', '1 row could not be read'],
+    document: ['1 of 2 images ready, 1 failed', 'baseline'],
+    newest: ['3 tasks', '1 of 3 images ready, 1 failed', 'baseline', '1 row could not be read'],
   },
-  'record runs': { document: ['0.500 of 6 graded'], newest: ['0.500 of 6 graded'] },
+  'record runs': { document: ['0.500 of 6 rewards'], newest: ['0.500 of 6 rewards'] },
   'record training': {
     document: ['14 of 16 samples'],
     newest: ['14 of 16 samples, 2 cancelled', '1 point of the curves could not be read'],

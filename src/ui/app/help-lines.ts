@@ -74,7 +74,7 @@ const keyColumn = 22;
 const roomForIds = 70;
 /** Explains the ids. */
 const aboutIds = 'On the right: the ids by which `keys` in config.json changes the keys.';
-const aboutRoom = 'In 80 columns: the ids by which `keys` in config.json changes the keys.';
+const aboutRoom = 'With 80 columns, the ids of the commands are shown here: `keys` in config.json takes them.';
 
 /**
  * The lines of help: every section with its commands by group, each command once. The id of a command, which overrides

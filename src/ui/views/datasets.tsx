@@ -132,7 +132,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
           initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
           help: begun
             ? `Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
-            : 'Created if it does not exist.',
+            : 'A new dataset is created if none has this name.',
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },
         agentField(agents, begun?.agent),

@@ -20,7 +20,7 @@ describe('help', () => {
   it('leaves the ids out where they would take every other line', () => {
     const lines = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 54);
     expect(lines.at(-1)?.text).toMatch(/move down$/);
-    expect(lines[0]?.text).toMatch(/^In 80 columns/);
+    expect(lines[0]?.text).toMatch(/^With 80 columns/);
   });
 
   it('gives ids that are taken as they are shown', () => {

@@ -28,7 +28,7 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }
 
-/** How many images are built, and how many failed: `images 1/3 ready, 1 failed`. */
+/** How many images are built, and how many failed: `1 of 3 images ready, 1 failed`. */
 export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
   if (!answer) return [];
   const { images } = answer;
@@ -36,7 +36,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
   const count = (meaning: StatusMeaning): number =>
     images.filter(({ build_status }) => build_status != null && statusMeaning(build_status) === meaning).length;
   const failed = count('failure') + count('stopped');
-  const words = `images ${count('success')}/${images.length + unreadable} ready`;
+  const words = `${count('success')} of ${counted(images.length + unreadable, 'image')} ready`;
   return [
     styles.muted(words) +
       (failed > 0 ? styles.danger(`, ${failed} failed`) : '') +

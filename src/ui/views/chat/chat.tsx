@@ -242,7 +242,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     { label: 'system', value: settings.system || 'none' },
     { label: 'temperature', value: settings.temperature ?? 'service default' },
     { label: 'top p', value: settings.top_p ?? 'service default' },
-    { label: 'max tokens', value: settings.max_tokens ?? 'service default' },
+    { label: 'token limit', value: settings.max_tokens ?? 'service default' },
   ];
 
   return (

@@ -102,7 +102,7 @@ export function SettingsWindow({ settings, onChange, onClose }: SettingsWindowPr
     numberField('top_p', 'Top p', settings.top_p, value =>
       value <= 0 || value > 1 ? 'Above 0, at most 1' : undefined,
     ),
-    numberField('max_tokens', 'Max tokens', settings.max_tokens, value =>
+    numberField('max_tokens', 'Token limit', settings.max_tokens, value =>
       Number.isInteger(value) && value >= 1 ? undefined : 'A whole number, at least 1',
     ),
   ];

@@ -4,7 +4,7 @@
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
-import { meanWords, outcomeOf } from '../../../resources/runs.ts';
+import { meanWords, noReward, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
@@ -41,6 +41,7 @@ export function summaryLines(
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const [label, mean, of] = meanWords(outcomeOf(run, progress, rewards));
+  const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
     [
@@ -51,7 +52,7 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     [
-      `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`,
+      mean === noReward ? styles.muted(mean) : meanText,
       failed > 0 ? styles.danger(`${failed} failed`) : '',
       without > 0 ? styles.warning(`${without} without a reward`) : '',
       unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',

@@ -7,7 +7,7 @@ import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
-import { truncate } from '../../../text/width.ts';
+import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
 import { type Connection, useConnection } from '../../app/connection.ts';
@@ -27,7 +27,7 @@ function failureWords({ item_index, message, code }: Failure): string {
 }
 
 /**
- * The lines of an error: the message, its type and code, the request id, and its context. If there are more than
+ * The lines of an error: the message, the field, the request id with the code, and its context. If there are more than
  * `height`, the context is dropped first and the end of the message last; the request id always stays complete.
  */
 export function errorLines(error: Error, width: number, { styles, glyphs }: Theme, height = Infinity): string[] {
@@ -41,7 +41,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
     failures = [],
     context,
   } = error instanceof ServiceError && !quiet ? error : noDetails;
-  const request = wrapped(requestId && `request ${requestId}`);
+  const request = wrapped(requestId && requestWords(requestId, code, width - 2));
   // The message includes the first failure and the number of failures.
   const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
   const { failures: _, ...rest } = context ?? {};
@@ -53,13 +53,20 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
   const style = quiet ? styles.muted : styles.danger;
   const mark = quiet ? glyphs.bullet : glyphs.cross;
   const listed = others.slice(0, room - shown.length);
-  const names = wrapped([code, param && `field ${param}`].filter(Boolean).join('  '));
+  const names = wrapped(param && `field ${param}`);
   const named = names.slice(0, room - shown.length - listed.length);
   return [
     ...shown.map((line, index) => style(`${index === 0 ? mark : ' '} ${line}`)),
     ...listed.map(line => style(`  ${line}`)),
     ...[...named, ...request, ...detail].map(line => styles.muted(`  ${line}`)),
   ].slice(0, height);
+}
+
+/** The code of an error helps support to find it, not the user: it follows the id, or is left out. */
+function requestWords(requestId: string, code: string | undefined, width: number): string {
+  const id = `request ${requestId}`;
+  const both = `${id}  ${code ?? ''}`.trimEnd();
+  return displayWidth(both) > width ? id : both;
 }
 
 const noDetails: ErrorDetails = {};

@@ -76,6 +76,8 @@ export interface ResourceListProps<Row> {
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
   readonly bindings?: readonly Binding[];
+  /** The name of a row; its id is shown if it is missing. */
+  readonly label?: (row: Row) => string;
   /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
   /** The parent of the list, e.g. a run: copied and pinned if there is no row. */
@@ -212,7 +214,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const does = useRecordBindings({
     record: row ?? (whole && { id: whole.id, json: whole.json }),
     marked: marked ? table.targets.map(source.id) : [],
-    title: marked ? `${table.targets.length} marked` : (pinned?.label ?? row?.id ?? whole?.id ?? ''),
+    title: marked
+      ? `${table.targets.length} marked`
+      : ((current && props.label?.(current)) ?? row?.id ?? whole?.id ?? ''),
     refresh: () => {
       for (const part of [live, ...(props.parts ?? [])]) part.refresh();
     },

@@ -29,6 +29,7 @@ export function listProps<Row extends object>(resource: ResourceOf<Row>) {
     emptyWords,
     ...(emptyAdvice && { emptyAdvice }),
     open: (row: Row) => placeOf(resource, row),
+    label: (row: Row) => labelOf(resource, row),
     pin: (row: Row) => refOf(resource, row),
   };
 }

@@ -26,34 +26,34 @@ describe('the mean', () => {
   it('is that of the rewards that are shown, and says of how many, while it runs', () => {
     const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
     const lines = head('running', rewardsOf(0, 0.25, 0.5), { terminal_rollouts: 3, live });
-    expect(lines[2]).toBe('mean so far 0.250 of 3 graded');
+    expect(lines[2]).toBe('mean so far 0.250 of 3 rewards');
     const summary = summariseRewards(rewardsOf(0, 0.25, 0.5), 28);
     const facts = runFacts(run, outcomeOf(run, undefined, summary));
-    expect(facts).toContainEqual({ label: 'mean so far', value: '0.250 of 3 graded' });
+    expect(facts).toContainEqual({ label: 'mean so far', value: '0.250 of 3 rewards' });
     expect(facts.some(({ label }) => label === 'mean')).toBe(false);
   });
 
   it('comes from the progress where no reward is listed yet', () => {
     const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
-    expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 graded');
-    expect(head('running', [], {})[2]).toBe('mean so far none');
+    expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 rewards');
+    expect(head('running', [], {})[2]).toBe('no reward yet');
   });
 
   it.each(['completed', 'succeeded', 'failed', 'cancelled'])('of a run that is %s is not “so far”', status => {
-    expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 of 2 graded/);
+    expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 of 2 rewards/);
   });
 
   it('of the service is shown with that of the rewards where they differ', () => {
     const ended = { ...run, status: 'completed', reward_mean: 0.25 };
     const rewards = summariseRewards(rewardsOf(0.5, null), 2);
     expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain(
-      'of 1 graded, 0.500 by the rewards listed',
+      'of 1 reward, 0.500 by the rewards listed',
     );
   });
 
   it('counts a reward that names neither its trajectory nor its task', () => {
     const nameless = [{ reward: 1, trajectory_id: null, task_id: null }, ...rewardsOf(0)];
-    expect(head('running', nameless)[2]).toBe('mean so far 0.500 of 2 graded');
+    expect(head('running', nameless)[2]).toBe('mean so far 0.500 of 2 rewards');
     expect(distributionLines(summariseRewards(nameless).values, 40, 60, theme)).toHaveLength(2);
   });
 });
@@ -63,7 +63,7 @@ describe('the counts', () => {
     const rewards = summariseRewards(rewardsOf(0, 1), undefined, 1);
     const lines = summaryLines({ ...run, status: 'completed' }, undefined, rewards, 100, theme);
     const [, , mean] = lines.map(stripVTControlCharacters);
-    expect(mean).toBe('mean 0.500 of 2 graded  1 reward could not be read');
+    expect(mean).toBe('mean 0.500 of 2 rewards  1 reward could not be read');
   });
 
   it('are never behind the rewards', () => {
@@ -74,9 +74,9 @@ describe('the counts', () => {
   it('say what failed and what has no reward, each once', () => {
     const live = { failed_rollouts: 2 };
     expect(head('completed', rewardsOf(1, 1, null), { live })[2]).toBe(
-      'mean 1.00 of 2 graded  2 failed  24 without a reward',
+      'mean 1.00 of 2 rewards  2 failed  24 without a reward',
     );
-    expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 of 1 graded  1 without a reward');
+    expect(head('running', rewardsOf(1, null), {})[2]).toBe('mean so far 1.00 of 1 reward  1 without a reward');
   });
 });
 

@@ -1,6 +1,7 @@
 /** What a screen says of a refusal, from the answer of the service to the words. */
 
 import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../../src/service/errors.ts';
 import { asError } from '../../../../src/text/errors.ts';
 import { noConnection } from '../../../../src/ui/app/connection.ts';
 import { noteLines } from '../../../../src/ui/views/shared/error-note.tsx';
@@ -50,4 +51,16 @@ it('each item of a batch that failed is named, and the rest of what the service 
   expect(shown).toContain('item 5: step 5');
   expect(shown).toContain('{"batch":"b_1"}');
   expect(shown).not.toContain('\u001b[2J');
+});
+
+it('the code of the service is beside the request id, and not before the words', () => {
+  const facts = { requestId: 'req_0123456789', code: 'resource_not_found' };
+  const error = new ServiceError('not_found', 'There is no run evr_1.', facts);
+  const [first, second] = linesOf(error).split('\n');
+  expect(first).toContain('There is no run evr_1.');
+  expect(second).toContain('request req_0123456789  resource_not_found');
+  // Without room for both on a line, the id is whole.
+  const narrow = noteLines(error, { width: 30, height: 12 }, createTheme(), noConnection).join('');
+  expect(narrow).toContain('request req_0123456789');
+  expect(narrow).not.toContain('resource_not_found');
 });
