@@ -51,7 +51,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new CommandError(`${text} is not percent-encoded as a path has to be.`);
+    throw new CommandError(`${text} is not a valid percent-encoded path.`);
   }
 }
 
@@ -89,7 +89,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
   if (first || !Object.hasOwn(endpoints, word)) {
     const what = first ? `path ${word}: it begins with a slash` : `operation ${word}`;
     const hint = first ? '' : didYouMean(word, Object.keys(endpoints));
-    throw new CommandError(`The service has no ${what}. ${hint || 'benchtop api lists what the contract has.'}`);
+    throw new CommandError(`The service has no ${what}. ${hint || 'benchtop api lists the operations.'}`);
   }
   if (flags.method) throw new CommandError(`--method is for paths: ${word} has its own.`);
   return { target: { endpoint: endpoints[word as Operation], params: {}, query: {} }, rest };
@@ -160,7 +160,7 @@ function sendKnown(known: Known, fields: readonly Field[], text: string | undefi
     throw new CommandError('This answer is a stream, not JSON. Use benchtop chat.');
   }
   if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
-    throw new CommandError(`${endpoint.operation} does not answer in pages: --paginate is for lists.`);
+    throw new CommandError(`${endpoint.operation} is not a list: --paginate is for lists.`);
   }
   return (service, options) => {
     const call = (cursor?: string): Promise<unknown> =>

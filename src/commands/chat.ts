@@ -83,11 +83,11 @@ async function textToAsk(words: readonly string[], io: CommandIo): Promise<strin
   const piped = io.input.isTTY && !waits ? '' : await readInput(io, waits || own === '' ? undefined : pipeMs);
   if (piped === undefined) {
     io.note(
-      `Nothing was piped in within ${pipeMs / 1000} seconds: asking without it. Put - behind the text to wait for it, or add < /dev/null where nothing is to come.`,
+      `Nothing was piped in within ${pipeMs / 1000} seconds: asking without it. Add - after the text to wait for it, or < /dev/null if there is nothing to wait for.`,
     );
   }
   const asked = [own, piped?.trim()].filter(Boolean).join('\n\n');
-  if (asked === '') throw new CommandError('There is no text to ask with.');
+  if (asked === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');
   return asked;
 }
 

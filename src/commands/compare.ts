@@ -69,7 +69,7 @@ export async function run(
     }
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
-    if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: in none of these means.`);
+    if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
     const summary = summariseComparison(page.items, confidence);
     const { base: before, new: after, paired, wins, losses, ties } = summary;
     const low = paired?.interval?.[0];
@@ -92,7 +92,7 @@ export async function run(
     if (passed !== false) return exitCodes.done;
     const bound =
       low === undefined
-        ? 'There is no interval: fewer than two tasks are in both.'
+        ? 'There is no interval: the runs share fewer than two tasks.'
         : `The lower bound is ${difference(low)}.`;
     io.note(`${bound} Required: at least ${difference(failBelow)}.`);
     return exitCodes.failed;

@@ -108,7 +108,7 @@ function folderFinding(about: string, path: string): Finding {
   }
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
-  const words = `${path}${existing === path ? '' : ' (not made yet)'}, ${bytes(free)} free`;
+  const words = `${path}${existing === path ? '' : ' (not created yet)'}, ${bytes(free)} free`;
   return { about, state: free < littleRoom ? 'warn' : 'ok', words };
 }
 
@@ -146,7 +146,7 @@ function capabilityFinding(missing: readonly string[], failed: number): Finding 
     const words = `it does not ${missing.map(capabilityWords).join(', ')}: benchtop works without that`;
     return { about, state: 'note', words };
   }
-  if (failed === 0) return { about, state: 'ok', words: 'every list and summary that is asked for is there' };
+  if (failed === 0) return { about, state: 'ok', words: 'the service has every list and summary that benchtop uses' };
   const words = `what else is asked for is there; ${failed === 1 ? 'one read' : `${failed} reads`} failed, see above`;
   return { about, state: 'note', words };
 }

@@ -60,7 +60,7 @@ export function resourceOrThrow(name: string): Resource {
   if (found) return found;
   const all = resources.map(({ names }) => names[0]);
   const known = resources.flatMap(({ names: [many, one] }) => [many, one]);
-  if (name === '') throw new CommandError(`Give the name of a resource: it was empty. There are ${all.join(', ')}.`);
+  if (name === '') throw new CommandError(`The name of the resource is empty. There are ${all.join(', ')}.`);
   throw new CommandError(`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`);
 }
 

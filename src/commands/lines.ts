@@ -34,7 +34,7 @@ const reading = `Type one of:
   ${listed.map(({ names: [name] }) => name).join(', ')}
                        a list; each line begins with its number
   3                    everything about number 3 of the list
-  find WORDS           the rows of the list that hold the words; find alone shows all again
+  find WORDS           rows that contain the words; find alone shows all rows again
   follow 3             prints each change of a run, a training run or a deployment until it ends; enter stops
   chat MODEL           chat with a model; an empty line ends it`;
 

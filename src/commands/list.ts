@@ -165,12 +165,10 @@ function checkScopes(resource: Resource, flags: Flags): void {
   const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
   const [one, other] = (['run', 'training', 'dataset'] as const).filter(scope => flags[scope] !== undefined);
-  if (one && other) throw new CommandError(`--${one} cannot be used with --${other}: a list is of one of them.`);
+  if (one && other) throw new CommandError(`--${one} cannot be used with --${other} in one list.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
-    throw new CommandError(
-      '--columns is for tables, CSV and Markdown: JSON has whole rows, of which --jq chooses fields.',
-    );
+    throw new CommandError('--columns is for tables, CSV and Markdown: JSON has whole rows; --jq chooses fields.');
   }
 }
 
@@ -223,7 +221,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
     if (shown.length === 0)
       io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
-    if (more) io.note(`There are more than these ${limit}: use --limit N or --all.`);
+    if (more) io.note(`There are more than these ${limit} rows: use --limit N or --all.`);
     return exitCodes.done;
   });
 }

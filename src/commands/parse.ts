@@ -21,8 +21,8 @@ type Flags = Readonly<Record<string, unknown>>;
 const numberWords = {
   any: 'a number',
   positive: 'a number above 0',
-  count: 'a whole number from 1 on',
-  whole: 'a whole number from 0 on',
+  count: 'a whole number of at least 1',
+  whole: 'a whole number of at least 0',
 } as const;
 
 /** @throws CommandError if the flag does not take this value */

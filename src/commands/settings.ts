@@ -139,7 +139,7 @@ export async function removeProfile(
   const { settings } = readSettings(path);
   requireProfile(settings, name);
   if (!own(settings.profiles, name))
-    throw new CommandError(`${name} is always there: it is the service of this machine.`);
+    throw new CommandError(`${name} cannot be removed: it is the service on this machine.`);
   await confirm(`Remove profile ${name} from ${path}?`, flags, io);
   const wasDefault = settings.defaultProfile === name;
   await changeSettings(path, all => {

@@ -159,7 +159,7 @@ function runCommand(command: readonly string[], origin: Origin): Promise<string>
       chunks.push(chunk);
       length += chunk.length;
       if (length <= maximumSecretBytes) return;
-      refuse('wrote more than a secret can be');
+      refuse('printed more than a secret can be');
       end();
     });
     child.on('error', error => {

@@ -19,7 +19,7 @@ export function refuseShared(path: string, mode: number, danger: Danger, why: st
   if (process.platform === 'win32' || (mode & mask) === 0) return;
   const shown = (mode & 0o777).toString(8).padStart(4, '0');
   throw new ConfigError(
-    `${path} can be ${words} by other users (mode ${shown}), and ${why}. Nothing of it was used. Run: chmod ${chmod} ${quoted(path)}`,
+    `${path} can be ${words} by other users (mode ${shown}), and ${why}. The file was not used. Run: chmod ${chmod} ${quoted(path)}`,
     origin,
   );
 }

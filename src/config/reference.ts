@@ -42,7 +42,7 @@ export const settingsReference: Words<Omit<Settings, 'poll'>> & {
   profiles: 'Services, by the names you give them. `local` is always there.',
   theme:
     'Colours: `terminal` (the 16 of your terminal, the default), `dark`, `light`, `high-contrast`, or `plain` for none.',
-  mouse: 'Takes the mouse: wheel, click, double click. Off by default, as the terminal cannot select text then.',
+  mouse: 'Enables the mouse: wheel, click, double click. Off by default, because the terminal cannot select text then.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
   chatHistory: 'Set to false to keep no conversation on disk.',
   keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
@@ -108,25 +108,25 @@ export const variables: readonly Variable[] = [
   },
   {
     names: ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'],
-    words: 'The proxy: `http://host:port`, with `user:password@` if it asks for them. Also in lower case.',
+    words: 'The proxy: `http://host:port`, with `user:password@` if it needs them. Also in lower case.',
   },
-  { names: ['NO_PROXY'], words: 'Hosts, domains and networks that are reached without it. Also in lower case.' },
+  { names: ['NO_PROXY'], words: 'Hosts, domains and networks to reach directly. Also in lower case.' },
   {
     names: ['SSL_CERT_FILE', 'SSL_CERT_DIR'],
     words: 'Linux: certificates to trust in place of the system’s, in addition to those of Node.',
   },
   { names: ['NODE_EXTRA_CA_CERTS'], words: 'A file with more certificates to trust.' },
-  { names: ['NO_COLOR'], words: 'Takes the colours away, unless `--theme` or `BENCHTOP_THEME` says otherwise.' },
+  { names: ['NO_COLOR'], words: 'Disables colours, unless `--theme` or `BENCHTOP_THEME` is set.' },
   {
     names: ['FORCE_COLOR'],
-    words: 'Asks for colours although the output is no terminal, or for none with 0. It counts more than `NO_COLOR`.',
+    words: 'Forces colours if the output is not a terminal; 0 disables them. Takes precedence over `NO_COLOR`.',
   },
   { names: ['TERM'], words: 'The terminal. Where it is `dumb`, or cannot move its cursor, `benchtop --lines` works.' },
   {
     names: ['LC_ALL', 'LC_CTYPE', 'LANG'],
-    words: 'A locale other than UTF-8 has benchtop draw with ASCII characters only.',
+    words: 'With a locale other than UTF-8, benchtop draws with ASCII characters only.',
   },
-  { names: ['PAGER'], words: 'What `o` opens a text in: `less` by default, none if it is empty.' },
-  { names: ['VISUAL', 'EDITOR'], words: 'What `O` opens a text in: `vi` by default.' },
-  { names: ['TMUX', 'STY'], words: 'Set by tmux and screen: copied text is wrapped so that it passes them.' },
+  { names: ['PAGER'], words: 'The pager that `o` opens: `less` by default, none if it is empty.' },
+  { names: ['VISUAL', 'EDITOR'], words: 'The editor that `O` opens: `vi` by default.' },
+  { names: ['TMUX', 'STY'], words: 'Set by tmux and screen: copied text is wrapped so that it gets through.' },
 ];

@@ -65,7 +65,7 @@ export type Settings = z.infer<typeof settings>;
 
 /** Why no profile may have this name, as a sentence; undefined if it may. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {
-  if (name === 'local' && baseUrl !== undefined) return 'local is the service of this machine: choose another name.';
+  if (name === 'local' && baseUrl !== undefined) return 'local is the service on this machine: choose another name.';
   if (name === '__proto__') return '__proto__ cannot be the name of a profile: choose another one.';
   return undefined;
 }

@@ -71,7 +71,7 @@ export async function readAcross<Row extends OfBenchmark>(
     note:
       [failureWords(failed, asked.length, words), unreadableWords(list.dropped)].filter(Boolean).join('. ') ||
       undefined,
-    rest: `These are the ${words} of the newest benchmarks: G reads those of the others`,
+    rest: `These are the ${words} of the newest benchmarks: G reads the rest`,
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
 }

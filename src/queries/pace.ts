@@ -76,7 +76,7 @@ export function setBackWords(points: readonly ProgressPoint[]): string | undefin
   if (to === undefined || now === undefined) return undefined;
   const furthest = steps.slice(0, at).reduce((most, step) => Math.max(most, step), 0);
   if (now >= furthest) return undefined;
-  return `set back from step ${furthest} to ${to}: the steps between are done again`;
+  return `set back from step ${furthest} to ${to}: the steps in between are repeated`;
 }
 
 export interface RunSituation {

@@ -161,7 +161,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
       );
       const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - items.length;
-      const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id to be opened by`;
+      const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id and cannot be opened`;
       return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
     },
     activity: () => (ended ? 'settled' : 'running'),

@@ -106,7 +106,7 @@ const authAdvice: Readonly<Record<Auth, string>> = {
 };
 
 const agentAdvice =
-  'This service asks to which agent an upload belongs: set agent in the profile, or give its id with the upload.';
+  'This service requires an agent for uploads: set agent in the profile, or give its id with the upload.';
 
 function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, details: ErrorDetails): string {
   const wait = details.retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(details.retryAfterMs)}.`;

@@ -312,7 +312,7 @@ export class CallPlan<Value> {
     const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.#context.clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
-      `${facts.host} asks for a key, and none was sent: it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token for it.`,
+      `${facts.host} requires a key, and none was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,
       error,
     );
   }

@@ -152,6 +152,6 @@ export class Capabilities {
 function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}): CapabilityMissingError {
   if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details);
   const retryAfterMs = Math.ceil(left);
-  const advice = `A gateway may have said so: it is tried again in ${inSeconds(retryAfterMs)}.`;
+  const advice = `A gateway may have answered instead: benchtop asks again in ${inSeconds(retryAfterMs)}.`;
   return new CapabilityMissingError(operation, { ...details, retryAfterMs }, advice);
 }

@@ -88,7 +88,7 @@ export function errorOfFailure(
   }
   if (isCertificateError(code)) {
     return new NetworkError(
-      `${host} could not prove who it is (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it speaks no TLS, the base URL is wrong.${proxy ? ` ${capital(proxy.name)} may have put its own certificate in place: name its file then.` : ''}`,
+      `${host} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it does not use TLS, the base URL is wrong.${proxy ? ` ${capital(proxy.name)} may have replaced the certificate with its own: name its file then.` : ''}`,
       details,
     );
   }

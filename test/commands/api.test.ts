@@ -148,7 +148,7 @@ it.each([
   [['listBenchmarks', '-i', '--field', 'x'], /cannot be used with/],
   [['listBenchmarks', '--body', '{}'], /listBenchmarks has no body/],
   [['createSecret', '--body', '[1]'], /is a JSON object/],
-  [['GET', '/api/v1/eval/%zz'], /not percent-encoded/],
+  [['GET', '/api/v1/eval/%zz'], /not a valid percent-encoded path/],
 ])('refuses %j, and sends nothing', async (args, words) => {
   const { api, requests } = await apiOn(json({}));
   const { code, out, notes } = await api(args);

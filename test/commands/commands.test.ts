@@ -306,7 +306,7 @@ describe('chat', () => {
   it.each([
     [[], exitCodes.usage, /Usage: benchtop chat MODEL/],
     [['benchtop/tutor-base', '-x', 'hello'], exitCodes.usage, /Unknown option '-x'/],
-    [['benchtop/tutor-base'], exitCodes.usage, /no text to ask with/],
+    [['benchtop/tutor-base'], exitCodes.usage, /nothing to ask/],
     [['benchtop/tutor-base', 'x', '--temperature', 'hot'], exitCodes.usage, /--temperature takes a number/],
     [['benchtop/tutor-base', 'x', '--top-p', '3'], exitCodes.usage, /top_p/],
     [['no-such-model', 'x'], exitCodes.notFound, /no-such-model/],
@@ -399,7 +399,7 @@ describe('upload', () => {
     write('one');
     const refused = await cli('upload', [folder]);
     expect(refused.code).toBe(exitCodes.failed);
-    expect(refused.notes).toContain('was ingested already');
+    expect(refused.notes).toContain('was already ingested');
     expect(refused.notes).toContain('benchtop upload --new');
     const { code, out } = await cli('upload', [folder, '--new']);
     expect(code).toBe(exitCodes.done);

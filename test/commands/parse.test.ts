@@ -51,7 +51,7 @@ describe('what cannot be read', () => {
     [['build', 't-words', '--wait=yes'], '--wait takes no value.'],
     [['list', 'runs', '--benchmrak', 'x'], "Unknown option '--benchmrak'. Did you mean --benchmark?"],
     [['--profil', 'x', 'list'], "Unknown option '--profil'. Did you mean --profile?"],
-    [['list', 'runs', '--limit', '0'], '--limit takes a whole number from 1 on, not 0.'],
+    [['list', 'runs', '--limit', '0'], '--limit takes a whole number of at least 1, not 0.'],
     [['list', 'runs', '--limit'], '--limit needs a value.'],
     [['list', 'runs', '--sort', '--json'], '--sort needs a value before --json.'],
     [['list', 'runs', '--format', 'xml'], '--format takes one of table, json, jsonl, csv, markdown, not xml.'],

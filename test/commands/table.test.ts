@@ -76,7 +76,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['runs', '--status', 'Completed', '--ids'], /^evr_\w+\n/),
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
-    bad([''], usage, /it was empty\. There are benchmarks/),
+    bad([''], usage, /is empty\. There are benchmarks/),
     bad(['checkpoints'], usage, /--training ID/),
     bad(['runs', '--api-key-file', '/nope'], forbidden, /nope/),
     bad(['runs', '--api-key-env', 'NOPE'], forbidden, /NOPE/),
@@ -135,7 +135,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson([model, 'hello'], has({ choices: [has({ message: has({ role: 'assistant' }) })] })),
     bad(['no/model', 'hello'], notFound, /no\/model/),
     bad(['', 'hello'], usage, /empty/),
-    bad([model], usage, /no text to ask with/),
+    bad([model], usage, /nothing to ask/),
     bad([model, 'hello', '--top-p', '3'], usage, /top_p/),
   ],
   upload: [
@@ -297,7 +297,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['lob', '--yes'], notFound, /Did you mean lab\?/),
     bad(['lab', '--yes'], done, /^Removed lab from \/.*config\.json\.$/),
     bad(['other', '--yes'], notFound, /no profile other/),
-    bad(['local', '--yes'], usage, /is always there/),
+    bad(['local', '--yes'], usage, /cannot be removed/),
   ],
   'config path': [ok([], /^\/.*config\.json\n$/), asJson([], { path: expect.stringMatching(/config\.json$/) })],
   'config set': [

@@ -165,7 +165,7 @@ describe('changeSettings', () => {
   });
 
   it.each([
-    ['local', /local is the service of this machine/],
+    ['local', /local is the service on this machine/],
     ['__proto__', /__proto__ cannot be the name of a profile/],
   ])('refuses an address for a profile %s', async (name, words) => {
     await save({ theme: 'dark' });

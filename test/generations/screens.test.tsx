@@ -87,7 +87,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('promote asks which deployment is demoted', { timeout: limitMs }, async () => {
     const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
     await screen.press('e');
-    await screen.waitFor('Which deployment is demoted');
+    await screen.waitFor('Which deployment should be demoted');
     await screen.press('down', 'enter');
     await screen.waitFor(`talker (${ids.production}) is demoted`);
     await screen.press('y');

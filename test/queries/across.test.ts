@@ -121,7 +121,7 @@ describe('runs of all benchmarks', () => {
     const { reader, context, read } = world(120);
     const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(50);
-    expect(notes).toEqual(['These are the runs of the newest benchmarks: G reads those of the others']);
+    expect(notes).toEqual(['These are the runs of the newest benchmarks: G reads the rest']);
     expect(await reader.readRest()).toBe('complete');
     expect(reader.data).toMatchObject({ complete: true, notes: [] });
     expect(reader.data.rows).toHaveLength(120);

@@ -33,7 +33,7 @@ describe('the pace', () => {
 
   it('is joined by where the run was set back to, until it has come past where it was', () => {
     const seen = points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 4]);
-    expect(setBackWords(seen)).toBe('set back from step 39 to 30: the steps between are done again');
+    expect(setBackWords(seen)).toBe('set back from step 39 to 30: the steps in between are repeated');
     expect(setBackWords(points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 9]))).toBeUndefined();
     expect([setBackWords(steady), setBackWords([])]).toEqual([undefined, undefined]);
     // Set back once more, before it came so far.

@@ -69,7 +69,7 @@ describe('TLS', () => {
     const { service, waits } = serviceAt(base);
     const error = await errorOf(service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', attempts: 1 });
-    expect((error as Error).message).toContain('could not prove who it is');
+    expect((error as Error).message).toContain('could not prove its identity');
     expect((error as Error).message).toContain('caFile');
     expect(waits).toEqual([]);
     expect(seen).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('TLS', () => {
     const server = await hostileServer(json(page));
     const error = await errorOf(serviceAt(server.url.replace('http:', 'https:')).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', attempts: 1 });
-    expect((error as Error).message).toContain('if it speaks no TLS, the base URL is wrong');
+    expect((error as Error).message).toContain('if it does not use TLS, the base URL is wrong');
   });
 
   it('names a certificate file that cannot be read', async () => {
@@ -185,13 +185,13 @@ describe('proxies', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  it('are named where they put a certificate of their own in place', async () => {
+  it('are named where they replace the certificate', async () => {
     const { port } = await tlsServer();
     const proxy = await proxyTo(port);
     useProxy({ HTTPS_PROXY: proxy.url });
     const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
-    expect((error as Error).message).toContain('could not prove who it is (DEPTH_ZERO_SELF_SIGNED_CERT)');
-    expect((error as Error).message).toContain(`(HTTPS_PROXY) may have put its own certificate in place`);
+    expect((error as Error).message).toContain('could not prove its identity (DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect((error as Error).message).toContain(`(HTTPS_PROXY) may have replaced the certificate`);
   });
 
   it('that do not answer are given up on', async () => {

@@ -42,27 +42,27 @@ export const commands = {
         description: 'checkpoints (needed) and trajectories of a training run',
       },
       dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'trajectories of a dataset' },
-      status: { value: 'STATUS', of: 'status', description: 'rows that have it' },
+      status: { value: 'STATUS', of: 'status', description: 'only rows with this status' },
       filter: {
         value: 'TEXT',
         empty: true,
-        description: 'rows that hold the text; /re/, !text and ~fuzzy as on screen',
+        description: 'only rows that contain the text; also /re/, !text and ~fuzzy',
       },
       sort: {
         value: 'COLUMN',
         of: 'column',
         short: 's',
-        description: 'by a column or a field of the JSON; reads all rows',
+        description: 'sort by a column or a JSON field; reads all rows',
       },
       reverse: { short: 'r', needs: 'sort', description: 'in reverse order' },
       limit: { value: 'N', short: 'L', number: 'count', description: 'at most this many rows (default: 100)' },
       all: { short: 'a', description: 'all rows' },
-      columns: { value: 'A,B', of: 'columns', short: 'c', description: 'these columns or fields of the JSON' },
+      columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
       wide: { short: 'w', description: 'all columns' },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, description: 'output format' },
       ...recordFlags,
-      field: { value: 'NAME', of: 'field', description: 'only this field of each row, one a line' },
-      ids: { description: 'only the ids, one a line' },
+      field: { value: 'NAME', of: 'field', description: 'print only this field of each row, one per line' },
+      ids: { description: 'print only the ids, one per line' },
     },
     exclusive: [
       [...exclusiveRecordFlags, 'format', 'ids'],
@@ -87,7 +87,7 @@ export const commands = {
   watch: spec({
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
-first word may say of which kind they are. Without an id: all that runs or is pinned. Exit code 0 once all have succeeded, 1 if one has not.`,
+first word may name their kind. Without an id: everything running or pinned. Exit code 0 if all succeed, 1 if one does not.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -114,7 +114,7 @@ first word may say of which kind they are. Without an id: all that runs or is pi
       system: { value: 'TEXT', short: 's', empty: true, description: 'the system prompt' },
       temperature: { value: 'N', number: 'any', description: '0 takes the likeliest word each time' },
       topP: { value: 'N', number: 'any', description: 'sample from the likeliest words only' },
-      maxTokens: { value: 'N', number: 'any', description: 'the longest answer' },
+      maxTokens: { value: 'N', number: 'any', description: 'limit the answer to this many tokens' },
       ...jsonFlag,
     },
     examples: ["benchtop chat benchtop/tutor-base 'opposite: hot?'"],
@@ -151,25 +151,25 @@ JSON; that of a path which the contract does not have, as it came. Without an op
         value: 'METHOD',
         short: 'X',
         choices: methods,
-        description: 'of a path; POST where there is a body, else GET',
+        description: 'method for a path (default: POST with a body, else GET)',
       },
       rawField: {
         value: 'NAME=VALUE',
         short: 'f',
         many: true,
-        description: 'a field of the body, or of the query of a GET, as text',
+        description: 'a text field of the body, or of the query for a GET',
       },
       typedField: {
         value: 'NAME=VALUE',
         short: 'F',
         many: true,
-        description: 'the same as a number, true, null, other JSON, or @FILE',
+        description: 'the same as JSON (a number, true, null and so on) or @FILE',
       },
       body: { value: 'JSON|@FILE|-', description: 'the whole body: JSON, a file, or standard input' },
       input: { value: 'FILE|-', description: 'the whole body as it is, from a file or standard input' },
       include: { short: 'i', description: 'print the status and the headers before the answer' },
       paginate: { description: 'read every page of a list, and print its items' },
-      idempotencyKey: { value: 'KEY', description: 'a start sent again with the same key happens once' },
+      idempotencyKey: { value: 'KEY', description: 'repeating a start with the same key starts it only once' },
       tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
     },
     exclusive: [
@@ -195,8 +195,8 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
     ],
     flags: {
       ...serviceFlags,
-      failBelow: { value: 'N', number: 'any', description: 'exit with 1 where the lower bound is below this' },
-      confidence: { value: 'N', number: 'any', description: 'of the interval (default: 0.95)' },
+      failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
+      confidence: { value: 'N', number: 'any', description: 'confidence level of the interval (default: 0.95)' },
       ...recordFlags,
     },
     exclusive: [exclusiveRecordFlags],
@@ -204,7 +204,8 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
   }),
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
-    about: 'Of an evaluation run, a training run or a dataset, or a single one. benchtop upload takes the lines again.',
+    about:
+      'Exports the trajectories of an evaluation run, a training run or a dataset, or a single one. benchtop upload accepts the lines.',
     args: [
       { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
       { name: 'ID|NAME', of: 'of resource' },
@@ -233,7 +234,7 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about:
-      'Looks at this program, the terminal, the settings, the folders and the service. Exit code 1 where something is wrong.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong.',
     flags: {
       ...serviceFlags,
       model: { value: 'MODEL', of: 'chat model', description: 'also ask this model for an answer' },
@@ -253,7 +254,7 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
       upstreamKeyFile: serviceFlags.upstreamKeyFile,
       apiKeyEnv: { value: 'NAME', description: 'variable that holds the key it asks for' },
       apiKeyFile: { value: 'PATH', description: 'file that holds the key it asks for' },
-      rateLimit: { value: 'N', number: 'positive', description: 'requests a second of each key' },
+      rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
       stop: { description: 'stop it; running work resumes at the next start' },
       background: { description: 'end when idle', hidden: true },

@@ -15,7 +15,7 @@ export const serviceFlags = {
   baseUrl: { value: 'URL', description: 'address of the service', variable: 'BENCHTOP_BASE_URL', group: 'service' },
   inferenceUrl: {
     value: 'URL',
-    description: 'address of chat completions, if elsewhere',
+    description: 'address of chat completions, if it differs',
     variable: 'BENCHTOP_INFERENCE_URL',
     group: 'service',
   },
@@ -32,12 +32,12 @@ export const serviceFlags = {
   },
   inferenceTokenEnv: {
     value: 'NAME',
-    description: 'variable that holds the token of chat (default: BENCHTOP_INFERENCE_TOKEN)',
+    description: 'variable that holds the chat token (default: BENCHTOP_INFERENCE_TOKEN)',
     group: 'service',
   },
   inferenceTokenFile: {
     value: 'PATH',
-    description: 'file that holds the token of chat',
+    description: 'file that holds the chat token',
     variable: 'BENCHTOP_INFERENCE_TOKEN_FILE',
     group: 'service',
   },
@@ -96,7 +96,7 @@ export const screenFlags = {
 export const agentFlag = {
   agent: {
     value: 'ID|NAME',
-    description: 'the agent that it belongs to, which newer services ask for',
+    description: 'the agent that owns it (newer services)',
     variable: 'BENCHTOP_AGENT',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
@@ -108,7 +108,7 @@ export const jsonFlag = {
 export const recordFlags = {
   ...jsonFlag,
   field: { value: 'NAME', of: 'field', description: 'print one field alone, e.g. id, status or failure.code' },
-  jq: { value: 'FILTER', short: 'q', description: 'print what jq makes of the JSON' },
+  jq: { value: 'FILTER', short: 'q', description: 'filter the JSON with jq' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 /** At most one of them may be given. */

@@ -18,7 +18,7 @@ export const setup = {
       keyFile: { value: 'PATH', description: 'file that holds the API key, mode 0600' },
       keyCommand: { value: 'COMMAND', description: 'command that prints the API key' },
       use: { description: 'make it the default' },
-      unchecked: { description: 'do not ask the service first' },
+      unchecked: { description: 'do not test the service first' },
       ...jsonFlag,
     },
     exclusive: [['keyEnv', 'keyFile', 'keyCommand']],

@@ -10,7 +10,7 @@ import {
 } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
-const nameFlag = { value: 'TEXT', description: 'name of the run (default: made of benchmark and model)' } as const;
+const nameFlag = { value: 'TEXT', description: 'name of the run (default: from benchmark and model)' } as const;
 const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
   ({
     value: 'NAME=VALUE',
@@ -85,7 +85,7 @@ export const verbs = {
       slug: {
         value: 'SLUG',
         short: 's',
-        description: 'name that chat calls it by (default: made of the name of the run)',
+        description: 'name used in chat (default: from the name of the run)',
       },
       role: {
         value: 'ROLE',
@@ -122,14 +122,14 @@ export const verbs = {
     flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
   }),
   promote: spec({
-    summary: 'make a deployment the one that answers for its slug',
+    summary: 'make a deployment answer for its slug',
     args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
       undo: { description: 'stop a deployment from answering for its slug' },
       demote: {
         value: 'ID|SLUG',
-        description: 'the deployment that stops answering instead, which newer services take',
+        description: 'the deployment to demote instead (newer services)',
       },
       ...yesFlag,
       ...dryRunFlag,
@@ -142,9 +142,9 @@ export const verbs = {
     args: [{ name: 'TRAJECTORY' }, { name: 'NAME' }, { name: 'VALUE' }],
     flags: {
       ...serviceFlags,
-      explanation: { value: 'TEXT', empty: true, description: 'why it is this value' },
+      explanation: { value: 'TEXT', empty: true, description: 'reason for this value' },
       weight: { value: 'N', number: 'any', description: 'its weight; 0 keeps it for diagnosis only' },
-      rewardId: { value: 'ID', description: 'a reward sent again with the same id counts once (default: a new id)' },
+      rewardId: { value: 'ID', description: 'repeating an id counts once (default: a new id)' },
       tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
       ...dryRunFlag,
       json: recordFlags.json,
@@ -153,7 +153,7 @@ export const verbs = {
   }),
   'secret set': spec({
     summary: 'create a secret; its value is read from standard input',
-    about: 'On a terminal it asks for the value, one line, which is not shown. More lines come from a file or a pipe.',
+    about: 'On a terminal it asks for a value of one line, which is not shown. Pipe longer values in.',
     args: [{ name: 'NAME' }],
     flags: {
       ...serviceFlags,

@@ -18,8 +18,8 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
 ];
 
 export const helpFooter = `
-Flags that say which service may also follow the command. Results go to standard
-output, everything else to standard error; with --json both are JSON.
+Flags that select the service may also follow the command. Results go to
+standard output, everything else to standard error; with --json both are JSON.
 
 Exit codes:
 ${exitCodeMeanings.map(([code, words]) => `  ${String(code).padEnd(5)}${words}`).join('\n')}

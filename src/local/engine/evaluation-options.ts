@@ -6,14 +6,14 @@ export const evaluationOptionSpecs = {
     type: 'integer',
     minimum: 1,
     maximum: 10_000,
-    description: 'At most so many tasks of the test split, in the order of their names. Without it, all of them.',
+    description: 'Maximum number of tasks of the test split, in order of name. By default, all of them.',
   },
   max_output_tokens_per_step: {
     type: 'integer',
     minimum: 1,
     maximum: 4096,
     capped: true,
-    description: 'Longest answer in tokens; a task may ask for less. Without it, what the task asks for.',
+    description: 'Longest answer in tokens; a task may set less. By default, the limit of the task.',
   },
 } as const satisfies Record<string, OptionSpec>;
 

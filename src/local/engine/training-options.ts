@@ -9,14 +9,14 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 2000,
     description:
-      'Steps of the trainer; each samples a batch of tasks and updates the weights once. Without it, about what a minute computes.',
+      'Training steps; each samples a batch of tasks and updates the weights once. By default, about a minute of work.',
   },
   train_batch_size: {
     type: 'integer',
     minimum: 1,
     maximum: 128,
     default: 16,
-    description: 'Tasks of the train split in a step.',
+    description: 'Tasks of the train split per step.',
   },
   samples_per_instance: {
     type: 'integer',
@@ -31,7 +31,7 @@ export const trainingOptionSpecs = {
     maximum: 256,
     default: 32,
     capped: true,
-    description: 'Longest answer in tokens; a task may ask for less.',
+    description: 'Longest answer in tokens; a task may set less.',
   },
   learning_rate: {
     type: 'number',
@@ -52,7 +52,7 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 1000,
     description:
-      'Steps between two evaluations on the test split; a checkpoint is committed at each. Without it, a twentieth of the run.',
+      'Steps between two evaluations on the test split; a checkpoint is committed at each. By default, a twentieth of the run.',
   },
   seed: {
     type: 'integer',

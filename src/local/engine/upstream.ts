@@ -83,7 +83,7 @@ class Silence {
 
   #restart(): void {
     clearTimeout(this.#timer);
-    const error = new Error(`nothing came for ${this.#ms / 1000} s`);
+    const error = new Error(`no data for ${this.#ms / 1000} s`);
     this.#timer = setTimeout(() => this.#controller.abort(error), this.#ms);
   }
 
@@ -180,7 +180,7 @@ export async function answerUpstream(
   const read = chatCompletion.safeParse(await answer.json().catch(() => undefined));
   const choice = read.data?.choices[0];
   if (!read.success || !choice) {
-    throw new UpstreamError('The upstream server answered with something that is no chat completion.', answer.status);
+    throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer.status);
   }
   return {
     text: choice.message.content ?? '',

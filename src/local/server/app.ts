@@ -121,7 +121,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   const requireRoom = (buckets: RateLimiter, key: string): void => {
     const wait = buckets.take(key);
     if (wait === 0) return;
-    throw apiError('rate_limited', `Too many requests: a key has ${rateLimit.perSecond} a second.`, {
+    throw apiError('rate_limited', `Too many requests: the limit of a key is ${rateLimit.perSecond} per second.`, {
       headers: { 'Retry-After': String(wait) },
     });
   };

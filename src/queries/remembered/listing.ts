@@ -43,7 +43,7 @@ export function remembering<Row extends object>(
     instead: ({ memory }): AnnotatedPage<Row> => {
       const seen = memory.list(kind, parent);
       const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
-      const note = `This service does not list ${words}; showing what was seen here, as it was then`;
+      const note = `This service does not list ${words}: showing those seen here, as they were then`;
       return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
     },
   };

@@ -52,7 +52,7 @@ export class IngestedDifferently extends Error {
 
   constructor(benchId: string) {
     super(
-      `${benchId} was ingested already, from something else than what the folder holds now. It was not changed. Upload the folder as a new benchmark to have both.`,
+      `${benchId} was already ingested with other content than the folder has now. It was not changed. Upload the folder as a new benchmark to keep both.`,
     );
   }
 }

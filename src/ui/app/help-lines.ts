@@ -73,7 +73,7 @@ const keyColumn = 22;
 /** From this width on there is room for the ids of commands. */
 const roomForIds = 70;
 /** Explains the ids. */
-const aboutIds = 'On the right: the ids by which `keys` in config.json changes the keys.';
+const aboutIds = 'On the right: the ids for changing keys with `keys` in config.json.';
 const aboutRoom = 'With 80 columns, the ids of the commands are shown here: `keys` in config.json takes them.';
 
 /**

@@ -25,7 +25,12 @@ export const listCommands = {
     hint: 'stop',
     palette: false,
   },
-  mark: { id: 'list.mark', title: 'mark, so that actions apply to all marked', keys: ['space'], group: 'List' },
+  mark: {
+    id: 'list.mark',
+    title: 'mark, so that actions apply to all marked rows rows',
+    keys: ['space'],
+    group: 'List',
+  },
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
   columns: { id: 'list.columns', title: 'choose the columns and their widths', keys: ['C'], group: 'List' },
 } as const satisfies CommandTable;
@@ -46,7 +51,7 @@ export const scrollCommands = {
 } as const satisfies CommandTable;
 
 export const recordCommands = {
-  yank: { id: 'item.yank', title: 'copy the id, or those of all marked', keys: ['y'], group: 'This' },
+  yank: { id: 'item.yank', title: 'copy the id, or the ids of all marked rows', keys: ['y'], group: 'This' },
   yankJson: { id: 'item.yank-json', title: 'copy as JSON', keys: ['Y'], group: 'This' },
   pin: { id: 'item.pin', title: 'pin to Watch, or unpin', keys: ['p'], group: 'This' },
   pager: { id: 'item.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },

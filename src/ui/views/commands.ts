@@ -19,7 +19,7 @@ export const chatCommands = {
   send: { id: 'chat.send', title: 'send', keys: ['enter'], group: 'Chat', hint: 'send', palette: false },
   leave: {
     id: 'chat.leave',
-    title: 'leave the input, to read and act',
+    title: 'leave the input',
     keys: ['esc'],
     group: 'Chat',
     hint: 'read',
@@ -92,7 +92,7 @@ export const chartCommands = {
   },
   zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'], group: 'Curves' },
   zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], group: 'Curves' },
-  smooth: { id: 'chart.smooth', title: 'smooth the curves, more and then none', keys: ['w'], group: 'Curves' },
+  smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'], group: 'Curves' },
   reset: { id: 'chart.reset', title: 'reset zoom and crosshair', keys: ['0'], group: 'Curves' },
   overlay: { id: 'chart.overlay', title: 'overlay another run', keys: ['i'], group: 'Curves', hint: 'overlay' },
 } as const satisfies CommandTable;
@@ -125,7 +125,7 @@ export const uploadCommands = {
   },
   startOver: {
     id: 'upload.start-over',
-    title: 'upload it as a new benchmark, whatever was sent before',
+    title: 'upload it as a new benchmark, ignoring what was sent',
     keys: ['N'],
     group: 'Upload',
     hint: 'new benchmark',
@@ -133,7 +133,7 @@ export const uploadCommands = {
   },
   discard: {
     id: 'upload.discard',
-    title: 'forget what was sent; it is not offered to be resumed',
+    title: 'forget what was sent, so that it cannot be resumed',
     keys: ['d'],
     group: 'Upload',
     hint: 'forget',

@@ -73,7 +73,7 @@ describe('patience with another server', () => {
     const reader = (await sent).body?.getReader();
     server.piece('one');
     await reader?.read();
-    const silent = expect(reader?.read()).rejects.toThrow('nothing came for 120 s');
+    const silent = expect(reader?.read()).rejects.toThrow('no data for 120 s');
     vi.advanceTimersByTime(patienceMs + 1);
     await silent;
   });

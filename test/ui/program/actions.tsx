@@ -83,7 +83,7 @@ export const screenActions: readonly ScreenAction[] = [
     place: deployments,
     command: deploymentCommands.promote,
     first: below,
-    choice: /Which deployment is demoted/,
+    choice: /Which deployment should be demoted/,
     title: /answer for its slug/,
   },
   { place: deployments, command: deploymentCommands.unpromote, title: /answer|[Uu]npromote/ },

@@ -38,7 +38,7 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
   }));
   return (
     <ChoiceWindow<Deployment | undefined>
-      title="Which deployment is demoted for it?"
+      title="Which deployment should be demoted?"
       choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
       emptyWords=""
       onChoose={demoted =>

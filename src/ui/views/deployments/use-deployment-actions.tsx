@@ -44,7 +44,7 @@ export function useDeploymentActions({
         enabled: one?.is_active === true,
         run: confirm(close => (
           <Confirm
-            title="Let this deployment answer no more?"
+            title="Stop this deployment from answering?"
             question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
             verb="unpromote"
             past="unpromoted"

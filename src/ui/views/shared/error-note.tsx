@@ -73,7 +73,7 @@ const noDetails: ErrorDetails = {};
 
 /** Where the address and the key come from. */
 function settingLines({ origins }: Connection, width: number, { styles }: Theme): string[] {
-  const words = origins.length > 0 ? [...origins, 'Press ctrl-k to change them, or r to ask again at once.'] : [];
+  const words = origins.length > 0 ? [...origins, 'Press ctrl-k to change them, or r to try again.'] : [];
   return words.flatMap(each => wrap(sanitiseLine(each), width - 2).map(line => styles.muted(`  ${line}`)));
 }
 

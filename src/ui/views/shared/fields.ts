@@ -38,7 +38,7 @@ const mostChoices = 30;
 
 /** @param initial the agent named before */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
-  const ofProfile = 'that of the profile, if it names one';
+  const ofProfile = 'the agent of the profile, if set';
   const shared = { name: 'agent', label: 'Agent (optional)' };
   if (agents.length === 0 || agents.length > mostChoices) {
     const help =

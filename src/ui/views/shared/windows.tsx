@@ -45,7 +45,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
   return (
     <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
       <Window title={title} width={width} height={lines + windowMargin.lines}>
-        {items.length === 0 ? <Text>Nothing can be done with this now.</Text> : null}
+        {items.length === 0 ? <Text>No action is available now.</Text> : null}
         <Menu
           limit={lines}
           items={items}

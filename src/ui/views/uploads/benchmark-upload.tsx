@@ -139,7 +139,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
         enabled: !job.busy && phase !== 'done' && job.hasStarted,
         run: () => {
           job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The folder is as it was' });
+          shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The folder is unchanged' });
         },
       },
       {

@@ -43,7 +43,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
     } catch (error) {
       const isGone = path === folder && error instanceof FolderError && error.isMissing;
       if (isGone) workbench.remembered.uploads.forget(path);
-      const gone = `There is no folder ${path} any more, so that its upload cannot be resumed. It is no longer listed.`;
+      const gone = `The folder ${path} no longer exists, so its upload cannot be resumed. It was removed from the list.`;
       setStep({ kind: 'failed', error: isGone ? new Error(gone) : asError(error) });
     }
   };

@@ -112,7 +112,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
         enabled: !job.busy && job.state.phase !== 'done' && job.hasStarted,
         run: () => {
           job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: nothing of it is resumed. The file is as it was' });
+          shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The file is unchanged' });
         },
       },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },
@@ -131,7 +131,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
             width={pane.width}
             focused={pane.focused}
             total={rows.length}
-            emptyWords="Nothing has come back yet"
+            emptyWords="No outcomes yet"
           />
         </>
       }

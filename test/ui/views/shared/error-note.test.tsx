@@ -27,7 +27,7 @@ describe('where the settings come from', () => {
   ])('is said after %s', async (_, behaviour) => {
     const shown = linesOf(await errorAfter(behaviour));
     expect(shown).toContain('The key comes from apiKeyFile in config.json.');
-    expect(shown).toContain('Press ctrl-k to change them, or r to ask again at once.');
+    expect(shown).toContain('Press ctrl-k to change them, or r to try again.');
   });
 
   it.each<[string, Behaviour]>([

@@ -158,7 +158,7 @@ it('says from which step a run continues that was set back', async () => {
   expect(stage.text()).not.toContain('set back');
   completed_steps = 30;
   await stage.press('r');
-  await stage.waitFor('set back from step 39 to 30: the steps between are done again');
+  await stage.waitFor('set back from step 39 to 30: the steps in between are repeated');
   completed_steps = 40;
   await stage.press('r');
   await stage.waitFor('step 40 of 80');

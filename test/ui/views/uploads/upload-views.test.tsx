@@ -320,7 +320,7 @@ describe('an upload that was not finished', () => {
     const other = openBenchmarks(gone.memory());
     await other.waitFor('R resumes it');
     await other.press('R');
-    await other.waitFor('There is no folder');
+    await other.waitFor('no longer exists');
     await other.press('esc');
     expect(other.text()).not.toContain(words);
   });
