@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { namedResources } from '../src/commands/help.ts';
 import { commands } from '../src/commands/table/commands.ts';
 import { type CommandSpec, longFlag } from '../src/commands/table/spec.ts';
 import { manPage } from '../tools/man.ts';
 import { temporaryFolder } from './config/folder.ts';
 
-const page = manPage('1.2.3');
+const page = manPage('1.2.3', await namedResources());
 const plain = page.replaceAll('\\-', '-');
 
 it('names every command and flag', () => {
@@ -23,6 +24,40 @@ it('names every command and flag', () => {
 it('is plain ASCII, without marks that only Markdown has', () => {
   expect(page).toMatch(/^[\n\u0020-\u007e]*$/);
   expect(page).not.toContain('`');
+});
+
+it('has the sections of a manual, and the names of the resources', () => {
+  const sections = [...page.matchAll(/^\.SH "?([^"\n]+)/gm)].map(([, name]) => name);
+  expect(sections).toEqual([
+    'NAME',
+    'SYNOPSIS',
+    'DESCRIPTION',
+    'OPTIONS',
+    'COMMANDS',
+    'EXAMPLES',
+    'EXIT STATUS',
+    'ENVIRONMENT',
+    'FILES',
+    'SEE ALSO',
+  ]);
+  for (const name of ['training', 'deployments', 'checkpoints']) expect(page).toContain(`\\fB${name}\\fR`);
+});
+
+it.each([
+  ['groff', ['-man', '-ww', '-Tutf8']],
+  // Lines of examples may be long.
+  ['mandoc', ['-Tlint', '-Wwarning']],
+])('%s has nothing to say of it', async (command, flags) => {
+  const path = join(await temporaryFolder(), 'benchtop.1');
+  writeFileSync(path, page);
+  const { error, stdout, stderr } = spawnSync(command, [...flags, path], { encoding: 'utf8' });
+  if (error) {
+    console.warn(`${command} is not installed`);
+    return;
+  }
+  // The same version makes the same page whenever it is built: it has no date.
+  const warnings = `${command === 'mandoc' ? stdout : ''}${stderr}`.split('\n').filter(Boolean);
+  expect(warnings.filter(warning => !warning.includes('missing date'))).toEqual([]);
 });
 
 it('is rendered without a warning where man is installed', async () => {

@@ -14,11 +14,11 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const files = await bundle(dist);
 await writeFile(`${dist}THIRD_PARTY_LICENSES`, thirdPartyLicenses(files.flatMap(({ modules }) => modules)));
 await writeFile(`${dist}config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
-await writeFile(`${dist}benchtop.1`, manPage(manifest.version));
 // Through tsx: Node alone reads no .tsx file, and the names of the resources come with some.
-const { prebuiltTexts } = (await tsImport(
+const { namedResources, prebuiltTexts } = (await tsImport(
   '../src/commands/help.ts',
   import.meta.url,
 )) as typeof import('../src/commands/help.ts');
+await writeFile(`${dist}benchtop.1`, manPage(manifest.version, await namedResources()));
 await writeFile(`${dist}${prebuiltFile}`, `${JSON.stringify(await prebuiltTexts())}\n`);
 if (process.argv.includes('--meta')) await writeFile(`${dist}meta.json`, JSON.stringify(files, undefined, 2));

@@ -1,11 +1,23 @@
 /** The man page, made of the table of commands. */
+import type { NamedResources } from '../src/commands/help.ts';
 import { commands, workbench } from '../src/commands/table/commands.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
 import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
 
-/** Text as roff takes it: dashes and quotes that can be copied, commands in bold, and no line that begins with a request. */
+/** A paragraph as roff takes it, in source lines of a usual width. */
 function roff(text: string): string {
+  const lines: string[] = [];
+  for (const word of escaped(text).split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < 79) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join('\n').replaceAll(/^\./gm, '\\&.');
+}
+
+/** A single line as roff takes it: dashes and quotes that can be copied, commands in bold, and no request at its begin. */
+function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
@@ -19,7 +31,7 @@ function roff(text: string): string {
     .replaceAll(/^\./gm, '\\&.');
 }
 
-const tagged = (term: string, words: string): string => `.TP\n\\fB${roff(term)}\\fR\n${roff(words)}\n`;
+const tagged = (term: string, words: string): string => `.TP\n\\fB${escaped(term)}\\fR\n${roff(words)}\n`;
 
 function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: FlagSpec) => boolean): string {
   return Object.entries(flags)
@@ -31,15 +43,24 @@ function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: Fl
     .join('');
 }
 
-function commandText([name, { summary, about: more, args = [], flags, examples = [] }]: [string, CommandSpec]): string {
+/** Lines to type, as they are. */
+const example = (lines: readonly string[]): string => `.PP\n.nf\n.RS\n${lines.map(escaped).join('\n')}\n.RE\n.fi\n`;
+
+function commandText(
+  [name, { summary, about: more, args = [], flags, examples = [] }]: [string, CommandSpec],
+  named: NamedResources,
+): string {
   const usage = ['benchtop', name, ...args.map(argumentTerm)].join(' ');
   const paragraphs = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, more?.replaceAll('\n', ' ')];
   const shown = flagsText(flags, flag => flag.group !== 'service');
-  const lines = examples.map(line => `.PP\n.nf\n.RS\n${roff(line)}\n.RE\n.fi\n`).join('');
-  return `.SS "${roff(usage)}"\n${paragraphs
+  const lines = examples.length === 0 ? '' : example(examples);
+  const what = named.get(name) ?? [];
+  const names = what.map(([plural, ...others]) => tagged(plural, `also ${others.join(', ')}`)).join('');
+  const whats = names === '' ? '' : `.PP\nWHAT is one of:\n.RS\n${names}.RE\n`;
+  return `.SS "${escaped(usage)}"\n${paragraphs
     .filter(text => text !== undefined)
     .map(roff)
-    .join('\n.PP\n')}\n${shown}${lines}`;
+    .join('\n.PP\n')}\n${whats}${shown}${lines}`;
 }
 
 /** Where things lie unless a variable of ENVIRONMENT or of XDG says otherwise. */
@@ -47,22 +68,54 @@ const files = [
   ['~/.config/benchtop/config.json', 'Settings and profiles.'],
   ['~/.local/share/benchtop', 'The data of the local service, its API key and its log.'],
   ['~/.local/state/benchtop', 'What is remembered of services, uploads and chats.'],
+  ['~/.cache/benchtop', 'Compiled code.'],
 ] as const;
 
-/** @param version of the program, for the foot of the page */
-export function manPage(version: string): string {
+const general = [
+  tagged('-h, --help', 'Show help, on a command as well.'),
+  tagged('-V, --version', 'Print the version.'),
+].join('');
+
+const resultWords =
+  'Results go to standard output, everything else to standard error; with `--json` both are JSON. Commands take names as well as ids; `first@latest` is the last checkpoint of the training run `first`.';
+
+/** What one does with it, from first to last. */
+const examples: readonly (readonly [words: string, lines: readonly string[]])[] = [
+  ['Open the workbench:', ['benchtop']],
+  [
+    'Train a model on the local service, and evaluate its last checkpoint:',
+    [
+      'benchtop train t-words --model benchtop/tutor-base --name first --wait',
+      'benchtop evaluate t-words --checkpoint first@latest --wait',
+    ],
+  ],
+  ['Fail where a run is worse than another one:', ['benchtop compare evr_base evr_new --fail-below 0']],
+  ['Take the runs elsewhere:', ['benchtop list runs --format csv > runs.csv']],
+  [
+    'Work with a service:',
+    ["benchtop profile add lab --url https://lab.example --key-command 'pass show lab' --use", 'benchtop doctor'],
+  ],
+];
+
+/**
+ * @param version of the program, for the foot of the page
+ * @param named what WHAT may be, by command
+ */
+export function manPage(version: string, named: NamedResources): string {
   const all = (Object.entries(commands) as [string, CommandSpec][]).filter(([, { hidden }]) => !hidden);
   return [
     `.TH BENCHTOP 1 "" "benchtop ${version}" "User Commands"\n`,
     `.SH NAME\nbenchtop \\- ${roff('terminal workbench for a model training and evaluation service')}\n`,
     `.SH SYNOPSIS\n\\fBbenchtop\\fR [\\fIoptions\\fR]\n.br\n\\fBbenchtop\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n`,
-    `.SH DESCRIPTION\n${roff(about)}\n`,
-    `.SH OPTIONS\n${flagsText(workbench.flags, flag => flag.group !== 'service')}`,
+    `.SH DESCRIPTION\n${roff(about)}\n.PP\n${roff(resultWords)}\n`,
+    `.SH OPTIONS\n${flagsText(workbench.flags, flag => flag.group !== 'service')}${general}`,
     `.SS "Which service"\nThese may be given before the command or after it.\n`,
     flagsText(workbench.flags, flag => flag.group === 'service'),
-    `.SH COMMANDS\n${all.map(commandText).join('')}`,
-    `.SH EXIT STATUS\n${exitCodeMeanings.map(([code, words]) => tagged(String(code), words)).join('')}`,
+    `.SH COMMANDS\n${all.map(each => commandText(each, named)).join('')}`,
+    `.SH EXAMPLES\n${examples.map(([words, lines]) => `${roff(words)}\n${example(lines)}`).join('.PP\n')}`,
+    `.SH "EXIT STATUS"\n${exitCodeMeanings.map(([code, words]) => tagged(String(code), words)).join('')}`,
     `.SH ENVIRONMENT\n${variables.map(({ names, words }) => tagged(names.join(', '), words)).join('')}`,
     `.SH FILES\n${files.map(([path, words]) => tagged(path, words)).join('')}`,
+    `.SH "SEE ALSO"\n.BR jq (1),\n.BR less (1)\n`,
   ].join('');
 }

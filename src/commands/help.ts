@@ -12,13 +12,21 @@ export async function helpText({ name, text }: Parsed & { kind: 'help' }): Promi
 }
 
 async function resourceNames(name: CommandName | undefined): Promise<string> {
-  if (name !== 'list' && name !== 'get') return '';
-  const { resources } = await import('../resources/catalogue.ts');
-  const named = name === 'list' ? resources : resources.filter(({ needs }) => !needs);
-  const lines = named.map(({ names: [plural, single, ...short] }) => {
-    return `  ${plural.padEnd(16)}${[single, ...short].join(', ')}\n`;
-  });
+  const named = name === undefined ? [] : ((await namedResources()).get(name) ?? []);
+  if (named.length === 0) return '';
+  const lines = named.map(([plural, ...others]) => `  ${plural.padEnd(16)}${others.join(', ')}\n`);
   return `\nWHAT is one of:\n${lines.join('')}`;
+}
+
+/** For commands whose WHAT is a resource, all its names: what many are called, what one is, and short ones. */
+export type NamedResources = ReadonlyMap<string, readonly (readonly [string, string, ...string[]])[]>;
+
+export async function namedResources(): Promise<NamedResources> {
+  const { resources } = await import('../resources/catalogue.ts');
+  return new Map([
+    ['list', resources.map(({ names }) => names)],
+    ['get', resources.filter(({ needs }) => !needs || needs === 'training').map(({ names }) => names)],
+  ]);
 }
 
 /** Everything the build writes for `printPrebuilt`: each help text, and the version. */
