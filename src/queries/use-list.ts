@@ -80,11 +80,15 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
   };
 }
 
-/** The rows of a list as something else on screen shows them, which keeps them current. */
-export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
+/** A list as something else on screen shows it, which keeps it current; undefined until it is read. */
+export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefined {
   const { cache, lists } = useWorkbench();
-  const shown = (): ListData<Row> | undefined => cache.getQueryData(source.key);
-  return useSyncExternalStore(lists.subscribe, () => shown()?.rows ?? noRows);
+  return useSyncExternalStore(lists.subscribe, () => cache.getQueryData<ListData<Row>>(source.key));
+}
+
+/** Its rows. */
+export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
+  return useListed(source)?.rows ?? noRows;
 }
 
 /** A list of which the first page is enough. */

@@ -117,6 +117,7 @@ export const benchmarks = defineResource<Benchmark>({
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
   watch: { status: id => [readOf(readinessQuery(id))] },
+  tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [

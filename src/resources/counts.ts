@@ -41,6 +41,8 @@ export class Counts {
   readonly #soughtInList = new Set<string>();
   /** Resources that were asked about because their list lacked them: they may be there all the same. */
   readonly #askedAbout = new Set<string>();
+  /** How many of a kind the rows of another list said that they have, by their ids. */
+  readonly #tallies = new Map<string, ReadonlyMap<string, number | null | undefined>>();
 
   constructor(workbench: Workbench) {
     this.#workbench = workbench;
@@ -72,6 +74,7 @@ export class Counts {
         if (event.type !== 'updated' || event.action.type !== 'success') return;
         const list = lists.get(event.query.queryHash);
         if (list) this.#findMissing(list);
+        if (list) this.#followTally(list);
       }),
     ];
     return () => {
@@ -99,10 +102,7 @@ export class Counts {
       const uncounted = this.#workbench.statuses.all().filter(known => this.#isUncounted(list, known));
       if (uncounted.length === 0) continue;
       for (const known of uncounted) this.#soughtInList.add(keyOf(known));
-      // If it fails, the count keeps its age, which is shown.
-      void readOf(listQuery(this.#workbench, list.source))
-        .fetch(this.#workbench)
-        .catch(() => {});
+      this.#read(list);
     }
   }
 
@@ -131,6 +131,20 @@ export class Counts {
     }
   }
 
+  /** Reads the list of what belongs to the rows of another one, as these say that there is more or less of it. */
+  #followTally({ resource: { tally }, source }: CountedList): void {
+    const { lists, openedAt, poll } = this.#workbench;
+    const reader = lists.find(source.key);
+    const counted = tally && countedLists.find(({ resource }) => resource.kind === tally.kind);
+    if (!reader || !counted) return;
+    const before = this.#tallies.get(tally.kind);
+    const now = new Map(reader.data.rows.map(row => [source.id(row), tally.of(row)]));
+    this.#tallies.set(tally.kind, now);
+    const changed = before && [...now].some(([id, count]) => before.has(id) && before.get(id) !== count);
+    const isNewer = reader.polledAt > (lists.find(counted.source.key)?.polledAt ?? 0);
+    if (changed && isNewer && Date.now() - openedAt >= poll.visibleMs / 2) this.#read(counted);
+  }
+
   /** Whether it is pinned, running, or on screen. */
   #matters({ kind, id, status, endedAt }: KnownResource): boolean {
     const { cache, statuses, pins } = this.#workbench;
@@ -138,6 +152,13 @@ export class Counts {
     const isAbout = (about: { readonly kind: string; readonly id: string } | undefined): boolean =>
       about?.kind === kind && about.id === id;
     return cache.getQueryCache().findAll({ type: 'active', predicate: ({ meta }) => isAbout(meta?.about) }).length > 0;
+  }
+
+  #read({ source }: CountedList): void {
+    // If it fails, the count keeps its age, which is shown.
+    void readOf(listQuery(this.#workbench, source))
+      .fetch(this.#workbench)
+      .catch(() => {});
   }
 }
 

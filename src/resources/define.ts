@@ -48,6 +48,8 @@ export interface ResourceOf<Row> {
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
+  /** How many of another kind belong to a row, by the row itself: as that changes, their list is read again. */
+  readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
   /** The statuses that are known; a service may have others. */

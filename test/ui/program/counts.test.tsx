@@ -86,6 +86,30 @@ describe('what another program does', () => {
     expect(service.asked('listTrainingRuns')).toBe(before);
   });
 
+  it('is counted as soon as a benchmark says that it has more runs', async () => {
+    const service = world('completed');
+    let benchmark = { bench_id: 'bench_1', label: 't-words', eval_run_count: 1 };
+    const runs = ['evr_1', 'evr_2'].map(eval_run_id => ({ eval_run_id, bench_id: 'bench_1', status: 'completed' }));
+    service.answers.listBenchmarks = () => pageOf([benchmark]);
+    service.answers.listEvalRuns = () => runs.slice(1);
+    // Lists of runs are read for their count after six of these.
+    const poll = { focusedMs: 20, visibleMs: 600 };
+    const screen = openWorld(service, { view: 'list', resource: 'runs' }, { poll });
+    await screen.waitFor(text => sectionCount(text, 'Runs') === '1');
+    await screen.type(':benchmarks\r');
+    await screen.waitFor('▸ t-words');
+    benchmark = { ...benchmark, eval_run_count: 2 };
+    const changed = service.asked('listBenchmarks');
+    let polls = Number.POSITIVE_INFINITY;
+    service.answers.listEvalRuns = () => {
+      polls = Math.min(polls, service.asked('listBenchmarks') - changed);
+      return runs;
+    };
+    await screen.waitFor(text => /▸ t-words +2 /.test(text) && sectionCount(text, 'Runs') === '2');
+    // One that says so, and one that the list of runs asks for itself.
+    expect(polls).toBeLessThanOrEqual(3);
+  });
+
   it('says how old a count is that cannot be read again', async () => {
     const service = world();
     const screen = openWorld(service, { view: 'list', resource: 'runs' });
@@ -137,6 +161,20 @@ describe('the frame', () => {
     screen.bytes();
     await morePolls(service, 8);
     expect(screen.bytes()).toBe(0);
+  });
+});
+
+describe('the line above the deployments', () => {
+  it('counts the rows below it, and not what another answer said of them', async () => {
+    const service = world();
+    const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED', is_active: true };
+    service.answers.listDeployments = () =>
+      pageOf([deployment, { deployment_id: 'dep_2', model_slug: 'talker', status: 'FAILED' }]);
+    service.answers.getDeploymentSummary = () => ({ total: 1, active: 0, DEPLOYED: 1 });
+    const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+    await screen.waitFor('2 in all: 1 DEPLOYED, 1 FAILED; 1 active');
+    service.answers.listDeployments = () => ({ ...pageOf([deployment]), has_more: true, next_cursor: 'next' });
+    await screen.waitFor('1 in all: 1 DEPLOYED; 0 active');
   });
 });
 

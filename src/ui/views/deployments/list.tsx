@@ -1,6 +1,8 @@
 /** The deployments of the organization. */
 
+import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
+import { useListed } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
 import { asReceived } from '../../../text/numbers.ts';
@@ -27,13 +29,24 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }
 
+/** The same, counted in the rows of a list that was read whole; nothing if there are none. */
+function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown>> | undefined {
+  const byStatus = new Map<string, number>();
+  for (const { status } of rows) byStatus.set(status ?? 'unknown', (byStatus.get(status ?? 'unknown') ?? 0) + 1);
+  const active = rows.filter(row => row.is_active).length;
+  return rows.length === 0 ? undefined : { total: rows.length, active, by_status: Object.fromEntries(byStatus) };
+}
+
 export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const actions = useDeploymentActions();
   const pane = usePane('main');
   const theme = useTheme();
-  const summary = useLive(deploymentSummaryQuery, 'visible');
-  const words = summaryWords(summary.data);
+  const listed = useListed(deployments.list({}));
+  const whole = listed?.complete && listed.dropped === 0 && listed.remembered_at === undefined;
+  // What the rows say of themselves is of the same moment; the service is asked for what cannot be counted here.
+  const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
+  const words = summaryWords(whole ? summaryOf(listed.rows) : data);
   return (
     <ResourceListView
       resource={deployments}
