@@ -4,7 +4,6 @@ import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
-import { runResultsQuery } from '../queries/evaluations.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
@@ -41,16 +40,17 @@ async function progressFacts(
   ];
 }
 
-/** The mean of a run, from its rewards, if its record has none; undefined if they say nothing either. */
+/** The mean of a run, and of how many rewards it is; undefined if they cannot be read, or there is none. */
 async function outcomeByRewards(
   row: object,
-  { service, memory, signal }: CommandContext,
+  { service, signal }: CommandContext,
+  io: CommandIo,
 ): Promise<RunOutcome | undefined> {
   const run = row as EvalRun;
-  if (run.reward_mean != null) return undefined;
   try {
-    const { rewards } = await runResultsQuery(run.eval_run_id, true).read({ service, memory, signal });
-    const outcome = outcomeOf(run, undefined, summariseRewards(rewards));
+    const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id: run.eval_run_id } }, { signal });
+    noteUnreadable(answer, io);
+    const outcome = outcomeOf(run, undefined, summariseRewards(answer.trajectory_rewards));
     return outcome.mean === undefined ? undefined : outcome;
   } catch (error) {
     if (signal.aborted) throw error;
@@ -94,7 +94,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       noteUnreadable(row, io);
       return exitCodes.done;
     }
-    const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context) : undefined;
+    const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context, io) : undefined;
     const own = outcome ? runFacts(row as EvalRun, outcome) : resource.facts(row);
     const facts = [...own, ...(await progressFacts(resource, row, outcome !== undefined, context))];
     await io.print(factText(facts, io.columns));

@@ -20,12 +20,17 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
     styles.warning(
-      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${sanitiseLine(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
+      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${statusWords(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];
   const reason = blockers.length > 0 ? blockers : [styles.muted('the service names no blocker')];
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
+}
+
+/** Services that have no status for an image yet count it under `null`. */
+function statusWords(status: string): string {
+  return status === '' || status === 'null' ? 'without a status' : sanitiseLine(status);
 }
 
 /** How many images are built, and how many failed: `1 of 3 images ready, 1 failed`. */
