@@ -211,9 +211,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(started.map(({ url }) => url)).toEqual([isNewest ? '/api/v1/eval' : '/api/v1/eval/bench_1/start']);
     expect(service.refused).toEqual([]);
     session.press('ctrl-k');
-    await session.waitFor(`generation ${generation}`);
+    await session.waitFor(`API generation: ${generation}`);
     session.press('esc');
-    await session.gone(`generation ${generation}`);
+    await session.gone(`API generation: ${generation}`);
     session.press('q');
     expect((await session.ended).exitCode).toBe(0);
     expect(session.leftOn()).toEqual([]);

@@ -192,7 +192,7 @@ describe('the head of a run', () => {
     const late = new Promise(() => {});
     service.answers.getEvalProgress = service.answers.getEvalRun = service.answers.getTrajectoryRewards = () => late;
     rollouts = [rollout(1, 'completed', 0.5), rollout(2, 'completed', 0.25)];
-    await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 graded/.test(text));
+    await screen.waitFor(text => text.includes('2 of 28 rollouts') && /mean so far 0\.375 of 2 rewards/.test(text));
     // The rollouts of what is watched are no lines of their own.
     expect(sectionCount(screen.text(), 'Watch')).toBe('1');
   });
