@@ -28,13 +28,16 @@ export function connectionWords(state: ConnectionState, now: number): string | u
     case 'restarting':
       return whileWaiting('The local service has stopped; starting it again', now - state.since);
     case 'silent':
-      return `The local service does not answer; waiting for it… ${age(now - state.since)}`;
+      return `The local service is busy; waiting for its answer… ${age(now - state.since)}`;
     case 'stopped':
       return 'The local service was stopped elsewhere. The next request starts it again.';
     case 'failed':
       return sanitiseLine(`${state.message} r tries again.`);
   }
 }
+
+/** Nothing was lost: what has started, or was busy, is no news. */
+const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
 function whileWaiting(words: string, forMs: number): string | undefined {
   return forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
@@ -50,7 +53,7 @@ export function useConnectionNotice(toast: (toast: Toast) => void): Toast | unde
     before.current = state;
     if (state.kind !== 'connected') return;
     if (state.note !== undefined) toast({ kind: 'warning', text: state.note, news: true });
-    else if (last.kind !== 'starting' && connectionWords(last, Date.now()) !== undefined) {
+    else if (!isWaiting(last) && connectionWords(last, Date.now()) !== undefined) {
       toast({ kind: 'success', text: 'The local service answers again.', news: true });
     }
   }, [state, toast]);

@@ -1,6 +1,6 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
@@ -60,6 +60,50 @@ describe('news', () => {
     await screen.waitFor('Sent to the clipboard');
     await screen.press('!');
     await screen.waitFor('Nothing was said yet');
+  });
+});
+
+describe('the local service', () => {
+  const silent = { kind: 'silent', since: 0 } as const;
+  const stopped = { kind: 'stopped' } as const;
+  const connected = (generation: number) => ({ kind: 'connected', generation, note: undefined }) as const;
+
+  it('is said to be back after it was lost, and not after it was only busy', async () => {
+    const listeners = new Set<() => void>();
+    let state: ConnectionState = connected(1);
+    const become = (next: ConnectionState): void => {
+      state = next;
+      for (const listener of listeners) listener();
+    };
+    const connection: ConnectionMonitor = {
+      get state() {
+        return state;
+      },
+      subscribe: listener => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      retry: () => {},
+    };
+    const service = async () => new ManyRows(30).service;
+    const workbench = new Workbench({ kinds, service, connection, profile: 'local' });
+    const screen = openScreen(
+      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} />,
+    );
+    try {
+      await screen.waitFor('Benchmarks');
+      become(silent);
+      await screen.waitFor('The local service is busy');
+      become(connected(1));
+      await screen.waitFor(text => !text.includes('The local service'));
+      become(stopped);
+      await screen.waitFor('The local service was stopped elsewhere');
+      become(connected(2));
+      await screen.waitFor('The local service answers again.');
+    } finally {
+      screen.close();
+      workbench.close();
+    }
   });
 });
 
