@@ -76,11 +76,11 @@ export const wordsFor = (resource: Resource): string => {
 /** The rows with this id or name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // Users take what the first column shows for the name, or what the manifest says.
-  const [title] = resource.columns;
+  // Users take what the first column shows for the name, or a title, or what the manifest says.
+  const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName = (row: object): unknown => ('name' in row ? row.name : undefined);
   const isCalled = (row: object): boolean =>
-    [source.id(row), resource.label?.(row), title?.value(row), ownName(row)].includes(word);
+    [source.id(row), resource.label?.(row), ...titles.map(({ value }) => value(row)), ownName(row)].includes(word);
   const found: object[] = [];
   for await (const { rows } of pagesOf(resource, {}, context)) {
     for (const row of rows) if (isCalled(row)) found.push(row);

@@ -21,6 +21,7 @@ import { asReceived, counted } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
+import { wordFor, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
@@ -164,7 +165,7 @@ class Lines {
     const rows = this.#rows();
     const { resource } = this.#shown ?? {};
     if (!resource) return;
-    this.say(countOf(resource, rows.length));
+    this.say(counted(rows.length, wordFor(resource), wordsFor(resource)));
     for (const [index, row] of rows.entries()) this.say(`${index + 1}. ${rowLine(resource.columns, row)}`);
   }
 
@@ -272,11 +273,6 @@ class Lines {
 function followable(resource: Resource, row: object): ResourceRef | undefined {
   const ref = refOf(resource, row);
   return resource.watch?.running ? ref : undefined;
-}
-
-/** `1 run`, `12 training runs`. */
-function countOf({ names: [many, one = many] }: Resource, rows: number): string {
-  return counted(rows, one.replace('-', ' '), many === 'training' ? 'training runs' : many);
 }
 
 /** A row in words: the columns that are not empty. */

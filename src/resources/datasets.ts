@@ -12,26 +12,26 @@ export const datasetColumns: readonly Column<Dataset>[] = [
   {
     id: 'name',
     title: 'DATASET',
+    field: 'dataset_name',
     width: { min: 14, max: 60, grow: 3 },
-    value: row => row.display_name ?? row.dataset_name ?? row.dataset_id,
+    // The name that trajectories carry and commands take; the title only describes it.
+    value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
+  },
+  {
+    id: 'title',
+    title: 'TITLE',
+    width: { min: 12, max: 48, grow: 2 },
+    value: row => (row.display_name === row.dataset_name ? undefined : (row.display_name ?? undefined)),
   },
   { id: 'source', title: 'SOURCE', field: 'source', width: 11, value: row => row.source ?? undefined },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
-  {
-    id: 'dataset_name',
-    title: 'NAME',
-    field: 'dataset_name',
-    width: { min: 12, max: 40, grow: 1 },
-    wide: true,
-    value: row => row.dataset_name ?? undefined,
-  },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
 ];
 
 export function datasetFacts(row: Dataset): readonly Fact[] {
   return [
-    { label: 'dataset', value: row.display_name },
-    { label: 'name', value: row.dataset_name },
+    { label: 'dataset', value: row.dataset_name },
+    { label: 'title', value: row.display_name },
     { label: 'id', value: row.dataset_id },
     { label: 'source', value: row.source },
     { label: 'stored', value: row.gcs_prefix },
@@ -68,6 +68,6 @@ export const datasets = defineResource<Dataset>({
   label: row => row.dataset_name,
   commands: datasetCommands,
   place: row =>
-    listPlace(trajectories, { dataset: row.dataset_name ?? '' }, row.display_name ?? row.dataset_name ?? ''),
+    listPlace(trajectories, { dataset: row.dataset_name ?? '' }, row.dataset_name ?? row.display_name ?? ''),
   emptyAdvice: { command: datasetCommands.upload, words: 'uploads trajectories, and evaluations record theirs' },
 });

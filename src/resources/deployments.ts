@@ -34,6 +34,7 @@ export const deploymentColumns: readonly Column<Deployment>[] = [
     field: 'base_model_slug',
     width: { min: 10, max: 36, grow: 1 },
     wide: true,
+    cutAt: 'start',
     value: row => row.base_model_slug ?? undefined,
   },
   timeColumn('updated', 'CHANGED', row => row.updated_at ?? row.created_at),

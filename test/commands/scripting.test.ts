@@ -37,7 +37,7 @@ describe('a name in a filter', () => {
   });
 
   it('may be what the list shows: the title of a dataset, the status of any row', async () => {
-    const shown = (await cli('list', ['datasets', '--columns', 'dataset'])).out.split('\n')[1] ?? '';
+    const shown = (await cli('list', ['datasets', '--columns', 'title'])).out.split('\n')[1] ?? '';
     expect(shown).toBe('Evaluations of t-words');
     const byTitle = await cli('list', ['trajectories', '--dataset', shown, '--ids', '--all']);
     expect(byTitle.out.trim().split('\n')).toHaveLength(28);

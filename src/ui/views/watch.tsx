@@ -1,6 +1,7 @@
 /** Everything pinned or running, and what has ended since the program started, one line each. */
 
 import { useMemo } from 'react';
+import { statusMeaning } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
@@ -90,10 +91,11 @@ export function WatchView() {
   );
 }
 
-/** The status as last read. */
+/** The status as last read. Services write them in either case: one that is known is written as the others. */
 export function statusWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'deleted';
-  return status ?? (error === undefined ? '' : 'unreachable');
+  if (status == null) return error === undefined ? '' : 'unreachable';
+  return statusMeaning(status) === 'unknown' ? status : status.toLowerCase();
 }
 
 /** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
@@ -122,7 +124,8 @@ export function watchColumns(
     },
     {
       id: 'mean',
-      title: 'MEAN',
+      // Of a run it is the mean, of a trajectory its own.
+      title: 'REWARD',
       width: 6,
       align: 'right',
       value: row => row.mean,
