@@ -95,13 +95,13 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
 
 /** Whether a profile is in the settings file, and what is saved there. */
 function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
-  const kept = 'is kept there once the service has answered.';
+  const kept = 'is saved there once the service has answered.';
   if (service.kind === 'local')
-    return 'What you enter is kept in the settings file once the service has answered. benchtop starts with it then.';
+    return 'What you enter is saved in the settings file once the service has answered, and benchtop then starts with it.';
   if (named.includes(name)) return `${name} is in the settings file. What you change ${kept}`;
   const { origin } = service.baseUrl;
   const isSet = origin.kind === 'environment' || origin.kind === 'flag';
-  const first = isSet ? ` Where ${origin.name} is set, a start uses that.` : '';
+  const first = isSet ? ` As long as ${origin.name} is set, benchtop starts with that.` : '';
   return `${name} is not in the settings file. What you enter ${kept}${first}`;
 }
 

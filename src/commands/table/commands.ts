@@ -103,7 +103,7 @@ first word may name their kind. Without an id: everything running or pinned. Exi
   chat: spec({
     summary: 'ask a model a question, or chat with it',
     about:
-      'Asks once where there is a text, or one is piped in, which is appended to it; else talks until an empty line. A text waits 10 seconds for what is piped in; with - behind it, until its end.',
+      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text; it is waited for 10 seconds, or to its end with - after the text.',
     args: [
       { name: 'MODEL', of: 'chat model' },
       { name: 'TEXT', many: true, optional: true },
@@ -121,8 +121,8 @@ first word may name their kind. Without an id: everything running or pinned. Exi
   }),
   upload: spec({
     summary: 'upload a benchmark from a folder, or trajectories from a file',
-    about: `A folder with a manifest.json becomes a benchmark: its files are sent, it is ingested, and the build of its images
-begins; benchtop watch ID waits for that. A file, or - for standard input, holds trajectories: one JSON object a line, an array of them, or a single one.
+    about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
+starts; benchtop watch ID waits for it. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
 After a failure the same command continues where it stopped.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
@@ -137,9 +137,9 @@ After a failure the same command continues where it stopped.`,
   }),
   api: spec({
     summary: 'call any operation of the service',
-    about: `An operation of the contract by its name, or any path of the service. Names of the path, the query and the body are
-those of the contract. Values are strings; where the contract wants something else they are read as JSON. The answer is printed as
-JSON; that of a path which the contract does not have, as it came. Without an operation: all of them with their names.`,
+    about: `Calls an operation of the contract by its name, or any path of the service. Each NAME is a field of the path, the query or
+the body in the contract. Values are strings; where the contract expects another type they are read as JSON. The answer is printed as
+JSON; for a path outside the contract, unchanged. Without an operation, lists all operations with their fields.`,
     args: [
       { name: 'OPERATION|[METHOD] PATH', of: 'operation', optional: true },
       { name: 'NAME=VALUE', many: true, optional: true },
