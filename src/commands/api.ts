@@ -8,7 +8,7 @@ import { parseJson } from '../service/http.ts';
 import { type Service, untypedCall } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -145,9 +145,9 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
     if (whole === undefined) return { ...filled, body: undefined };
     throw new CommandError(`${endpoint.operation} has no body.`);
   }
-  const isObject = typeof whole === 'object' && whole !== null && !Array.isArray(whole);
-  if (whole !== undefined && !isObject) throw new CommandError(`The body of ${endpoint.operation} is a JSON object.`);
-  return { ...filled, body: { ...(isObject ? whole : {}), ...Object.fromEntries(fields.body) } };
+  if (whole !== undefined && !isRecord(whole))
+    throw new CommandError(`The body of ${endpoint.operation} is a JSON object.`);
+  return { ...filled, body: { ...whole, ...Object.fromEntries(fields.body) } };
 }
 
 /** Sends the request. Returns the parsed answer for an operation, and the raw text for any other path. */

@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod/mini';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
 /** An open enum: known values are typed, others pass unchanged. */
@@ -59,7 +59,7 @@ type Part = string | { readonly type: string; readonly text?: unknown; readonly 
 
 function isParts(value: unknown): value is readonly Part[] {
   const isPart = (part: unknown): boolean =>
-    typeof part === 'string' || (isFields(part) && typeof part['type'] === 'string');
+    typeof part === 'string' || (isRecord(part) && typeof part['type'] === 'string');
   return Array.isArray(value) && value.length > 0 && value.every(isPart);
 }
 
@@ -69,19 +69,13 @@ function textOfPart(part: Part): string {
   return typeof said === 'string' ? said : JSON.stringify(part);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The names under which services wrap a list, the document's first. */
 const wrappings = ['items', 'data', 'results'] as const;
 
 /** A list that came bare or wrapped; null counts as empty. Undefined if there is none. */
 export function listIn(body: unknown): readonly unknown[] | undefined {
   if (Array.isArray(body)) return body;
-  if (!isFields(body)) return undefined;
+  if (!isRecord(body)) return undefined;
   const name =
     wrappings.find(each => Array.isArray(own(body, each))) ?? wrappings.find(each => Object.hasOwn(body, each));
   const list = name === undefined ? undefined : own(body, name);
@@ -93,12 +87,12 @@ export function listIn(body: unknown): readonly unknown[] | undefined {
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
-      if (isFields(input) && own(input, name) != null) return input;
+      if (isRecord(input) && own(input, name) != null) return input;
       const list = listIn(input);
       // A null list counts as empty.
-      const isNull = isFields(input) && Object.hasOwn(input, name);
+      const isNull = isRecord(input) && Object.hasOwn(input, name);
       if (list === undefined && !isNull) return input;
-      return { ...(isFields(input) ? input : {}), [name]: list ?? [] };
+      return { ...(isRecord(input) ? input : {}), [name]: list ?? [] };
     }),
     schema as z.ZodMiniType<z.output<Schema>, unknown>,
   );
@@ -111,7 +105,7 @@ export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: 
 export function renamed<Schema extends z.ZodMiniType>(names: Record<string, readonly string[]>, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
-      if (!isFields(input)) return input;
+      if (!isRecord(input)) return input;
       const standIns = Object.entries(names).flatMap(([name, others]) => {
         const present = [name, ...others].find(candidate => own(input, candidate) != null);
         return present === undefined || present === name ? [] : [[name, own(input, present)]];
@@ -146,7 +140,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   const envelope = z.looseObject({ items: z.array(z.unknown()), has_more: flag, next_cursor: text });
   const unwrapped = z.transform((body: unknown) => {
     const items = listIn(body);
-    return items === undefined ? body : { ...(isFields(body) ? body : {}), items };
+    return items === undefined ? body : { ...(isRecord(body) ? body : {}), items };
   });
   const read = z.pipe(
     z.pipe(unwrapped, envelope as z.ZodMiniType<z.output<typeof envelope>, unknown>),

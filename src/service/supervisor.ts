@@ -3,6 +3,7 @@
  * the first one that misses the service restarts it, the others wait for the same attempt.
  */
 import { unlessAborted } from '../text/abort.ts';
+import { asError } from '../text/errors.ts';
 import type { Supervisor, Target } from './options.ts';
 
 /** The state of the connection, for display. Times are epoch milliseconds. */
@@ -196,7 +197,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#setConnected(target);
       return target;
     } catch (cause) {
-      const error = cause instanceof Error ? cause : new Error(String(cause));
+      const error = asError(cause);
       const count = (this.#failure?.count ?? 0) + 1;
       const retryAt = this.#now() + Math.min(longestRestMs, firstRestMs * 2 ** (count - 1));
       this.#failure = { error, retryAt, count };

@@ -10,6 +10,11 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Where it was thrown, with its message, for a log. */
+export function errorStack(thrown: unknown): string {
+  return (thrown instanceof Error && thrown.stack) || errorMessage(thrown);
+}
+
 /** The code of a system or Node error, e.g. `ENOENT`; undefined if there is none. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;

@@ -1,4 +1,5 @@
 /** Runs pieces of work one after another, in parallel with other lanes, until nothing is left. */
+import { errorStack } from '../../text/errors.ts';
 
 /** After an external failure, such as a full disk, the lane tries again. */
 const againMs = 5_000;
@@ -47,7 +48,7 @@ export class Lane {
         await new Promise(resolve => setImmediate(resolve));
       }
     } catch (error) {
-      process.stderr.write(`${this.#name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+      process.stderr.write(`${this.#name}: ${errorStack(error)}\n`);
       if (!this.#stopped) this.#again = setTimeout(this.wake, againMs).unref();
     }
   }

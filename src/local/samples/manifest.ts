@@ -4,18 +4,12 @@
  */
 import * as z from 'zod/mini';
 import { messageContent } from '../../contract/common.ts';
-import { own } from '../../text/own.ts';
+import { isRecord, own } from '../../text/own.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
 
 const name = z.string().check(z.minLength(1), z.maxLength(256));
 const filled = z.string().check(z.minLength(1));
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The value of a variable: literal, or a reference to a secret of the organization. */
 const value = z.union(
@@ -102,16 +96,16 @@ export interface Task {
 }
 
 function isOwnGrader(given: unknown): given is GraderSpec {
-  return isFields(given) && graderKinds.has(given['kind']);
+  return isRecord(given) && graderKinds.has(given['kind']);
 }
 
 /** The task's own grader, or its spec's if that runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
-  const given = direct ?? (isFields(spec) ? own(spec, 'grader') : undefined);
+  const given = direct ?? (isRecord(spec) ? own(spec, 'grader') : undefined);
   if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
   const whole = graderSpec.safeParse(given);
   if (whole.success) return whole.data;
-  const kind = isFields(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
+  const kind = isRecord(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
   return { kind: 'none', reason: `its grader (${typeof kind === 'string' ? kind : 'of no kind'}) does not run here` };
 }
 
@@ -151,8 +145,8 @@ export function readTask(task: ManifestTask): Task {
 
 /** What a task says about its image: nothing here builds one, but its record names it. */
 export function runtimeOf({ runtime }: ManifestTask): { dockerfile_path?: string; image_ref?: string } {
-  if (!isFields(runtime)) return {};
-  const source = isFields(runtime['source']) ? runtime['source'] : runtime;
+  if (!isRecord(runtime)) return {};
+  const source = isRecord(runtime['source']) ? runtime['source'] : runtime;
   const { dockerfile_path, image_ref } = source;
   return {
     ...(typeof dockerfile_path === 'string' && { dockerfile_path }),

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
-import { sqliteCode } from '../../text/errors.ts';
+import { errorStack, sqliteCode } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
@@ -256,6 +256,6 @@ function describe(error: unknown): ApiError {
       'The disk of this machine is full. Nothing was stored; free some space and try again.',
     );
   }
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.stderr.write(`${errorStack(error)}\n`);
   return apiError('internal_error', 'The local service failed. Its log says why.');
 }

@@ -1,8 +1,7 @@
 /** Evaluation runs: start, read, cancel, delete. */
 import type { RunOptionsQuery } from '../../../contract/evaluations.ts';
 import { ModelUnavailable } from '../../engine/catalog.ts';
-import { evaluationOptionSpecs } from '../../engine/evaluation-options.ts';
-import { listOptions, readOptions } from '../../engine/options.ts';
+import { evaluationOptionSpecs, listOptions, readOptions } from '../../engine/options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';

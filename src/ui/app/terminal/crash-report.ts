@@ -1,6 +1,7 @@
 /** The report of a failure: a private file without secrets. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorStack } from '../../../text/errors.ts';
 
 /**
  * Writes a report of `error` with its stack. `details` are further lines, e.g. the component stack. Returns the path,
@@ -13,8 +14,14 @@ export function writeCrashReport(
   details = '',
 ): string | undefined {
   const time = new Date().toISOString();
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const lines = [`time ${time}`, `node ${process.version} ${process.platform} ${process.arch}`, '', stack, details, ''];
+  const lines = [
+    `time ${time}`,
+    `node ${process.version} ${process.platform} ${process.arch}`,
+    '',
+    errorStack(error),
+    details,
+    '',
+  ];
   // Short, so that it fits on the screen: `crash-20261121T093012345Z.txt`.
   const path = join(folder, `crash-${time.replaceAll(/[-:.]/g, '')}.txt`);
   try {

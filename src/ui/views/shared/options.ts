@@ -3,7 +3,7 @@
  * Services list them once for all models, or per model.
  */
 import { type Action, action } from '../../../queries/action.ts';
-import { own } from '../../../text/own.ts';
+import { isRecord, own } from '../../../text/own.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
 type OptionValue = string | number | boolean;
@@ -32,10 +32,6 @@ type Fields = Readonly<Record<string, unknown>>;
 type Options = ReadonlyMap<string, Described>;
 
 const leftToService = 'service default';
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isValue(value: unknown): value is OptionValue {
   return (
@@ -70,8 +66,8 @@ function typeOf(type: unknown, example: OptionValue | undefined): Described['typ
 }
 
 function optionsIn(value: unknown): Options {
-  const entries = isFields(value) ? Object.entries(value) : [];
-  return new Map(entries.flatMap(([name, option]) => (isFields(option) ? [[name, described(option)]] : [])));
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return new Map(entries.flatMap(([name, option]) => (isRecord(option) ? [[name, described(option)]] : [])));
 }
 
 /** The options by model, if the service lists them per model; under an empty name otherwise. */
@@ -79,7 +75,7 @@ function optionsByModel(offered: Fields | undefined): ReadonlyMap<string | undef
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
   return new Map(
-    models.filter(isFields).map(model => {
+    models.filter(isRecord).map(model => {
       const slug = own(model, 'base_model_slug') ?? own(model, 'model_slug');
       return [typeof slug === 'string' ? slug : undefined, optionsIn(model['options'])] as const;
     }),
