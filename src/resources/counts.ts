@@ -54,6 +54,8 @@ export class Counts {
       key: ['counts'],
       activity: () => 'open',
       read: async () => {
+        // Without a request: what other programs of this user have seen to run.
+        this.#workbench.recall();
         const due = countedLists.filter(list => (list.runs || shown) && this.#isDue(list, Date.now()));
         const outcome = new Outcome();
         for (const { source } of due)

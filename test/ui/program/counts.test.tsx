@@ -1,5 +1,9 @@
 /** Two numbers in one frame never disagree, and a frame without changes is not sent. */
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
 import { morePolls, often, openWorld, world } from './scripted-world.tsx';
@@ -66,6 +70,23 @@ describe('what another program does', () => {
     service.answers.getTrainingProgress = service.answers.getTrainingRun = () => notFound('trn_1');
     service.answers.listTrainingRuns = () => [];
     await screen.waitFor(text => sectionCount(text, 'Training') === '0' && text.includes('1 running'));
+  });
+
+  it('is counted as running as soon as another program on this machine has seen it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-counts-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const open = () => RememberedStore.open(join(folder, 'seen.db'), 'test');
+    const service = world('none');
+    // No list says that there is a run.
+    service.answers.listBenchmarks = () => pageOf([]);
+    service.answers.getTrainingProgress = () => ({ status: 'running', completed_steps: 1, total_steps: 9 });
+    const screen = openWorld(service, benchmarks, { remembered: open });
+    await screen.waitFor(text => sectionCount(text, 'Training') === '0');
+    const other = open();
+    onTestFinished(() => other.close());
+    other.see([{ kind: 'training', id: 'trn_1', label: 'theirs', status: 'running' }], Date.now());
+    other.flush();
+    await screen.waitFor(text => text.includes('1 running') && sectionCount(text, 'Watch') === '1');
   });
 
   it('corrects a count at once where an answer is about what the list lacks', async () => {

@@ -1,11 +1,10 @@
 /** A benchmark and a run on a service that a test scripts, and the program on it, polling much more often than usual. */
 import { expect, onTestFinished } from 'vitest';
-import type { PollIntervals } from '../../../src/queries/polling.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { eventually } from '../../eventually.ts';
 import { type Answers, pageOf, type ScriptedService, scriptedService } from '../../queries/scripted-service.ts';
 import type { Screen, ScreenOptions } from '../../screen.ts';
-import { openProgram, type Rig } from './rig.tsx';
+import { openProgram, type Rig, type RigOptions } from './rig.tsx';
 
 /** Several polls pass in a moment. */
 export const often = { focusedMs: 20, visibleMs: 60 };
@@ -69,7 +68,7 @@ export interface OpenWorld extends Screen, Pick<Rig, 'workbench'> {
 export function openWorld(
   { service }: World,
   start: Place,
-  { poll = often, ...size }: ScreenOptions & { readonly poll?: PollIntervals } = {},
+  { poll = often, ...size }: ScreenOptions & Pick<RigOptions, 'poll' | 'remembered'> = {},
 ): OpenWorld {
   const rig = openProgram({ service, start, notices: 'bell', poll, columns: 130, rows: 30, ...size });
   onTestFinished(rig.close);
