@@ -74,6 +74,8 @@ export function WatchView() {
         { label: 'watched', value: watchReason(row) },
         { label: 'unreachable', value: row.error },
       ]}
+      serviceId={({ id }) => id}
+      label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}
       actions={targets => {
         const ended = targets.filter(row => row.endedAt !== undefined);

@@ -2,6 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { openView } from './actions.tsx';
+import { openWorld, world } from './scripted-world.tsx';
 
 const runs: Place = { view: 'list', resource: 'runs' };
 const copied = (raw: readonly string[]): string =>
@@ -21,6 +22,14 @@ it('is the id of the row under the cursor, or those of all that are marked', asy
   await screen.waitFor('2 marked');
   await screen.press('y');
   expect(copied(raw.slice(1)).split('\n').sort()).toEqual(['evr_1', 'evr_2']);
+});
+
+it('is the id at the service also in Watch, where rows are of several kinds', async () => {
+  vi.stubEnv('TMUX', '');
+  const screen = openWorld(world(), { view: 'watch' });
+  await screen.waitFor('▸ baseline');
+  await screen.press('y');
+  await screen.waitFor('Sent to the clipboard: evr_1');
 });
 
 it('says what tmux needs for it, within tmux', async () => {

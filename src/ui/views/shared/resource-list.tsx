@@ -78,6 +78,8 @@ export interface ResourceListProps<Row> {
   readonly bindings?: readonly Binding[];
   /** The name of a row; its id is shown if it is missing. */
   readonly label?: (row: Row) => string;
+  /** The id of a row at the service, if the rows are told apart by something else. */
+  readonly serviceId?: (row: Row) => string;
   /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
   /** The parent of the list, e.g. a run: copied and pinned if there is no row. */
@@ -118,7 +120,7 @@ const noColumns: readonly string[] = [];
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
-  const { join = itself, joined = noColumns, emptyAdvice } = props;
+  const { join = itself, joined = noColumns, emptyAdvice, serviceId = source.id } = props;
   const advise = useAdvise();
   const asking = useAskingWords();
   const shell = useShell();
@@ -212,8 +214,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const pinned = current && pin?.(current);
   const exported: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
   const does = useRecordBindings({
-    record: row ?? (whole && { id: whole.id, json: whole.json }),
-    marked: marked ? table.targets.map(source.id) : [],
+    record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
+    marked: marked ? table.targets.map(serviceId) : [],
     title: marked
       ? `${table.targets.length} marked`
       : ((current && props.label?.(current)) ?? row?.id ?? whole?.id ?? ''),

@@ -6,7 +6,7 @@ import { paceOf, paceWords, setBackWords } from '../../../queries/pace.ts';
 import type { Live } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { duration, parseTime } from '../../../text/time.ts';
+import { age, parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
@@ -77,7 +77,7 @@ export function usePace(
         if (ended) return '';
         const seen = freshnessAt(freshness, now);
         const observed = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
-        const elapsed = started === undefined ? '' : `for ${duration(Math.max(0, now - started))}`;
+        const elapsed = started === undefined ? '' : `started ${age(Math.max(0, now - started))} ago`;
         return [paceWords(pace, { status, completed, total, now: observed }), elapsed].filter(Boolean).join('  ');
       },
       [pace, freshness, status, completed, total, started, ended],
