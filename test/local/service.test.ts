@@ -93,13 +93,10 @@ describe('requests that cannot be answered', () => {
     }
   });
 
-  it('refuses unknown sorts, foreign cursors, broken JSON, unknown fields', async () => {
+  it('refuses unknown sorts, foreign cursors and broken JSON', async () => {
     expect((await call('GET', '/api/v1/benchmarks?sort=colour')).body.error.param).toBe('sort');
     expect((await call('GET', '/api/v1/benchmarks?cursor=nonsense')).body.error.param).toBe('cursor');
     expect((await call('POST', `/api/v1/eval/${benchId}/start`, '{"display')).status).toBe(400);
-    expect(
-      (await call('POST', `/api/v1/eval/${benchId}/start`, { display_name: 'x', nonsense: 1 })).body.error.param,
-    ).toBe('nonsense');
   });
 
   it('knows its routes and their methods', async () => {
