@@ -1,6 +1,6 @@
 /**
- * A resource is added in four files and a line in each of three indexes, as CONTRIBUTING.md walks through it: its own
- * code is put into a copy of the repository, where all that checks resources must pass without any other change.
+ * Adds a resource to a copy of the repository as CONTRIBUTING.md describes: four files and one line in each of three
+ * index files. All checks of resources must pass without any other change.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const copied = [
   '.gitignore',
 ];
 
-/** The code of a chapter of CONTRIBUTING.md, by the file that it goes into. */
+/** The code blocks of a chapter of CONTRIBUTING.md, by their file. */
 function codeOf(chapter: string): Map<string, string> {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const from = text.indexOf(`## ${chapter}\n`);
@@ -47,7 +47,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a script of the copy. @throws Error with its output if it fails */
+/** Runs a script in the copy. @throws Error with its output if it fails */
 async function run(script: string, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...args], {
     cwd: folder,
@@ -95,7 +95,7 @@ describe('a resource', () => {
     expect(Number(/(\d+) passed/.exec(report.slice(report.indexOf('Tests')))?.[1])).toBeGreaterThan(5);
   });
 
-  // Some hundred tests of their own, in a process of their own.
+  // Some hundred tests, in a separate process.
   it('needs no fifth place in what checks every operation and every view', { timeout: 400_000 }, async () => {
     const files = ['test/contract', 'test/service/calls.test.ts', 'test/ui/app/completeness.test.ts'];
     await run(vitest, 'run', ...files, 'test/ui/program/reach.test.tsx');

@@ -1,4 +1,4 @@
-/** `npm run layers` on small trees: what it refuses, and that it accepts this program. */
+/** `npm run layers` on small trees: what it rejects, and that it accepts this program. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Checks a tree of files; gives the exit code and what was printed. */
+/** Checks a tree of files; returns the exit code and the output. */
 async function check(
   files?: Readonly<Record<string, string>>,
 ): Promise<{ code: number; out: string; errors: string[] }> {

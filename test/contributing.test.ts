@@ -1,4 +1,4 @@
-/** The lists of CONTRIBUTING.md that follow the data from file to file. */
+/** CONTRIBUTING.md's lists of the files that the data passes through. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,13 +54,13 @@ vi.mock(import('../src/ui/app/painter/diff.ts'), async importOriginal => {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src');
 
-/** The files that a section names, in order. */
+/** The files named in a section, in order. */
 function wayOf(title: string): string[] {
   const section = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').split(`### ${title}`)[1]?.split(/^##/m)[0] ?? '';
   return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path = '']) => path);
 }
 
-/** The files of `src` that a file imports when it runs. */
+/** The files of `src` that a file imports at run time. */
 function importsOf(path: string): string[] {
   const { module } = parseSync(path, readFileSync(join(source, path), 'utf8'));
   const lazy = readFileSync(join(source, path), 'utf8').matchAll(/import\('([^']+)'\)/g);
@@ -70,7 +70,7 @@ function importsOf(path: string): string[] {
     .map(name => normalize(join(dirname(path), name)));
 }
 
-/** Files that get what is passed on without an import, and from what. */
+/** Files that receive data without an import, and from which file. */
 const behindOthers: ReadonlyMap<string, string> = new Map([
   ['ui/keys/router.tsx', 'Ink, which reads the input'],
   ['ui/views/benchmarks/use-benchmark-actions.tsx', 'the scope that has its binding'],
@@ -139,7 +139,7 @@ describe('what stack traces show', () => {
     heard.length = 0;
   });
 
-  /** The files of the program that wait for an operation, the one that waits for all the others last. */
+  /** The program's files that await an operation, outermost last. */
   async function filesBehind(
     operation: string,
     kind: 'request' | 'answer',
@@ -156,7 +156,7 @@ describe('what stack traces show', () => {
       expect(stacks).not.toEqual([]);
       return stacks[0] ?? '';
     });
-    // Without a tracer it is not on the way.
+    // Without a tracer it is not involved.
     return filesIn(stack).filter(path => path !== 'service/trace.ts');
   }
 

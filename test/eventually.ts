@@ -1,9 +1,9 @@
 import { vi } from 'vitest';
 
-/** Long enough for a busy machine; what does not come fails all the same. */
+/** Long enough for a busy machine; a missing event still fails. */
 const limitMs = 60_000;
 
-/** What the check gives, once it no longer throws. */
+/** The result of the check, once it no longer throws. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: limitMs, interval: 5 });
 }

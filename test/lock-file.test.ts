@@ -1,4 +1,4 @@
-/** What `npm ci` installs is what was looked at: exact versions, each with a checksum. */
+/** `npm ci` installs only what was reviewed: exact versions, each with a checksum. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** The man page is whole: every command and flag of the table, in roff that `man` takes. */
+/** The man page is complete: every command and flag of the table, in valid roff. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

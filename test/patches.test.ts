@@ -1,9 +1,9 @@
-/** What `patches/` changes in packages for the sake of speed must change none of their results. */
+/** The performance patches in `patches/` must not change any results. */
 import { tokenize } from '@alcalzone/ansi-tokenize';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 
-/** Sends all of a text the long way, and joins nothing before it. */
+/** Writes a text without any of the fast paths. */
 const wide = '\n日';
 
 function everyCharacter(): string[] {

@@ -1,18 +1,18 @@
-/** Data of every kind, all of it really made by a local service, and a folder with what can be uploaded to it. */
+/** Real data of every kind, created by a local service, and a folder to upload. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Caller {
-  /** Calls the service as a script would; gives the body, also that of a refusal. */
+  /** Calls the service as a script would; returns the body, even of a refusal. */
   // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
   readonly call: (method: string, path: string, body?: unknown) => Promise<any>;
-  /** Asks until the answer satisfies. */
+  /** Polls until the answer satisfies. */
   // biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
   readonly until: (path: string, satisfied: (body: any) => boolean) => Promise<any>;
 }
 
-/** @param deadlineMs for what is waited for */
+/** @param deadlineMs time limit for waiting */
 export function callerOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }, deadlineMs: number): Caller {
   const call: Caller['call'] = async (method, path, body) => {
     const answer = await fetch(`${baseUrl}/api/v1/${path}`, {
@@ -43,17 +43,17 @@ export interface PopulateOptions {
   readonly trajectories: readonly object[];
 }
 
-/** Ids of what was made. */
+/** Ids of the created resources. */
 export interface Populated {
   readonly benchId: string;
   readonly trainingId: string;
   readonly checkpointId: string;
   readonly deploymentId: string;
-  /** Of the first of the trajectories. */
+  /** Of the first trajectory. */
   readonly trajectoryId: string;
 }
 
-/** Evaluates, trains, deploys, keeps a secret and uploads trajectories. */
+/** Evaluates, trains, deploys, creates a secret and uploads trajectories. */
 export async function populate({ call, until }: Caller, options: PopulateOptions): Promise<Populated> {
   const { items } = await until('benchmarks', ({ items: all }) => all?.length > 0);
   const benchId: string = items.find(({ label }: { label: string }) => label === 't-words').bench_id;
@@ -83,7 +83,7 @@ export async function populate({ call, until }: Caller, options: PopulateOptions
   return { benchId, trainingId, checkpointId, deploymentId, trajectoryId };
 }
 
-/** A benchmark and trajectories to upload: `bench/`, and `three.jsonl`, of which one line is wrong. */
+/** A benchmark and trajectories to upload: `bench/`, and `three.jsonl`, of which one line is invalid. */
 export function fillWorkFolder(folder: string): void {
   const lines = [1, 2].map(n => JSON.stringify({ messages: [{ role: 'user', content: `line ${n}` }] }));
   mkdirSync(join(folder, 'bench', 'data'), { recursive: true });

@@ -1,4 +1,4 @@
-/** README says what is so: its tables are made from the code, what it names is there, and its settings are taken. */
+/** README is true: its tables match the code, what it names exists, and its settings are accepted. */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

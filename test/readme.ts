@@ -1,11 +1,11 @@
-/** README as data: its examples, by the language and the path that they are marked with. */
+/** README as data: its examples, by language and path. */
 import { readFileSync } from 'node:fs';
 
 export const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
 export interface Example {
   readonly language: string;
-  /** The file that it is to be; empty for none. */
+  /** The file to write; empty for none. */
   readonly path: string;
   readonly text: string;
   readonly line: number;

@@ -1,4 +1,4 @@
-/** Every resource is found wherever resources are: by what it declares, and by nothing else. */
+/** Every resource is found wherever resources are listed, through its declaration alone. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { placeOfRef, refOf, resourceNamed, resources } from '../src/resources/catalogue.ts';
 import { idOf, labelOf, type Resource, titleOf } from '../src/resources/define.ts';
@@ -16,7 +16,7 @@ afterAll(() => local.end());
 
 const listed = resources.filter(({ needs }) => needs === undefined);
 
-/** The program on the local service, as wide as three panes. */
+/** The program on the local service, wide enough for three panes. */
 function openScreen() {
   const service = clientOf(local);
   const rig = openProgram({ service, columns: 140, rows: 40 });

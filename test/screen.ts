@@ -45,7 +45,7 @@ export function bytesOf(key: string): string {
 export interface ScreenOptions {
   readonly columns?: number;
   readonly rows?: number;
-  /** Hears everything that is written to the terminal. */
+  /** Called with everything written to the terminal. */
   readonly onBytes?: (bytes: string) => void;
 }
 
@@ -53,7 +53,7 @@ const limitMs = 30_000;
 const escapeMs = 25;
 
 export interface Screen {
-  /** Sends keys, each in a write of its own, and waits until they are shown. */
+  /** Sends keys, each in its own write, and waits until they are shown. */
   readonly press: (...keys: string[]) => Promise<void>;
   /** Sends text in one write, as a fast typist or a macro does. */
   readonly type: (text: string) => Promise<void>;
@@ -67,7 +67,7 @@ export interface Screen {
   readonly waitFor: (wanted: string | ((text: string) => boolean)) => Promise<void>;
   /** Sequences that drew nothing: copies, notices. */
   readonly raw: () => readonly string[];
-  /** What ended the drawing, if something was thrown in it. */
+  /** What ended the drawing, if something was thrown. */
   readonly failure: () => unknown;
   readonly close: () => void;
 }
@@ -88,7 +88,7 @@ class Input extends PassThrough {
 /** Renders into a terminal of `columns` by `rows`. */
 export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }: ScreenOptions = {}): Screen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-  // The alternate screen, as the program has it: nothing is wrapped again when the size changes.
+  // The alternate screen, as in the program: nothing is re-wrapped when the size changes.
   terminal.write('\u001b[?1049h\u001b[?7l');
   let sent = 0;
   const raw: string[] = [];
@@ -121,7 +121,7 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
     failure = error;
   });
 
-  /** Resolves when the emulator has taken in everything written so far. */
+  /** Resolves when the emulator has processed everything written so far. */
   const settle = async (): Promise<void> => {
     for (let round = 0; round < 3; round += 1) {
       await new Promise(resolve => setImmediate(resolve));
@@ -136,7 +136,7 @@ export function openScreen(node: ReactNode, { columns = 80, rows = 24, onBytes }
     press: async (...keys) => {
       for (const key of keys) {
         stdin.write(bytesOf(key));
-        // Ink waits this long, from when it has read an escape, to see whether it begins a sequence.
+        // How long Ink waits after an escape to see whether it begins a sequence.
         if (key === 'esc') {
           await settle();
           await new Promise(resolve => setTimeout(resolve, escapeMs));

@@ -1,4 +1,4 @@
-/** `benchtop api`: heads of answers, and paths that the contract does not have. */
+/** `benchtop api`: response headers, and paths outside the contract. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

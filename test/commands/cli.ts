@@ -1,4 +1,4 @@
-/** Commands as a script calls them: words in; output, notes and an exit code out. */
+/** Runs commands as a script does: words in; output, notes and an exit code out. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,19 +17,19 @@ export interface Outcome {
 
 export interface CliOptions {
   readonly input?: string | Readable;
-  /** The input is a terminal's. */
+  /** The input is a terminal. */
   readonly asked?: boolean;
-  /** Of a terminal; a pipe if it is missing. */
+  /** Width of a terminal; a pipe if missing. */
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Hears each note. */
+  /** Called with each note. */
   readonly onNote?: (text: string) => void;
-  /** Hears each piece of output. */
+  /** Called with each chunk of output. */
   readonly onPrint?: (text: string) => void;
 }
 
-/** A folder that is gone when the test ends. */
+/** A folder that is removed when the test ends. */
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-cli-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ export function testFolder(): string {
 interface Place {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The user's home; one that is gone with the test if it is not given. */
+  /** The user's home; by default one that is removed with the test. */
   readonly home?: string;
 }
 

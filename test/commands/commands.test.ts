@@ -1,4 +1,4 @@
-/** The command line on a real local service: what a script sees of it. */
+/** The command line on a real local service, as a script sees it. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -369,7 +369,7 @@ describe('upload', () => {
     const tasks = [say('a', 'train', words), say('b', 'test', words)];
     write({ label: 'x', tasks });
     expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
-    // This one only the service refuses, once all is sent.
+    // Only the service rejects this one, once everything is sent.
     write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'exact' })] });
     expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
     write({ name: 'x', label: 'x', tasks });

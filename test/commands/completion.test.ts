@@ -1,4 +1,4 @@
-/** What the shells offer, and the settings commands. */
+/** Completions, and the settings commands. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ describe('completions', () => {
     ]);
     store.close();
     expect(await offered(home, 'evaluate', '')).toEqual(['t-words', 'bench_1']);
-    // A name that could not be typed, or that the terminal would act on, is none to offer.
+    // A name that cannot be typed safely is not offered.
     expect(await offered(home, 'compare', 'evr_1', 'my')).toEqual(['my first run']);
     expect((await cliIn(home)('__complete', ['compare', 'evr_'])).out).not.toContain('\u001b');
     expect(await offered(home, 'list', 'runs', '--benchmark', 't')).toEqual(['t-words']);

@@ -1,4 +1,4 @@
-/** Keys that are rotated under a running program: from a file, from a command, from the environment. */
+/** Keys that are rotated while the program runs: in a file, a command, the environment. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** What `doctor` says of the way to a service. */
+/** What `doctor` reports about the network. */
 import { describe, expect, it } from 'vitest';
 import { networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';

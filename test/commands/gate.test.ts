@@ -1,4 +1,4 @@
-/** The gate that README shows: a checkpoint is compared with a baseline, and the exit code says whether it passes. */
+/** README's gate: compares a checkpoint with a baseline; the exit code says whether it passes. */
 import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ it('export leaves no file where a trajectory of it cannot be read', async () => 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-/** The steps of the workflow in README that begin with `run:`. */
+/** The steps of README's workflow that begin with `run:`. */
 function workflowScript(): string {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
   const [, workflow = ''] = /## A gate in CI.*?```yaml\n(.*?)```/s.exec(readme) ?? [];

@@ -1,4 +1,4 @@
-/** The line mode: it asks until it is answered, sends what was meant and nothing else, and stops where it is stopped. */
+/** Line mode: asks until it has an answer, sends exactly what was meant, and stops when stopped. */
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
@@ -7,7 +7,7 @@ import { serviceDouble } from '../service/double.ts';
 import { hostileServer, json, open, type SeenRequest, silent } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** What the line mode prints and sends for these lines. */
+/** What line mode prints and sends for these lines. */
 async function said(...lines: readonly string[]) {
   const { url, requests } = await serviceDouble();
   const { code, out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: lines.join('\n') });
@@ -33,7 +33,7 @@ describe('a question of the line mode', () => {
   it('is asked again where it has no usual answer and got none', async () => {
     const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
-    // The same name as that of `benchtop evaluate`.
+    // The same name as from `benchtop evaluate`.
     expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
   });
 

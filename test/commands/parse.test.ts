@@ -1,4 +1,4 @@
-/** The words of the command line, read by the table of commands. */
+/** Parsing the command line with the table of commands. */
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/commands/parse.ts';
 import { commands, workbench } from '../../src/commands/table/commands.ts';

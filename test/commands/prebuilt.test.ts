@@ -1,4 +1,4 @@
-/** Help that the build has written: found for the very words that ask for it, and for no others. */
+/** Prebuilt help: found for exactly the words that ask for it. */
 import { describe, expect, it } from 'vitest';
 import { prebuiltTexts } from '../../src/commands/help.ts';
 import { parse } from '../../src/commands/parse.ts';

@@ -1,4 +1,4 @@
-/** The command line sends no write under --read-only, by any of its verbs. */
+/** With --read-only no verb of the command line sends a write. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a script can rely on: no typo passes, and every stream holds what it is for. */
+/** What scripts rely on: no typing error passes, and every stream holds what it is for. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -230,7 +230,7 @@ it('lines that are piped into the line mode answer its questions', async () => {
     input: `benchmarks\nevaluate 1\nbenchtop/tutor-base\npiped run\n${'evaluate 1\nbenchtop/tutor-base\n\n'.repeat(2)}quit\n`,
   });
   expect(code).toBe(exitCodes.done);
-  // What is started without a name is distinguished from what was started before.
+  // Runs started without a name get distinct names.
   expect(out).toMatch(/enter for t-words tutor-base\).*enter for t-words tutor-base 2\)/s);
   expect(out).toMatch(/Model: .*Started evr_\w+/s);
   expect((await cli('list', ['runs', '--field', 'display_name'])).out).toContain('piped run');

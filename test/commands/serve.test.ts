@@ -1,4 +1,4 @@
-/** `benchtop serve`: where it looks for a running service, and what it says of one on another folder. */
+/** `benchtop serve`: where it looks for a running service, and what it says about one on another folder. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -32,7 +32,7 @@ it('--status and --stop say where they looked, and how to reach a service on ano
   const stop = await cli('serve', ['--stop']);
   expect(stop).toMatchObject({ code: exitCodes.done, out: `not running on ${own}\n` });
   expect(stop.notes).toContain(`benchtop serve --stop --data ${quoted} stops it.`);
-  // One that was killed leaves its note behind.
+  // A killed service leaves its record behind.
   const notes = join(home, '.local/state/benchtop/services');
   writeFileSync(join(notes, '999999'), join(home, 'gone'));
   expect(JSON.parse((await cli('serve', ['--stop', '--json', '--data', other])).out)).toEqual({

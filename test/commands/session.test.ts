@@ -1,4 +1,4 @@
-/** Setting a service up, going to another one, and leaving both. */
+/** Adding a service, switching to another one, and leaving both. */
 import { existsSync, mkdirSync, readFileSync, unwatchFile, watchFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueryObserver } from '@tanstack/react-query';
@@ -16,7 +16,7 @@ interface Started {
   readonly session: Session;
   readonly file: string;
   readonly settings: () => unknown;
-  /** The service that is shown at the start. */
+  /** The service shown at the start. */
   readonly url: string;
 }
 
@@ -83,7 +83,7 @@ describe('a service that is set up', () => {
       profiles: { lab: { baseUrl: server.url, apiKey: 'sk-lab-0123456789' } },
     });
     expect(session.connection.profiles).toEqual(['local', 'lab']);
-    // It is shown when that is asked for, and not by itself.
+    // It is shown when the user asks for it, not automatically.
     expect(session.shown.id).toBe(1);
   });
 
@@ -234,7 +234,7 @@ describe('another profile', () => {
     session.connection.switchTo('lab');
     first.workbench.remembered.setSetting('late', 'kept as well');
     await session.release(first);
-    // A late view reads nothing that is closed, opens nothing again, and gets no service.
+    // A view that is still mounted reads nothing from a closed store, reopens nothing, and gets no service.
     expect(first.workbench.remembered.setting('late')).toBeUndefined();
     await expect(first.workbench.service()).rejects.toThrow('not shown any more');
   });

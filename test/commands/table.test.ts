@@ -1,6 +1,6 @@
 /**
- * Every command with good and bad input: its exit code, what is on which stream, and the form of its JSON. What the table of
- * commands says is tried for each of them by itself; the rest is a row below. A command without a row fails the types.
+ * Every command with good and bad input: its exit code, its streams, and the form of its JSON. What the table of
+ * commands declares is tested automatically; the rest is a row below. A command without a row fails the type check.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,18 +14,18 @@ import { cliOn, type Outcome } from './cli.ts';
 const model = 'benchtop/tutor-base';
 const { done, failed, usage, unreachable, forbidden, notFound } = exitCodes;
 
-/** What a command is tried with. `%NAME%` in an argument is what the world below has under that name. */
+/** An input to try. `%NAME%` in an argument stands for a value of the world below. */
 interface Row {
   readonly args: readonly string[];
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly code: number;
-  /** On standard output; nothing if it is missing. */
+  /** On standard output; nothing if missing. */
   readonly out?: RegExp;
-  /** The JSON on standard output: a value or what gives it, or for `lines` a value a line. */
+  /** The JSON on standard output: a value or a function that returns it; for `lines`, a value per line. */
   readonly json?: unknown;
   readonly lines?: unknown;
-  /** On standard error; nothing if it is missing. */
+  /** On standard error; nothing if missing. */
   readonly notes?: RegExp;
 }
 
@@ -395,7 +395,7 @@ const endless = ['t-words', '-m', model, '--name', 'endless', '-o', 'num_steps=2
 const placed = (text: string): string => text.replace(/^%(\w+)%$/, (_, name: string) => world.get(name) ?? '');
 const parsed = (text: string): unknown => JSON.parse(text);
 
-/** Errors and notes are JSON where the result is. */
+/** Errors and notes are JSON if the result is. */
 function expectJsonNotes({ notes }: Outcome): void {
   for (const line of notes.split('\n').filter(Boolean)) {
     expect(parsed(line)).toEqual(
@@ -422,7 +422,7 @@ describe.each(Object.entries(rows))('%s', (name, tried) => {
 
 const all: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(commands) as [CommandName, CommandSpec][];
 
-/** What is wrong with a command line by the table alone: the words behind the command, and what is said of it. */
+/** Errors found by the table alone: the words after the command, and the message. */
 function* wrongLines({ args = [], flags, exclusive = [], takesText }: CommandSpec): Generator<[string[], RegExp]> {
   const words = args.filter(({ optional }) => !optional).map(({ choices }) => choices?.[0] ?? 'x');
   const flagWords = (key: string): string[] => {
@@ -453,7 +453,7 @@ function* wrongLines({ args = [], flags, exclusive = [], takesText }: CommandSpe
 
 describe('what the table says of every command', () => {
   it.each(all)('%s: a wrong line is refused before anything is asked, in words and as JSON', async (name, spec) => {
-    // Nothing listens there: what asks ends with 3.
+    // Nothing listens there: a request ends with 3.
     const nowhere = cliOn({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key-0123456789' });
     for (const [words, reason] of wrongLines(spec)) {
       const line = `${name} ${words.join(' ')}`;
@@ -494,7 +494,7 @@ describe('what the table says of every command', () => {
         expect(notes).not.toContain(apiKey);
         codes.push(code);
       }
-      // doctor reports what is wrong, and watch without an id asks nothing if nothing is known to run.
+      // doctor reports what is wrong, and watch without an id sends nothing if nothing is known to run.
       if (name === 'doctor') expect(codes).toEqual([failed, failed]);
       else expect(codes).toEqual([unreachable, forbidden]);
     },

@@ -94,7 +94,7 @@ describe('train', () => {
     expect(JSON.parse((await cli('get', [id, '--json'])).out).options).toMatchObject({ num_steps: 2_000 });
     expect((await cli('cancel', [id])).notes).toContain('add --yes');
     expect(await cli('cancel', [id, '--yes'])).toEqual({ code: 0, out: `${id}\n`, notes: '' });
-    // What was cancelled has ended badly.
+    // A cancelled run counts as failed.
     expect((await cli('watch', [id])).code).toBe(exitCodes.failed);
   });
 });
@@ -149,7 +149,7 @@ describe('delete and cancel', () => {
       ),
     );
     expect(await cli('delete', [run, 'a', run, '--yes'])).toEqual({ code: exitCodes.done, out: `${run}\n`, notes: '' });
-    // Deleted by another at the moment that it is to be.
+    // Deleted by another program at the same moment.
     const { url } = await hostileServer(
       json({ eval_run_id: other, bench_id: benchId, status: 'completed' }),
       refusal(404, 'not_found_error', 'eval_run_not_found'),
@@ -187,7 +187,7 @@ describe('how the result is to be printed', () => {
 
   it('does not lose the id where it fails after all', async () => {
     const folder = testFolder();
-    // Compiles everything, and fails on every input.
+    // Compiles any filter, and fails on every input.
     writeFileSync(join(folder, 'jq'), '#!/bin/sh\n[ -z "$(cat)" ] || { echo "jq: error: no" >&2; exit 5; }\n', {
       mode: 0o755,
     });
@@ -238,7 +238,7 @@ it('get reads a checkpoint by its id, and by its run and step', async () => {
 describe('--jq', () => {
   it('asks the jq of the PATH, and says what it refuses', async () => {
     const folder = testFolder();
-    // Its words are those of jq 1.6, which takes `--` for an unknown option.
+    // The message of jq 1.6, which takes `--` for an unknown option.
     const script = `#!/bin/sh
 case "$2" in
   -*) echo "Unknown arguments" >&2; exit 2;;
@@ -265,7 +265,7 @@ cat
     expect((await cli('list', ['runs', '--ids', '--all'])).out).toBe(before);
   });
 
-  // jq is no dependency of benchtop: it is asked where the machine has one.
+  // jq is not a dependency of benchtop: tested if it is installed.
   const { PATH = '' } = process.env;
   const real = PATH.split(delimiter).filter(folder => existsSync(join(folder, 'jq')));
   it.each(real.slice(0, 1))('gives what the jq in %s makes of the JSON', async folder => {

@@ -1,4 +1,4 @@
-/** What is said of settings and variables is all that there are. */
+/** Every setting and variable has a description. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -16,7 +16,7 @@ describe('the reference of variables', () => {
       for (const [name] of text.matchAll(/\bBENCHTOP_[A-Z_]*[A-Z]\b/g)) read.add(name);
       for (const [, name = ''] of text.matchAll(/(?:environment|env)(?:\.|\[')([A-Z][A-Z_]+)\b/g)) read.add(name);
     }
-    // `HOME` is what the folders are in; the rest is set for the service in the background, by the program itself.
+    // `HOME` contains the folders; the others are set by the program for the background service.
     const internal = ['HOME'];
     expect([...read].filter(name => !named.has(name) && !internal.includes(name))).toEqual([]);
     expect([...named].filter(name => name.startsWith('BENCHTOP_') && !read.has(name))).toEqual([]);

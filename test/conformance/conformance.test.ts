@@ -1,6 +1,6 @@
 /**
- * Every row of the service document, checked against the local service: raw over HTTP, and through the service layer. A row
- * that is not checked fails, and so does a check that no row asks for.
+ * Checks every row of the service document against the local service: raw over HTTP, and through the service layer. A
+ * row without a check fails, and so does a check without a row.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
@@ -44,8 +44,8 @@ function samplesOf(of: string): readonly Sample[] {
 }
 
 /**
- * A field is in every answer that its object is in, with its type or, where it has no value, null; somewhere it has a value;
- * and the service layer gives it as it was sent.
+ * A field is in every answer that contains its object, with its type or, if it has no value, null; at least once it has
+ * a value; and the service layer returns it as it was sent.
  */
 function checkField(of: string, field: string, type: string): void {
   const mayBeNull = withoutValue[of]?.includes(field) ?? false;
@@ -138,7 +138,7 @@ describe('endpoints', () => {
         trajectory_id: world.ids.openTrajectory,
       };
       const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown');
-      // Answered as itself: with a success, or with an error of its own and not of an unknown route.
+      // A real answer: a success, or an error other than that of an unknown route.
       const { status, body } = await world.local.call(method, filled, method === 'POST' ? {} : undefined);
       expect(['unknown_route', 'method_not_allowed', 'not_implemented']).not.toContain(body.error?.code);
       expect(status).toBeLessThan(500);

@@ -1,11 +1,11 @@
-/** The service document as data: its tables row by row, its endpoints, and what it says is not shown. */
+/** The service document as data: the rows of its tables, its endpoints, and what it says is not shown. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const documentText = readFileSync(fileURLToPath(new URL('./service-api.md', import.meta.url)), 'utf8');
 
 export interface TableRow {
-  /** The headings that it is under, and the statement just before its table if there are several tables. */
+  /** The headings above it, and the statement just before its table if there are several. */
   readonly section: string;
   /** Cells by the name of their column. */
   readonly cells: Readonly<Record<string, string>>;

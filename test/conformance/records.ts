@@ -1,4 +1,4 @@
-/** Records of the resources that cannot be made by a call: put into the store of the local service, to be read by calls. */
+/** Records of resources that no call can create: inserted into the store of the local service, to be read by calls. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, type Row } from '../../src/local/store/database.ts';
@@ -17,10 +17,10 @@ const names = readdirSync(new URL('./records', import.meta.url)).map(file => fil
 const modules = await Promise.all(
   names.map(name => import(`./records/${name}.ts`) as Promise<{ readonly sample: RecordSample }>),
 );
-/** A file for each in `records`. */
+/** One file for each in `records`. */
 export const recordSamples: readonly RecordSample[] = modules.map(({ sample }) => sample);
 
-/** Stores every sample for the organization whose key the service has. */
+/** Inserts every sample for the service's first organization. */
 export function storeSamples({ folder, apiKey }: Pick<TestService, 'folder' | 'apiKey'>): void {
   const database = new Database(join(folder, 'benchtop.db'));
   const organization_id = organizationOfKey(database, apiKey) ?? '';

@@ -1,4 +1,4 @@
-/** Rows of the document that are rules and not fields: each with the check that the service keeps it. */
+/** Rows of the document that are rules instead of fields, each with its check. */
 
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -31,7 +31,7 @@ async function isRateLimited(): Promise<void> {
   }
 }
 
-/** An organization of its own that has so many runtimes. */
+/** A separate organization with this many runtimes. */
 async function addRuntimes({ local }: World, key: string, count: number): Promise<void> {
   const database = new Database(join(local.folder, 'benchtop.db'));
   const organization_id = organizationOfKey(database, key) ?? createOrganization(database, 'many runtimes', key);
@@ -80,7 +80,7 @@ const pageBounds: Check = async world => {
 const displayName: Check = async world => {
   const start = (display_name: string) =>
     refusal(world, 'POST', `/api/v1/eval/${world.ids.benchId}/start`, { display_name, model_slug: 'nobody/nothing' });
-  // The name is looked at first; then the model, which is not there.
+  // The name is validated first; then the model, which does not exist.
   for (const name of ['', 'x'.repeat(257)]) expect((await start(name)).param).toBe('display_name');
   for (const name of ['x', 'x'.repeat(256)]) expect((await start(name)).param).toBe('model_slug');
 };
@@ -253,7 +253,7 @@ const uploadErrors: Readonly<Record<string, Check>> = {
     expect([answer.type, answer.code]).toEqual(['conflict_error', 'trajectory_upload_conflict']);
     expect(answer.context.failures).toHaveLength(1);
   },
-  // That a disk which is full gives it is tested where the disk can be made full: test/local/server/trajectories.test.ts.
+  // That a full disk causes it is tested where the disk can be filled: test/local/server/trajectories.test.ts.
   trajectory_upload_failed: async () => {
     const { apiError } = await import('../../src/local/server/errors.ts');
     const { error } = apiError('trajectory_upload_failed', 'x', { context: { failures: [] } }).envelope();
@@ -347,12 +347,12 @@ export const rules: Readonly<Record<string, Check>> = {
   'Limits | signed URL validity': async world => {
     const { body } = await world.local.call('POST', '/api/v1/benchmarks/uploads', uploadBody);
     expect(Date.parse(body.expires_at)).toBeGreaterThan(Date.now());
-    // That an address is refused afterwards is tested with a clock: test/local/server/uploads.test.ts.
+    // That an expired address is refused is tested with a clock: test/local/server/uploads.test.ts.
     expect(new URL(body.urls[0].url).searchParams.get('expires')).toBe(String(Date.parse(body.expires_at)));
   },
 };
 
-/** An organization that has nothing: what one key has, another does not see. */
+/** An empty organization: what one key has, another does not see. */
 export const scopedByKey: Check = async world => {
   const database = new Database(join(world.local.folder, 'benchtop.db'));
   createOrganization(database, 'another', 'sk-another');

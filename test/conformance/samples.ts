@@ -1,6 +1,6 @@
 /**
- * A real answer for everything that the document describes: got by really uploading, evaluating, training, deploying and
- * chatting with the local service. Each is asked for twice: raw over HTTP, and through the service layer.
+ * Real answers for everything that the document describes, from uploading, evaluating, training, deploying and chatting
+ * with the local service. Each is requested twice: raw over HTTP, and through the service layer.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,19 +10,19 @@ import { storeSamples } from './records.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** One answer, as it was sent and as the service layer gives it. */
+/** An answer as sent, and as the service layer returns it. */
 export interface Sample {
   readonly raw: Body;
-  /** The request whose answer it is in. */
+  /** The request that it answers. */
   readonly from: string;
-  /** Missing if the service layer gives none (an error body). */
+  /** Missing if the service layer returns none (an error body). */
   readonly layer?: Body | undefined;
 }
 
 export interface World {
   readonly local: TestService;
   readonly service: Service;
-  /** Samples by what they are of. */
+  /** Samples by their object. */
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   readonly ids: {
     readonly benchId: string;
@@ -49,7 +49,7 @@ const message = {
   completion_tokens: 1,
 };
 
-/** By which fields an object of an answer is known as one that the document describes. */
+/** The fields that identify an object of the document. */
 const identities: readonly (readonly [of: string, ...fields: string[]])[] = [
   ['BenchmarkRuntime (organization-scoped)', 'runtime_id', 'organization_id'],
   ['Benchmark (list item)', 'bench_id', 'organization_id'],
@@ -74,7 +74,7 @@ const identities: readonly (readonly [of: string, ...fields: string[]])[] = [
   ['page', 'has_more'],
 ];
 
-/** The objects in an answer that the document describes, however deep. */
+/** The document's objects in an answer, at any depth. */
 function describedIn(value: unknown): [of: string, raw: Body][] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(describedIn);
@@ -91,7 +91,7 @@ export async function makeWorld(): Promise<World> {
   const keep = (of: string, raw: Body, layer?: unknown, from = 'the service'): void => {
     samples.set(of, [...(samples.get(of) ?? []), { raw, layer: layer as Body | undefined, from }]);
   };
-  /** Calls, and keeps every object of the answer that the document describes. */
+  /** Sends calls, and collects every object that the document describes. */
   const ask = async (method: string, path: string, body?: object) => {
     const answer = (await local.call(method, `/api/v1/${path}`, body)).body;
     for (const [of, raw] of describedIn(answer)) keep(of, raw, undefined, `${method} ${path}`);
@@ -238,7 +238,7 @@ export async function makeWorld(): Promise<World> {
   keep('model', models.items[0], (await service.call('listSupportedTrainingModels'))[0]);
   keep('pricing', models.items[0].pricing, (await service.call('listSupportedTrainingModels'))[0]?.pricing);
 
-  // A deployment on its way, one that arrived, and one whose checkpoint is lost, as is that of a training run.
+  // A deployment in progress, a finished one, and one whose checkpoint is lost, like that of a training run.
   const deploy = (checkpoint_id: string, model_slug: string) =>
     post('deploy', { checkpoint_id, model_slug, role: 'production' });
   const fresh = await deploy(checkpointId, 'conformance');
@@ -272,7 +272,7 @@ export async function makeWorld(): Promise<World> {
     (await service.call('getTrainingProgress', { params: { training_run_id: child.training_run_id } })).failure,
   );
 
-  // What has been seen so far, once more in lists and by itself.
+  // Everything so far, once more in lists and by itself.
   for (const path of ['benchmarks', 'benchmarks/runtimes', 'trajectories', 'datasets', 'deploy', 'secrets']) {
     await get(`${path}?limit=200`);
   }
@@ -300,7 +300,7 @@ export async function makeWorld(): Promise<World> {
   keep('Envelope of the `/api/v1` endpoints', (await local.call('GET', '/api/v1/deploy/unknown')).body.error);
   keep('Envelope of the `/api/v1` endpoints', (await local.call('GET', '/api/v1/benchmarks?limit=0')).body.error);
 
-  // What goes.
+  // Deletions.
   const gone = (await local.call('DELETE', `/api/v1/deploy/${failing.deployment_id}`)).body;
   keep('undeploy', gone, gone);
   const doomed = await post(`eval/${benchId}/start`, { display_name: 'doomed', model_slug: model });

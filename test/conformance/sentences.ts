@@ -1,9 +1,9 @@
-/** Fields that the document lists in sentences instead of tables: each list with the words that it is in. */
+/** Fields that the document lists in sentences instead of tables, each list with its exact words. */
 
 export interface FieldList {
-  /** Of which sample the fields are. */
+  /** The sample that the fields belong to. */
   readonly of: string;
-  /** In the document word by word. */
+  /** Verbatim in the document. */
   readonly quote: string;
   /** Types by field. */
   readonly fields: Readonly<Record<string, string>>;
@@ -185,7 +185,7 @@ export const fieldLists: readonly FieldList[] = [
   },
 ];
 
-/** Fields that have no value at times, though the document does not say that they may be null. */
+/** Fields that sometimes have no value, though the document does not say that they may be null. */
 export const withoutValue: Readonly<Record<string, readonly string[]>> = {
   'Trajectory (detail)': [
     'dataset_id',
@@ -196,7 +196,7 @@ export const withoutValue: Readonly<Record<string, readonly string[]>> = {
     'model_id',
     'reward',
     'error',
-    // In lists, and where they are not asked for.
+    // In lists, and if they are not requested.
     'steps',
   ],
   step: ['reward'],
@@ -215,7 +215,7 @@ export const withoutValue: Readonly<Record<string, readonly string[]>> = {
   'inference error': ['param'],
 };
 
-/** Values that the document allows, with the words that it says so in. */
+/** Values that the document allows, with its exact words. */
 export const allowedValues = {
   deployment: {
     quote: 'Allowed values: `PENDING`, `MERGING`, `DEPLOYING`, `DEPLOYED`, `FAILED`.',

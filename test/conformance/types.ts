@@ -22,7 +22,7 @@ const plain: Readonly<Record<string, (value: unknown) => boolean>> = {
   'string (signed PUT URL)': value => typeof value === 'string' && URL.canParse(value),
 };
 
-/** @throws RangeError for a type that is not known: a row of the document that has no check yet */
+/** @throws RangeError for an unknown type: a row of the document without a check */
 export function hasType(value: unknown, type: string): boolean {
   const bare = type.replace(/ or null$/, '');
   if (bare !== type && value === null) return true;

@@ -1,4 +1,4 @@
-/** The endpoints that are declared are those of the document, with its methods, paths and credentials. */
+/** The declared endpoints are those of the document, with its methods, paths and credentials. */
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { errorCodes, errorTypes } from '../../src/contract/errors.ts';

@@ -1,4 +1,4 @@
-/** Reading is lenient: what the document shows is read, and what it does not show does no harm. */
+/** Reading is lenient: documented fields are read, others do no harm. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
@@ -16,7 +16,7 @@ import * as trajectories from '../../src/contract/trajectories.ts';
 
 const runFailure = { type: 'api_error', code: 'out_of_memory', message: 'it grew', context: { node: 3 } };
 
-/** Each resource with every field that the document or gaps.md gives it, and the fields that it cannot be without. */
+/** Each resource with every field of the document or gaps.md, and its required fields. */
 const resources: Record<string, { schema: z.ZodMiniType; full: Record<string, unknown>; identity: string[] }> = {
   benchmarkRuntime: {
     schema: benchmarks.benchmarkRuntime,

@@ -1,4 +1,4 @@
-/** Building a request is strict: the document's bounds, and no field that it does not know. */
+/** Building a request is strict: within the document's bounds, and without unknown fields. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import { createUploadBody } from '../../src/contract/benchmarks.ts';

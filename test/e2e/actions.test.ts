@@ -1,4 +1,4 @@
-/** Every action of the built program, as somebody does it: press, look, press; then the service is asked whether it happened. */
+/** Every action of the built program, as a user performs it: press, look, press; then the service is checked. */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -22,7 +22,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     for (const name of ['BENCHTOP_BASE_URL', 'PAGER']) delete home.env[name];
   });
 
-  /** Opens the program in the user's folder and goes a way. */
+  /** Opens the program in the user's folder and navigates to a place. */
   async function open(way: readonly Step[] = [], args: readonly string[] = []): Promise<void> {
     session = openSession(home.env, { columns, rows, cwd: join(home.home, 'work'), args });
     await session.waitFor('▸ t-words');
@@ -169,7 +169,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
 
     it('opens one in the pager, which has the terminal meanwhile, and comes back', async () => {
-      // It stays until a line is typed, as a pager does: one that ends at once may be gone before anybody looks.
+      // It stays until a line is typed, as a pager does: one that ends immediately may be gone before anyone looks.
       home.env['PAGER'] = 'page() { head -3 "$1"; echo that is all; read -r line; }; page';
       await open([...go('runs'), { see: /▸.*completed/ }, 'o']);
       await session.waitFor('that is all');
@@ -269,7 +269,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect(await active()).toBe(false);
       await goWay(session, [{ see: 'test' }, 'e']);
       await session.waitFor(/demoted for it\?|answer for its slug\?/);
-      // Another one answers where the tests before have run: the service decides.
+      // If an earlier test has run, another deployment answers: the service decides.
       if (session.text().includes('should be demoted?')) session.press('enter');
       await goWay(session, [{ see: 'answer for its slug?' }, 'y', { see: 'answers for its slug' }]);
       expect(await active()).toBe(true);
@@ -440,7 +440,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         { type: 'sk-wrong' },
         'enter',
       ]);
-      // The form is free again once the answer, or the want of one, is known.
+      // The form is usable again once the request has been answered or has failed.
       await session.waitFor('refuses connections');
       expect(existsSync(settings)).toBe(false);
       session.signal('SIGTERM');
@@ -505,7 +505,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     });
   });
 
-  // The last one: what is uploaded is listed first from then on.
+  // Last, because uploads are listed first from then on.
   describe('a benchmark', () => {
     it('is uploaded from a folder, with progress, and its images are built', async () => {
       await open([

@@ -1,4 +1,4 @@
-/** The command line of the built program, as a shell and a terminal see it. */
+/** The command line of the built program, in a shell and a terminal. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -82,7 +82,7 @@ describe('the command line', () => {
       (error: { code: number; stderr: string }) => error,
     );
     expect(full).toMatchObject({ code: 1, stderr: 'benchtop: The output is incomplete: the disk is full (ENOSPC).\n' });
-    // The same if nothing can be said of it.
+    // The same without a readable error.
     await expect(shell(`${programLine} list nope 2> /dev/full`)).rejects.toMatchObject({ code: 2 });
     for (const words of ['--help', 'serve --status', 'serve --help', 'list runs']) {
       const { stderr } = await shell(`set +o pipefail; ${programLine} ${words} | true`);
@@ -96,7 +96,7 @@ describe('the command line', () => {
     expect(code).toBe(0);
   });
 
-  // The build alters how the client's libraries load TLS and unpacking.
+  // The build changes how the client's libraries load TLS and decompression.
   it('speaks TLS with a service whose certificate it was set to trust, and no other; unpacks what comes packed', async () => {
     const pair = selfSigned('service.example');
     const server = createServer({ cert: pair.certificate, key: pair.key }, (_request, response) => {
@@ -125,7 +125,7 @@ describe('the command line', () => {
     expect(await listAt('127.0.0.1')).toEqual(unknown);
     // Trusted, but for another name.
     expect(await listAt('localhost', '--ca-file', caFile)).toEqual(unknown);
-    // What the system trusts counts as well.
+    // The system's certificates count as well.
     variables['SSL_CERT_FILE'] = caFile;
     expect(await listAt('127.0.0.1')).toEqual({ code: 0, output: 'BENCHMARK\nfar away\n' });
     await new Promise(resolve => server.close(resolve));

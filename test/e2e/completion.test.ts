@@ -1,4 +1,4 @@
-/** Completions as they are typed: the tab key in the shells themselves, with the scripts that the program prints. */
+/** Completions in real shells: the tab key, with the scripts that the program prints. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts';
 import { freshHome, openSession, programLine } from './session.ts';
 
 const home = freshHome();
-/** Where the command on the path notes what it was called with, apart from questions for completions. */
+/** The command on the path records its arguments here, except for completions. */
 const called = join(home.home, 'called');
 
 beforeAll(() => {
@@ -50,7 +50,7 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
     session.signal('SIGKILL');
     await session.ended;
   });
-  /** Types a line, and waits until the shell has done it. */
+  /** Types a line, and waits until the shell has executed it. */
   let count = 0;
   const type = async (line: string): Promise<void> => {
     count += 1;
@@ -59,7 +59,7 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
     await session.waitFor(`done${count}\n`);
   };
   for (const line of how.load) await type(line);
-  // Each line is called with what the tab key made of it.
+  // The line after the tab key, and the resulting command.
   const lines = [
     ['benchtop promo\t', 'promote|'],
     ['benchtop secret s\t', 'secret|set|'],

@@ -1,4 +1,4 @@
-/** The local service ends, hangs or is replaced while the program is open: nothing needs a restart. */
+/** The local service ends, hangs or is replaced while the program is open: no restart is needed. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await session.ended;
 });
 
-/** The service that holds this screen. */
+/** The service held by this screen. */
 const held = (other?: LocalAddress): Promise<LocalAddress> =>
   eventually(async () => {
     const found = await findService(dataFolder);
@@ -32,7 +32,7 @@ const held = (other?: LocalAddress): Promise<LocalAddress> =>
     return found;
   });
 
-/** Opens the runs, which asks the service, and goes back. */
+/** Opens the runs, which sends a request, and goes back. */
 async function works(): Promise<void> {
   session.type(':runs\r');
   await session.waitFor('No runs');
@@ -80,7 +80,7 @@ describe('the local service', () => {
     other.signal('SIGTERM');
     await other.ended;
     rmSync(newer, { recursive: true, force: true });
-    // The next program of this version takes it back; nothing else is in the way.
+    // The next program of this version replaces it again.
     await run(['serve', '--stop'], home.env);
   });
 
@@ -100,7 +100,7 @@ describe('the local service', () => {
   it('is said to be starting while that takes long', async () => {
     const first = await held();
     await run(['serve', '--stop'], home.env);
-    // What is started now waits for the folder, as behind a service that still saves its work.
+    // The new service waits for the folder, as for a service that is still saving.
     const unlock = lockFolder(dataFolder);
     expect(unlock).toBeDefined();
     session.type(':runs\r');

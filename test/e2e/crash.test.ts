@@ -1,4 +1,6 @@
-/** The local service killed in the middle of its work: what was acknowledged is there, and what was running is resumed. */
+/**
+ * The local service is killed in the middle of its work: everything acknowledged is there, and running work resumes.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findService } from '../../src/local/daemon/client.ts';

@@ -12,7 +12,7 @@ let pager: string;
 beforeAll(() => {
   home = freshHome();
   pager = join(home.home, 'pager');
-  // Reads a line and ends; says how it was ended otherwise.
+  // Reads a line and ends; otherwise reports how it was ended.
   writeFileSync(
     pager,
     '#!/bin/sh\ntrap \'echo PAGER ENDED; exit 0\' TERM\necho "PAGER SHOWS $(grep -c . "$1")"\nread line\necho "GOT $line"\n',
@@ -37,7 +37,7 @@ async function train(options: object): Promise<void> {
   expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
 }
 
-/** The program that a shell of a session has started. */
+/** The program started by a shell. */
 const childOf = (session: Session): number =>
   Number(readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, 'utf8').trim().split(' ').at(-1));
 
@@ -49,7 +49,7 @@ describe('a pager', () => {
     session.press('o');
     await session.waitFor('PAGER SHOWS');
     expect(session.leftOn()).toEqual([]);
-    // What is typed is the pager's, and no key of the program.
+    // Typed keys belong to the pager, not to the program.
     session.type('qqq\r');
     await session.waitFor('▸ t-words');
     session.press('j');
@@ -160,9 +160,9 @@ describe('the shell', () => {
       const session = await inShell();
       process.kill(childOf(session), signal);
       await session.waitFor('Stopped');
-      // What cannot be heard cannot be answered: the shell resets the terminal's own mode, the rest stays.
+      // SIGKILL cannot be handled: the shell resets the terminal's own mode, the rest stays.
       if (signal === 'SIGTSTP') expect(session.leftOn()).toEqual([]);
-      // The shell may have taken an answer to the stopped program for keys: ctrl-u takes those back.
+      // The shell may have read an answer to the stopped program as keys: ctrl-u deletes those.
       session.type('\u0015echo it is $((6 * 7))\r');
       await session.waitFor('it is 42');
       session.type('fg\r');
@@ -193,7 +193,7 @@ describe('a terminal that takes nothing more', () => {
   it('does not keep the program from ending', async () => {
     const session = await opened({}, { columns: 200, rows: 60 });
     session.stall();
-    // Each size is painted whole, until every buffer on the way is full.
+    // Each size is painted in full, until every buffer on the way is full.
     for (let round = 0; round < 200; round += 1) {
       session.resize(200 - (round % 2), 60);
       await new Promise(resolve => setTimeout(resolve, 5));

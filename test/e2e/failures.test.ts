@@ -1,4 +1,6 @@
-/** What throws outside of any view, in the built program: it costs a line on the screen, or a clean end. */
+/**
+ * Errors thrown outside of any view, in the built program: they cost a line on the screen, or end the program cleanly.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A start of the built program on a service that it has seen before, and that answers late, never, or not at all. */
+/** Starts the built program with a service that it knows and that answers late, never, or not at all. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ const listed = {
   next_cursor: null,
 };
 
-/** Answers held back until they are let go. */
+/** Answers held back until released. */
 let held: ServerResponse[];
 let holds: boolean;
 let server: Server;
@@ -64,10 +64,10 @@ afterEach(async () => {
   await home.remove();
 });
 
-/** What the terminal was sent first: one frame. */
+/** The first frame sent to the terminal. */
 const firstFrame = (session: Session): string => session.sent().split('\u001b[?2026l')[0] ?? '';
 
-/** The files that a module of the bundle imports, with itself, other than by `import()`. */
+/** The files that a module of the bundle imports statically, including itself. */
 function importedBy(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);

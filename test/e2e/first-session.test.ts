@@ -1,4 +1,4 @@
-/** A newcomer's first session: fresh home, no account, everything real. */
+/** A first session: new home folder, no account, everything real. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, openSession, run } from './session.ts';
 

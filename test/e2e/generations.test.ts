@@ -1,4 +1,4 @@
-/** The built program on a stand-in of each generation of the service: every list, view, action and command. */
+/** The built program with a stand-in for each generation of the service: every list, view, action and command. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -204,7 +204,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await session.waitFor(isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed');
     session.press('e');
     await session.waitFor('Evaluate on t-words');
-    // Each field as it is proposed; the last one sends it.
+    // Each field with its default; the last one sends it.
     session.press('enter', 'enter', 'enter');
     await session.waitFor(/0\.500 of 6 rewards/);
     const started = service.requests.filter(({ method, url }) => method === 'POST' && url.startsWith('/api/v1/eval'));

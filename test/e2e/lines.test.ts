@@ -1,4 +1,4 @@
-/** The workbench as plain lines, as somebody uses it who hears the screen instead of seeing it. */
+/** Line mode as a screen reader user works with it. */
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, program, run } from './session.ts';
@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 afterAll(() => home.remove());
 
-/** Says line after line, each once the answer to the one before has come. */
+/** Types one line after another, each once the previous one has been answered. */
 async function talk(says: readonly (readonly [line: string, until: RegExp])[]): Promise<string> {
   const child = spawn(process.execPath, [program, '--lines'], { env: home.env, stdio: ['pipe', 'pipe', 'inherit'] });
   let heard = '';

@@ -1,5 +1,6 @@
 /**
- * The package as users get it: what is in it, and that it works where nothing else is, on the oldest and the newest Node.
+ * The package as users install it: its content, and that it works in an empty environment, on the oldest and the newest
+ * Node.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -118,7 +119,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
     await goWay(session, ['esc', { see: '▸ t-words' }, 't', { see: 'num steps' }, 'right', 'right']);
-    // Less than the usual number of steps, which take a minute.
+    // Fewer steps than by default, which takes a minute.
     await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);
     await session.waitFor('step 6 of 6');
     await session.waitFor('✓ succeeded');
@@ -142,7 +143,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
   const shell = (script: string, environment: Readonly<Record<string, string>> = {}) => {
     const PATH = `${join(folder, 'node_modules/.bin')}:${home.env['PATH']}`;
     const run = execute('bash', ['-euc', script], { cwd: folder, env: { ...home.env, ...environment, PATH } });
-    // What is piped into a chat belongs to its text.
+    // Text piped into a chat belongs to its message.
     run.child.stdin?.end();
     return run;
   };
@@ -164,7 +165,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     const script = gate.replaceAll('first@latest', 'words@latest');
     const idOf = async (name: string) => (await benchtop(['get', 'run', name, '--field', 'id'])).stdout.trim();
     expect((await shell(script, { BASE: await idOf('before') })).stdout).toMatch(/won|wins/);
-    // The base model against what was trained from it is as bad as the other way round is good.
+    // Comparing in the opposite direction fails.
     const worse = script.replace('--checkpoint words@latest', '');
     await expect(shell(worse, { BASE: await idOf('after') })).rejects.toMatchObject({ code: 1 });
   });

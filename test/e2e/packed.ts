@@ -1,4 +1,4 @@
-/** benchtop as `npm pack` makes it, installed in empty folders, and the releases of Node that it is to work on. */
+/** The package from `npm pack`, installed in empty folders, and the releases of Node that it must work on. */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,16 +16,16 @@ const readManifest = (folder: string) =>
     readonly scripts: Readonly<Record<string, string>>;
   };
 
-/** The oldest release that `engines` admits, and the newest there is. */
+/** The oldest release that `engines` allows, and the newest there is. */
 export const nodeReleases = [`${readManifest(repository).engines.node.replace('>=', '')}.0`, '26.10.0'] as const;
 
-/** Runs npm. Returns what it wrote to standard output. */
+/** Runs npm. Returns its standard output. */
 async function npm(args: readonly string[], cwd: string): Promise<string> {
   const { stdout } = await execute('npm', ['--no-audit', '--no-fund', '--loglevel=error', ...args], { cwd });
   return stdout;
 }
 
-/** The path of a release of Node; it is fetched where it has not been fetched before. */
+/** The path of a release of Node; downloaded once. */
 export async function nodeRelease(version: string): Promise<string> {
   const folder = join(repository, 'node_modules/.cache/benchtop', `node-${version}`);
   const packageName = `node-${process.platform}-${process.arch}`;
@@ -41,17 +41,15 @@ export interface Packed {
   readonly tarball: string;
   /** Paths in the package. */
   readonly files: readonly string[];
-  /** Bytes, unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number;
   readonly manifest: ReturnType<typeof readManifest>;
-  /**
-   * Installs the package into an empty folder, by the npm and the Node that are first on the path. Returns the folder.
-   */
+  /** Installs the package into an empty folder, with the npm and the Node first on the path. Returns the folder. */
   readonly install: (environment: NodeJS.ProcessEnv) => Promise<string>;
   readonly remove: () => void;
 }
 
-/** Packs a fresh clone: what is tracked here, and the packages that `npm ci` put in place. */
+/** Packs a fresh clone: the tracked files, and the packages that `npm ci` installed. */
 export async function pack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-pack-'));
   const clone = join(folder, 'clone');
@@ -63,7 +61,7 @@ export async function pack(): Promise<Packed> {
   }
   symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'));
   const said = await npm(['pack', '--json', '--pack-destination', folder], clone);
-  // Scripts that npm runs write before it.
+  // Output of scripts that npm runs comes before it.
   const report: unknown = JSON.parse(said.slice(said.search(/^[[{]/m)));
   const [packed] = (Array.isArray(report) ? report : Object.values(report as object)) as {
     filename: string;

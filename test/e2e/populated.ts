@@ -1,4 +1,4 @@
-/** A home with a service that has data: runs, training, deployments, uploads. All of it really. */
+/** A home folder with a service that has real data: runs, training, deployments, uploads. */
 import { join } from 'node:path';
 import { version } from '../../src/commands/version.ts';
 import { ensureLocalService } from '../../src/local/daemon/client.ts';
@@ -14,7 +14,7 @@ export interface PopulatedHome extends Caller, Omit<Populated, 'trajectoryId'> {
   readonly remove: () => Promise<void>;
 }
 
-/** @param deadlineMs for what is waited for */
+/** @param deadlineMs time limit for waiting */
 export async function populatedHome(deadlineMs = 30_000): Promise<PopulatedHome> {
   const { home, env, remove } = freshHome();
   const dataFolder = join(home, '.local/share/benchtop');

@@ -1,4 +1,4 @@
-/** Every command that README shows, run as it is written, in the order in which it is shown. */
+/** Runs every command in README exactly as written, in order. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ import { openSession, programLine } from './session.ts';
 
 let home: PopulatedHome;
 let work: string;
-/** What README cannot know. */
+/** Values that README cannot know. */
 let known: Readonly<Record<string, string>>;
 
 function freePort(): Promise<number> {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   home.env['PATH'] = `${join(home.home, 'bin')}:${home.env['PATH']}`;
   provide('benchtop', [`exec ${programLine} "$@"`]);
   provide('npx', ['test "$1" = benchtop || exit 2', 'shift', 'exec benchtop "$@"']);
-  // Installed from the registry it cannot be here; the packed package is installed by another test.
+  // The registry is not available here; another test installs the packed package.
   provide('npm', [`case "$*" in 'install --global benchtop' | 'uninstall --global benchtop') ;; *) exit 2 ;; esac`]);
   work = join(home.home, 'readme');
   known = {
@@ -66,7 +66,7 @@ describe('README', () => {
     const script = asRun(text);
     if (/^(npx )?benchtop$/m.test(script)) {
       const session = openSession(home.env, { inShell: true, cwd: work });
-      // Behind the program, as it reads all that is typed while it ends.
+      // Typed after the program has ended, because it reads everything until then.
       session.type(`${script.trim()}; exit\r`);
       await session.waitFor('▸ t-words');
       session.press('q');

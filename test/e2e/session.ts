@@ -11,11 +11,11 @@ import { bytesOf } from '../screen.ts';
 import { svgOf } from './svg.ts';
 
 export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** What a user types to start the program. */
+/** The command line that starts the program. */
 export const programLine = `'${process.execPath}' '${program}'`;
 const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 20_000);
 
-/** A home of its own, and an environment in which nothing of the developer's shows. */
+/** A separate home folder, and an environment without the developer's settings. */
 export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
   const home = mkdtempSync(join(tmpdir(), 'benchtop-e2e-'));
   const { PATH = '' } = process.env;
@@ -27,7 +27,7 @@ export function freshHome(): { home: string; env: Record<string, string>; remove
   return { home, env, remove };
 }
 
-/** The program as it would be in its next version, which it calls itself: a copy in `folder`. */
+/** A copy of the program in `folder` that reports the next version. */
 export function newerProgram(folder: string, next: string): string {
   const built = dirname(program);
   cpSync(built, folder, { recursive: true });
@@ -45,7 +45,7 @@ export function newerProgram(folder: string, next: string): string {
   return join(folder, 'main.js');
 }
 
-/** Runs the program without a terminal and gives what it said. */
+/** Runs the program without a terminal and returns its output. */
 export function run(
   args: readonly string[],
   env: Record<string, string>,
@@ -66,34 +66,34 @@ export interface Session {
   readonly press: (...keys: string[]) => void;
   readonly type: (text: string) => void;
   readonly text: () => string;
-  /** What the terminal shows, as a picture. */
+  /** The terminal's content as a picture. */
   readonly svg: () => string;
   readonly waitFor: (wanted: string | RegExp) => Promise<void>;
-  /** Waits until the screen shows something else. */
+  /** Waits until the screen has changed. */
   readonly changed: (before: string) => Promise<void>;
-  /** Waits until this is not on the terminal any more. */
+  /** Waits until this text is gone from the terminal. */
   readonly gone: (words: string) => Promise<void>;
   readonly resize: (columns: number, rows: number) => void;
   readonly signal: (name: string) => void;
-  /** Everything that was sent to the terminal so far. */
+  /** Everything sent to the terminal so far. */
   readonly sent: () => string;
-  /** Reads nothing more of what is sent, as a terminal whose line has stalled. */
+  /** Stops reading, like a terminal whose line has stalled. */
   readonly stall: () => void;
   readonly pid: number;
   /** Resolves when the program has ended. */
   readonly ended: Promise<{ exitCode: number }>;
-  /** Modes of the terminal that the program has left switched on. */
+  /** Terminal modes that the program left switched on. */
   readonly leftOn: () => string[];
-  /** What is on the terminal's own screen, after the program. */
+  /** The content of the terminal's main screen, after the program. */
   readonly mainScreen: () => string;
 }
 
-/** A shell with job control, and without anything of the developer's. */
+/** A shell with job control, without the developer's settings. */
 const shell = ['bash', '--norc', '--noprofile', '-i'] as const;
-/** The shell's prompt where it waits for a command: with an earlier one above it, a program may still read what is typed. */
+/** The shell's prompt at the end of the screen: with an earlier prompt above, a program may still read the input. */
 export const prompt = /ready>\s*$/;
 
-/** Starts the program; or, with `inShell`, a shell in whose terminal it can be started by typing `programLine`: bash, or a command. */
+/** Starts the program; or, with `inShell`, a shell in which typing `programLine` starts it: bash, or a command. */
 export function openSession(
   env: Record<string, string>,
   {
@@ -139,7 +139,7 @@ export function openSession(
   };
   const waitFor = (wanted: string | RegExp): Promise<void> =>
     until(() => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text())), wanted);
-  /** The last of these that was sent decides. */
+  /** The last of these sequences decides. */
   const isOn = (on: string, off: string): boolean => sent.lastIndexOf(on) > sent.lastIndexOf(off);
   return {
     press: (...keys) => {
@@ -181,7 +181,7 @@ export function openSession(
   };
 }
 
-/** A shell in whose terminal the program has been started. `leftOn` leaves out pastes, which the shell asks for by itself. */
+/** A shell in which the program was started. `leftOn` ignores bracketed paste, which the shell enables itself. */
 export async function openInShell(env: Record<string, string>): Promise<Session> {
   const session = openSession(env, { inShell: true });
   await session.waitFor(prompt);

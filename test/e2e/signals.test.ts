@@ -1,4 +1,4 @@
-/** SIGTERM and its like end the program whatever it is doing, and the terminal is given back. */
+/** SIGTERM and similar signals end the program whatever it is doing, and the terminal is restored. */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFolder } from '../../src/local/daemon/files.ts';
 import { freshHome, openSession, type Session } from './session.ts';
 
-/** Long enough for a busy machine; a program that hangs never ends. */
+/** Long enough for a busy machine; a hanging program never ends. */
 const hangsMs = 8_000;
 
 let home: ReturnType<typeof freshHome>;
@@ -32,7 +32,7 @@ async function serviceOf(answer: RequestListener): Promise<Record<string, string
 
 const models = { items: [{ model_slug: 'acme/slow', model_name: 'slow' }] };
 
-/** Answers chat for ever, a word every few milliseconds, and everything else with an empty list. */
+/** Streams a chat answer endlessly, a word every few milliseconds; everything else is an empty list. */
 const endlessChat: RequestListener = (request, response) => {
   if (!request.url?.startsWith('/v1/')) {
     response.setHeader('content-type', 'application/json');
@@ -45,7 +45,7 @@ const endlessChat: RequestListener = (request, response) => {
   response.on('close', () => clearInterval(timer));
 };
 
-/** Answers at once with what was not asked for, deep and long. */
+/** Answers immediately with unrequested content, deep and long. */
 const nonsense: RequestListener = (_, response) => {
   response.setHeader('content-type', 'application/json');
   const items = Array.from({ length: 2_000 }, (_row, index) => ({ [`${index}`]: [[[[index]]]], bench_id: index }));

@@ -1,6 +1,6 @@
 /**
- * One session that outlives its local service four times, while a run is on screen, a chat streams and an upload is under
- * way: nothing is started again by hand, and nothing is lost.
+ * One session that outlives its local service four times, while a run is on screen, a chat streams and an upload is in
+ * progress: no manual restart, and nothing is lost.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { findService, type LocalAddress } from '../../src/local/daemon/client.ts
 import { eventually } from '../eventually.ts';
 import { freshHome, newerProgram, openSession, run, type Session } from './session.ts';
 
-/** While this file is there, no service starts. */
+/** While this file exists, no service starts. */
 const gate = (): string => join(home.home, 'gate');
 
-/** What makes the service slow: each word of a chat, and each file, takes a while. Everything else is as it is. */
+/** Slows the service down: each word of a chat, and each file, takes a while. */
 const slowness = `
 import { existsSync } from 'node:fs';
 import http from 'node:http';
@@ -74,7 +74,7 @@ afterAll(async () => {
   await home.remove();
 });
 
-/** The service that holds this screen. */
+/** The service held by this screen. */
 const held = (other?: LocalAddress): Promise<LocalAddress> =>
   eventually(async () => {
     const found = await findService(dataFolder);
@@ -92,7 +92,7 @@ async function ask(path: string, body?: object) {
   return (await answer.json()) as { items: { bench_id: string; label: string }[] };
 }
 
-/** How far the run on screen is. */
+/** The progress of the run on screen. */
 const step = (): number => Number(/step (\d+) of 900/.exec(session.text())?.[1] ?? -1);
 
 async function watchTheRun(): Promise<void> {
@@ -102,22 +102,22 @@ async function watchTheRun(): Promise<void> {
   await session.waitFor(/step \d+ of 900/);
 }
 
-/** Out of the composer, and back to the view before this one. An answer is not stopped by it. */
+/** Leaves the composer and goes back to the previous view, which does not stop an answer. */
 const back = '\t-';
 
 /**
- * Asks the model something, and goes back to the run once words of the answer have come. What it says is left to
- * chance: where it says nothing it is asked once more. Returns the question.
+ * Asks the model something, and goes back to the run once the first words of the answer have arrived. The answer is
+ * random: if it is empty, asks again. Returns the question.
  */
 async function talk(about: string): Promise<string> {
   session.type(':chat\r');
-  // Who answers is known once the models have been read.
+  // The model is known once the list of models has been read.
   await session.waitFor('LAST ANSWER');
   await session.waitFor(/model +benchtop/);
   for (let attempt = 1; attempt < 9; attempt += 1) {
     const question = `what is the ${about} thing, ${attempt}`;
     session.type(`${question}\r`);
-    // The name of the model, and a line of what it says, which may begin with a sign.
+    // The model's name, and a line of its answer, which may begin with a sign.
     const said = new RegExp(
       `${question}.*benchtop/\\S+ [^\\n]*\\n[^\\n]*│ {2}([\\d,;:!?'-]|[.] ?[a-z]|[a-z]|\\(no text)`,
       's',
@@ -132,7 +132,7 @@ async function talk(about: string): Promise<string> {
   throw new Error(`The model has nothing to say:\n${session.text()}`);
 }
 
-/** The last answer broke off, and says so below what had come of it. */
+/** The last answer broke off, and says so below the text received. */
 async function brokeOff(question: string): Promise<void> {
   session.type(':chat\r');
   await session.waitFor(question);
@@ -142,7 +142,7 @@ async function brokeOff(question: string): Promise<void> {
   await session.waitFor(/step \d+ of 900/);
 }
 
-/** The run continues, on the screen as in the service. */
+/** The run continues, on the screen and in the service. */
 async function goesOn(): Promise<void> {
   const before = step();
   await eventually(() => expect(step()).not.toBe(before));

@@ -1,11 +1,11 @@
-/** A screen of a terminal as a picture (SVG), with its colours, so that people can look at it. */
+/** A terminal's screen as a picture (SVG), with its colours, for people to look at. */
 import type { IBufferLine, Terminal } from '@xterm/headless';
 
 const cellWidth = 8.4;
 const cellHeight = 17;
 const background = '#16181d';
 const foreground = '#d5d8de';
-/** The sixteen colours of a terminal, as a dark one may have them. */
+/** The sixteen colours of a typical dark terminal. */
 const palette = [
   '#16181d',
   '#e06c75',
@@ -26,7 +26,7 @@ const palette = [
 ];
 const steps = [0, 95, 135, 175, 215, 255];
 
-/** The colours from 16 on: a cube of 6×6×6, then greys (xterm). */
+/** The colours from 16: a cube of 6×6×6, then greys (xterm). */
 function indexed(index: number): string {
   if (index < 16) return palette[index] ?? foreground;
   const grey = 8 + (index - 232) * 10;
@@ -46,7 +46,7 @@ interface Run {
   readonly background: string | undefined;
 }
 
-/** The cells of a row that look alike and follow one another, as one text each; blanks between words stay within it. */
+/** The cells of a row in runs of equal style; blanks between words stay inside. */
 function runsOf(line: IBufferLine | undefined, columns: number): Run[] {
   const runs: Run[] = [];
   for (let column = 0; column < columns; column += 1) {
@@ -86,7 +86,7 @@ export function svgOf(terminal: Terminal): string {
       if (behind)
         parts.push(`<rect x="${at(run.column)}" y="${y}" width="${width}" height="${cellHeight}" fill="${behind}"/>`);
       if (shown.trim() === '') continue;
-      // The font of the viewer may have other widths.
+      // The viewer's font may have other widths.
       const trimmed = run.background ? run.columns : run.columns - (run.text.length - text.length) - left;
       parts.push(
         `<text x="${at(run.column + (run.background ? 0 : left))}" y="${y + 13}" textLength="${at(trimmed)}" ${run.look}>${escaped(shown)}</text>`,

@@ -1,4 +1,4 @@
-/** How the program leaves the terminal, in every way there is to leave it. */
+/** How the program leaves the terminal, in every possible way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, openInShell, openSession, prompt, run } from './session.ts';
 
@@ -62,10 +62,10 @@ describe('the terminal', () => {
     await session.waitFor(/Stopped/);
     expect(session.leftOn()).toEqual([]);
     expect(session.text()).not.toContain('▸ t-words');
-    // The shell has its terminal as it was: what is typed is shown, and runs.
+    // The shell has its terminal back: typed text is echoed, and runs.
     session.type('echo it is $((6 * 7))\r');
     await session.waitFor('it is 42');
-    // Only the shell hears of this.
+    // Only the shell gets this.
     session.resize(90, 28);
     session.type('fg\r');
     await session.waitFor('▸ t-words');

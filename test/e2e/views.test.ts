@@ -1,4 +1,4 @@
-/** Every view of the built program, at every size, as somebody who looks around comes to it. */
+/** Every view of the built program, at every size, reached as a user would. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
 import { openSession } from './session.ts';
@@ -18,7 +18,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     for (const words of shows) await session.waitFor(words);
     if (selected) await session.waitFor(`▸ ${selected}`);
     const lines = session.text().split('\n');
-    // Framed on all sides, whatever the size.
+    // Framed on all sides, at any size.
     expect(lines[0]).toMatch(/^┌.*┐$/);
     expect(lines.at(-1)).toMatch(/^└.*┘$/);
     session.press('esc', 'esc', 'ctrl-c');

@@ -1,4 +1,4 @@
-/** Every view: how one gets there by keys, what it must show, and which row has the cursor. */
+/** Every view: the keys that lead to it, its content, and the row under the cursor. */
 
 import type { Session } from './session.ts';
 
@@ -6,13 +6,13 @@ export type Step = string | { readonly type: string } | { readonly see: string |
 
 const escapeMs = 150;
 
-/** Goes a way as a person does: waits after each step until its effect is on screen. */
+/** Navigates as a user does: waits after each step until its effect is on screen. */
 export async function goWay(session: Session, way: readonly Step[]): Promise<void> {
   for (const step of way) {
     const before = session.text();
     if (step === 'esc') {
       session.press(step);
-      // Escape also begins other keys: it is a key of its own once nothing has followed.
+      // Escape also begins other keys: it counts as a key once nothing has followed.
       await new Promise(resolve => setTimeout(resolve, escapeMs));
     } else if (typeof step === 'string') {
       session.press(step);
@@ -30,9 +30,9 @@ export async function goWay(session: Session, way: readonly Step[]): Promise<voi
 
 export interface ViewSession {
   readonly name: string;
-  /** Keys, texts that are typed, and what is waited for, in their order. */
+  /** Keys, typed texts, and expected texts, in order. */
   readonly way: readonly Step[];
-  /** What is on screen at every size. */
+  /** On screen at every size. */
   readonly shows: readonly (string | RegExp)[];
   /** The row under the cursor. */
   readonly selected?: string;

@@ -1,4 +1,4 @@
-/** Every command on both generations of the service: nothing is lost without a word, and nothing is asked in a wrong way. */
+/** Every command on both generations of the service: nothing is lost silently, and no request is wrong. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ async function worldOf(generation: 'document' | 'newest') {
   const service = await standIn(generation);
   const home = testFolder();
   const cli = cliOn({ baseUrl: service.url, apiKey, home });
-  // The field that names its models gives the generation away.
+  // The field that names its models reveals the generation.
   expect(await cli('list', ['models', '--ids'])).toMatchObject({ code: 0, out: 'acme/small\n' });
   return { ...service, cli };
 }
@@ -58,7 +58,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const deployment = await cli('watch', ['deployment', ids.gone]);
     expect(deployment.code).toBe(1);
     expect(deployment.out).toContain(isNewest ? 'CANCELLED' : 'FAILED');
-    // Without its kind it is found among what is listed.
+    // Without its kind it is found among the listed resources.
     expect((await cli('watch', [ids.gone])).code).toBe(1);
     expect(await cli('list', ['runs', '--ids'])).toMatchObject({ out: expect.stringContaining(ids.oldRun) });
     expect(await cli('watch', [ids.oldRun])).toMatchObject({ code: run.code, out: expect.stringContaining('before') });
@@ -128,7 +128,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       expect([said.code, said.notes]).toEqual([1, expect.stringContaining('cannot be deployed')]);
     }
     expect((await cli('deploy', [isNewest ? 'c-1' : 'ckpt_1', '--slug', 'talker'])).code).toBe(0);
-    // What may be the name of a run is looked for as one first.
+    // A word that may be a run's name is looked up as one first.
     expect(refused.filter(request => !/GET \/api\/v1\/train\/c-[12](\/progress)? /.test(request))).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(refused).toHaveLength(1);
     // By its name, as the service lists it.
     const { code, out, notes } = await cli('upload', [folder, '--agent', 'me']);
-    // It is there, and short of a task.
+    // It exists, without one of its tasks.
     expect([code, out]).toEqual([1, 'b-new\n']);
     expect(notes).toContain('Not accepted: two, no image');
     expect(notes).toContain('The service warns: tags ignored');

@@ -1,4 +1,7 @@
-/** Commands on services that have less than benchtop would use: the document's paths only, or lists without single records. */
+/**
+ * Commands on services with fewer endpoints than benchtop would use: the document's paths only, or lists without single
+ * records.
+ */
 import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder } from '../commands/cli.ts';
 import { apiKey, hostileServer, json, refusal, type SeenRequest } from '../service/hostile-server.ts';
@@ -17,7 +20,10 @@ const benchmarks = { items: [{ bench_id: 'b1', label: 'alpha', created_at }], ha
 const noRoute = refusal(404, 'invalid_request_error', 'not_found', { message: 'route' });
 const noResource = refusal(404, 'invalid_request_error', 'resource_not_found');
 
-/** A service with these routes: their values are answers, or make them. What `has` an id but no path is no route. */
+/**
+ * A service with these routes: their values are answers, or functions that return them. A value with an id but no path
+ * is not a route.
+ */
 async function lesser(routes: Routes, ids: readonly string[]) {
   const server = await hostileServer((response, request) => {
     const { pathname } = new URL(request.url, 'http://lesser');
@@ -50,7 +56,7 @@ describe('a service without single runs and without their progress', () => {
     const { code, out, notes } = await cli('evaluate', args);
     expect([code, out.trim()]).toEqual([0, 'completed']);
     expect(notes).toContain('ev: completed');
-    // Where there is no route was found out once.
+    // The missing route was detected once.
     expect(requests.filter(({ url }) => url.endsWith('/progress'))).toHaveLength(1);
   });
 
@@ -94,7 +100,7 @@ describe('a service with the paths of the document only', () => {
     });
     expect((await cli('export', ['run', 'r1'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
-    // Seen by now, it is still listed by its rewards.
+    // Seen by now, it is still listed through its rewards.
     expect((await cli('list', ['trajectories', '--run', 'r1', '--ids'])).out.trim().split('\n')).toHaveLength(6);
     expect((await cli('get', ['run', 'r3'])).code).toBe(5);
   });

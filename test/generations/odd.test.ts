@@ -1,6 +1,6 @@
 /**
- * A service of the newest generation that differs in small ways from the one that others have written down: other envelopes, null
- * everywhere, ids that are numbers, words that are not known, lists that are missing. Nothing of it hides anything else.
+ * A service of the newest generation that deviates in small ways: other envelopes, null everywhere, numeric ids,
+ * unknown words, missing lists. None of it hides anything else.
  */
 import { describe, expect, it } from 'vitest';
 import { cliOn } from '../commands/cli.ts';

@@ -1,4 +1,4 @@
-/** Every view and every action of the screen on both generations of the service, which refuse what they do not know. */
+/** Every view and every action of the screen on both generations of the service, which reject unknown requests. */
 import { describe, expect, it } from 'vitest';
 import { planUpload } from '../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../src/queries/uploads/benchmark-upload.ts';
@@ -12,7 +12,7 @@ import { standIn } from './stand-in.ts';
 
 const limitMs = 60_000;
 
-/** The program at a view of a stand-in whose generation is known. */
+/** The program at a view, on a stand-in whose generation is known. */
 async function openAt(viewId: string, generation: 'document' | 'newest') {
   const double = await standIn(generation);
   const { service } = serviceAt(double.url, { agent: 'agent-1' });
@@ -65,7 +65,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await screen.press('e');
     await screen.waitFor('Evaluate on t-words');
     if (generation === 'document') {
-      // Of what it does not describe nothing is asked.
+      // Endpoints that it does not have are not requested.
       expect(screen.text()).not.toContain('evaluation max samples');
       close();
       return;
@@ -105,7 +105,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       const { screen, failed, refused, settled, close } = await openAt(viewId, generation);
       await screen.press(key);
       await settled();
-      // A form with what it proposes, or a question that wants a yes.
+      // A form with its defaults, or a question answered with yes.
       await screen.press('ctrl-s', 'y', 'enter', 'enter', 'enter', 'enter', 'enter');
       await settled();
       expect([key, failed, refused]).toEqual([key, [], []]);

@@ -1,6 +1,6 @@
 /**
- * Services of two generations, written from the tables of their shapes and from nothing of `src`: the one nearest to the
- * document, and the newest. Both are strict: what they would not know they refuse, and note in `refused`.
+ * Services of two generations, written from the tables of their shapes and independent of `src`: the one closest to the
+ * document, and the newest. Both are strict: they reject anything unknown, and record it in `refused`.
  */
 import { type Behaviour, hostileServer, json, type SeenRequest, stream } from '../service/hostile-server.ts';
 
@@ -11,7 +11,7 @@ type Routes = Readonly<Record<string, unknown>>;
 export interface StandIn {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** What was asked in a way that this service does not know: method, path and why. */
+  /** Requests that this service does not know: method, path and why. */
   readonly refused: readonly string[];
   readonly ids: Readonly<
     Record<'bench' | 'run' | 'oldRun' | 'training' | 'trajectory' | 'production' | 'test' | 'gone', string>
@@ -32,7 +32,7 @@ class Refused extends Error {
 const missing = (place: string, name: string) =>
   new Refused(422, [{ type: 'missing', loc: [place, name], msg: 'Field required' }]);
 
-/** Takes these fields and no others; the first ones must be there. */
+/** Accepts these fields and no others; the first ones are required. */
 function takes(
   place: 'body' | 'query',
   given: Body,
@@ -56,7 +56,7 @@ const said = [
   'data: [DONE]\n\n',
 ];
 
-/** Six rewards, of which the mean is 0.5. */
+/** Six rewards with a mean of 0.5. */
 const rewards = (nameless: boolean) =>
   [0, 0, 0.5, 0.5, 1, 1].map((reward, index) => ({
     reward,
@@ -71,7 +71,7 @@ function uploadUrls({ body, host }: { readonly body: Body; readonly host: string
   return { bench_id, urls, expires_at: '2099-01-01T00:00:00Z' };
 }
 
-/** What both generations answer alike; `model` is the field by which a model is named. */
+/** The common answers of both generations; `model` is the field that names a model. */
 function shared({ bench, run, training, trajectory }: StandIn['ids'], model: string): Routes {
   return {
     'GET /api/v1/benchmarks/runtimes': page({
@@ -155,7 +155,7 @@ const olderIds = {
   gone: 'dep_3',
 };
 
-/** The generation nearest to the document. */
+/** The generation closest to the document. */
 function older(): Routes {
   const { bench, run, oldRun, training, trajectory, test, gone } = olderIds;
   const benchmark = { bench_id: bench, label: 't-words', created_at, updated_at: created_at, eval_run_count: 2 };
@@ -276,7 +276,7 @@ function older(): Routes {
 const newestIds = {
   bench: '7f3a',
   run: '91c0',
-  // A run all the same.
+  // Still a run.
   oldRun: 'dep-91c1',
   training: 'e33b',
   trajectory: '0aa1',
@@ -285,7 +285,7 @@ const newestIds = {
   gone: 'd12c',
 };
 
-/** The newest generation: other names, other paths, nulls, and an agent for whatever is uploaded. */
+/** The newest generation: other names, other paths, nulls, and an agent for every upload. */
 function newest(): Routes {
   const { bench, run, oldRun, training, trajectory, test, gone } = newestIds;
   const agent_id = 'agent-1';
@@ -473,7 +473,7 @@ function newest(): Routes {
   };
 }
 
-/** What has just been started is like what was there before. */
+/** A new resource looks like an existing one. */
 function known(path: string, { run, training, trajectory, test }: StandIn['ids']): string {
   return path
     .replace(/\b(evr_9|91c9)\b/, run)
@@ -482,10 +482,10 @@ function known(path: string, { run, training, trajectory, test }: StandIn['ids']
     .replace(/\btj-\d\b/, trajectory);
 }
 
-/** What may be asked of the document's generation as well, which does not have it. */
+/** Paths of the document's generation, which this one does not have. */
 const later = /^\/api\/v1\/(benchmarks\/[^/]+\/(task-count|spec)|eval\/options|agents)$/;
 
-/** A stand-in; it closes when the test ends. */
+/** A stand-in that closes when the test ends. */
 export async function standIn(generation: 'document' | 'newest'): Promise<StandIn> {
   const ids = generation === 'newest' ? newestIds : olderIds;
   const routes = new Map(Object.entries(generation === 'newest' ? newest() : older()));

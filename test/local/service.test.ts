@@ -205,7 +205,7 @@ describe('an evaluation', () => {
       expect(['stop', 'length']).toContain(messages[2]?.finish_reason);
       tokens += messages[2]?.completion_tokens ?? 0;
     }
-    // A model may say nothing, but hardly five times.
+    // A model may answer with nothing, but hardly five times.
     expect(tokens).toBeGreaterThan(0);
     expect(
       (
@@ -281,7 +281,7 @@ describe('inference', () => {
   it('streams word by word, with the usage at the end', async () => {
     const kinds: string[] = [];
     let text = '';
-    // At temperature 0 the model always says the same, and something: sampled, it may also say nothing.
+    // At temperature 0 the model always gives the same, non-empty answer; sampled, it may be empty.
     const said = { ...ask, model: 'benchtop/aesop-small', max_tokens: 5, temperature: 0 };
     for await (const event of service.chat.stream(said)) {
       kinds.push(event.kind);

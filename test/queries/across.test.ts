@@ -1,4 +1,4 @@
-/** What is gathered over benchmarks: one that fails takes nothing from the others. */
+/** Lists gathered over benchmarks: one that fails takes nothing from the others. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';
@@ -21,7 +21,7 @@ const broken = (benchId: string): never => {
   throw new ServiceError('server', `The store of ${benchId} is out.`, { status: 500 });
 };
 
-/** Benchmarks b1, b2, … with a run each; the last one began last. */
+/** Benchmarks b1, b2, … with a run each, the latest last. */
 function world(count: number) {
   const asked: ListQuery[] = [];
   const read: string[] = [];

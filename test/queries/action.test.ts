@@ -55,7 +55,7 @@ describe('an action for several inputs', () => {
     const writes = [failing('one', gone)];
     expect(await sendAll(service, remove, writes, { signal })).toEqual([]);
     expect(await sendAll(service, write, writes, { signal })).toMatchObject([{ input: writes[0] }]);
-    // A gateway that knows no such page has deleted nothing.
+    // A gateway's 404 does not mean that anything was deleted.
     const gateway = [failing('one', new NotFoundError('The service answered 404.', { status: 404 }))];
     expect(await sendAll(service, remove, gateway, { signal })).toMatchObject([{ input: gateway[0] }]);
   });

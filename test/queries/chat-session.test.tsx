@@ -1,4 +1,4 @@
-/** Conversations: what is streamed, what breaks off, what is kept, and what continues while nothing shows it. */
+/** Chat sessions: streaming, interruptions, saving, and continuing off screen. */
 
 import { render } from 'ink-testing-library';
 import { describe, expect, it } from 'vitest';

@@ -1,11 +1,11 @@
-/** How fast a training run advances, and what is said once it does not. */
+/** The pace of a training run, and what is reported once it stalls. */
 import { describe, expect, it } from 'vitest';
 import { paceOf, paceWords, type RunSituation, setBackWords } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/queries/remembered/store.ts';
 
 const minute = 60_000;
 
-/** Points by the time between them and the steps that each brought. */
+/** Points from the time between them and the steps in between. */
 function points(...intervals: readonly (readonly [ms: number, steps: number])[]): ProgressPoint[] {
   const seen: ProgressPoint[] = [{ at: 0, completed_steps: 0 }];
   for (const [ms, steps] of intervals) {
@@ -36,7 +36,7 @@ describe('the pace', () => {
     expect(setBackWords(seen)).toBe('set back from step 39 to 30: the steps in between are repeated');
     expect(setBackWords(points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 9]))).toBeUndefined();
     expect([setBackWords(steady), setBackWords([])]).toEqual([undefined, undefined]);
-    // Set back once more, before it came so far.
+    // Reset once more, before it got that far.
     const twice = points([2_000, 39], [60_000, -9], [2_000, 4], [60_000, -4], [2_000, 1]);
     expect(setBackWords(twice)).toContain('set back from step 39 to 30');
   });
@@ -52,7 +52,7 @@ describe('the pace', () => {
   it('leaves out the time in which nothing could be observed', () => {
     const withOutage = points([2_000, 10], [2_000, 10], [4 * minute, 3], [2_000, 10], [2_000, 10]);
     expect(words(withOutage)).toContain('5.0 steps/s');
-    // Also where the outage is all but the last that was seen.
+    // Even if the outage is almost the last interval.
     expect(words(points([4 * minute, 3], [2_000, 10]))).toContain('5.0 steps/s');
   });
 
@@ -71,7 +71,7 @@ describe('the pace', () => {
   });
 
   it('averages what the polls round', () => {
-    // Steps of 1.5 s, asked for every 2 s: one and two steps in turn.
+    // Steps of 1.5 s, polled every 2 s: one and two steps in turn.
     const polled = points(...Array.from({ length: 20 }, (_, index) => [2_000, index % 3 === 0 ? 2 : 1] as const));
     expect(words(polled)).toContain('1.5s a step');
   });

@@ -1,4 +1,4 @@
-/** What is pinned: announced when it changes, and read when it is first needed, not before. */
+/** Pins: announced when they change, and read only when first needed. */
 import { expect, it, vi } from 'vitest';
 import { Pins } from '../../src/queries/pins.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';

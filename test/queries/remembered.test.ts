@@ -1,4 +1,4 @@
-/** What is remembered between two starts. */
+/** The remembered store between two starts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -281,7 +281,7 @@ it('keeps the first page of a list, and a longer one than is worth reading not a
   store.flush();
   expect(store.page('rows')).toEqual({ page, readAt: 1_000 });
   expect(store.pageCounts()).toEqual(new Map([['rows', { rows: 1, complete: true, readAt: 1_000 }]]));
-  // Read in the future: a clock that was set back.
+  // Read in the future: the clock was set back.
   expect(store.page('rows', 999)).toBeUndefined();
   store.keepPage('rows', { ...page, items: ['x'.repeat(2_000_000)] }, 2_000);
   store.flush();

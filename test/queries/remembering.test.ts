@@ -1,4 +1,4 @@
-/** Lists of services that do not list: what was seen here is shown instead, with a note. */
+/** Services without lists: resources seen here are shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
 import type { ListSource } from '../../src/queries/lists/list.ts';
 import { readListed, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';

@@ -1,4 +1,4 @@
-/** Rewards and statistics of a run are one answer, and no reward is left out of it for lack of a name. */
+/** Rewards and statistics of a run are one answer, and no reward is left out because it has no name. */
 import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparison } from '../../src/queries/compare.ts';

@@ -1,6 +1,6 @@
 /**
- * A service that answers from memory what a test says, without HTTP, and every request is counted.
- * What has no answer is not offered, as a service does that lacks the endpoint.
+ * A service that answers from memory as a test scripts it, and counts requests. Operations without an answer behave
+ * like missing endpoints.
  */
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
@@ -9,19 +9,19 @@ import { NotFoundError } from '../../src/service/errors.ts';
 import type { Call, Service, UntypedCall } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
-/** What an operation answers; `ids` are those of the path. */
+/** The answer of an operation; `ids` are those of the path. */
 export type Answer = (ids: Readonly<Record<string, string>>) => unknown;
 export type Answers = { [Name in Operation]?: Answer };
 
 export interface ScriptedService {
   readonly service: Service;
-  /** How often an operation was asked for, about this id if it is given. */
+  /** How often an operation was requested, for this id if given. */
   readonly asked: (operation: Operation, id?: string) => number;
   /** Every request so far: the operation, then the ids of its path. */
   readonly requests: readonly string[];
 }
 
-/** What a service answers for what it does not have. */
+/** The answer of a service for a missing resource. */
 export function notFound(id: string): never {
   throw new NotFoundError(`There is no ${id}.`, { type: 'not_found_error', code: 'resource_not_found', status: 404 });
 }
@@ -39,7 +39,7 @@ export function scriptedService(answers: Answers): ScriptedService {
     capabilities.require(endpoint);
     const ids = Object.fromEntries(Object.entries(params).map(([name, id]) => [name, String(id)]));
     requests.push([operation, ...Object.values(ids)].join(' '));
-    // An answer never comes within the call that asks for it.
+    // An answer never arrives synchronously.
     await new Promise(resolve => setImmediate(resolve));
     const answer = answers[operation];
     if (answer) return answer(ids);

@@ -1,4 +1,4 @@
-/** Waiting for something that others wait for too, until the user has had enough. */
+/** Waiting for something shared, until the user stops waiting. */
 import { expect, it } from 'vitest';
 import { StoppedError, unlessStopped } from '../../src/queries/action.ts';
 

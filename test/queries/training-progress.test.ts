@@ -1,6 +1,4 @@
-/**
- * How many steps each run of a list has done: asked for if the record does not say, and not again once it is final.
- */
+/** The completed steps of each run in a list: requested if the record lacks them, and not again once final. */
 import { expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
@@ -49,7 +47,7 @@ it('shows what was done of what was to be done', async () => {
   expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
   expect(asked).toEqual(['cancelled', 'running']);
   asked.length = 0;
-  // What has ended is remembered.
+  // Finished runs are remembered.
   expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
   expect(asked).toEqual(['running']);
 });

@@ -1,4 +1,4 @@
-/** What is asked of the service, and when: counted, with a service that answers from memory. */
+/** Which requests are sent, and when: counted, with a service that answers from memory. */
 
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';

@@ -1,6 +1,6 @@
 import type { RecordSample } from '../records.ts';
 
-/** A runtime, as the build of an image makes one. */
+/** A runtime, as the build of an image creates it. */
 export const sample: RecordSample = {
   resource: 'runtimes',
   table: 'runtimes',

@@ -1,6 +1,6 @@
 /**
- * The local service killed at random points, and started again: what was acknowledged is there, nothing is half there, and
- * what was under way is resumed.
+ * Kills the local service at random points and restarts it: everything acknowledged is there, nothing is incomplete,
+ * and work in progress resumes.
  */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.end());
 
-/** So many delays up to `most` milliseconds, the first of them very short. */
+/** A number of delays up to `most` milliseconds, the first of them very short. */
 function delays(seed: number, count: number, most: number): number[] {
   const { next } = createPrng(seed);
   return Array.from({ length: count }, (_, index) => (index === 0 ? 1 : Math.round(next() * most)));
@@ -56,7 +56,7 @@ describe('training', () => {
       await service.killAfter(delay);
       const progress = await service.until(`/api/v1/train/${runId}/progress`, () => true);
       const steps = (await curve(runId)).map(({ step }) => step);
-      // Never more steps than metrics, none missing between, and none lost but those since the last checkpoint.
+      // Never more steps than metrics, no gaps, and no losses except since the last checkpoint.
       expect(steps).toEqual(steps.map((_, index) => index + 1));
       expect(steps.length).toBeGreaterThanOrEqual(progress.completed_steps);
       const { items: checkpoints } = await service.until(`/api/v1/train/${runId}/checkpoints`, () => true);
@@ -151,7 +151,7 @@ describe('an upload', () => {
     const first = await service.call('POST', path, small);
     if (acknowledged) expect(first?.status).toBe(200);
     if (first?.status === 200) return;
-    // The address is as good as before, at another port.
+    // The address still works, on another port.
     const again = new URL(url);
     again.port = new URL(service.baseUrl).port;
     const sent = await fetch(again, { method: 'PUT', headers: { 'Content-Type': file.content_type }, body: content });

@@ -1,4 +1,4 @@
-/** A local service in a process of its own, so that it can be killed. Prints its address. */
+/** Runs a local service in its own process, so that it can be killed. Prints its address. */
 import { serve } from '../../../src/local/daemon/serve.ts';
 
 const service = await serve({ dataFolder: process.argv[2] ?? '' });

@@ -1,4 +1,4 @@
-/** A local service that is killed with SIGKILL and started again on what it left. */
+/** A local service that is killed with SIGKILL and restarted on its data. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ export class Killable {
     this.#address = JSON.parse(line) as { baseUrl: string; apiKey: string };
   }
 
-  /** Kills the process after so many milliseconds, and starts another on the same folder. */
+  /** Kills the process after this many milliseconds, and starts another on the same folder. */
   async killAfter(ms: number): Promise<void> {
     await wait(ms);
     const ended = this.#child && once(this.#child, 'exit');
@@ -57,7 +57,7 @@ export class Killable {
     }
   }
 
-  /** Asks until the answer satisfies. */
+  /** Polls until the answer satisfies. */
   async until(path: string, satisfied: (body: Reply['body']) => boolean): Promise<Reply['body']> {
     const deadline = Date.now() + deadlineMs;
     for (;;) {
@@ -77,7 +77,7 @@ export class Killable {
     return bench_id;
   }
 
-  /** Every file of the data folder below a folder of it. */
+  /** Every file below a folder of the data folder. */
   files(name: string): string[] {
     try {
       return readdirSync(join(this.folder, name), { recursive: true, encoding: 'utf8' });

@@ -1,4 +1,4 @@
-/** When a service that nothing needs ends. */
+/** When an unused service exits. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Activity } from '../../../src/local/daemon/activity.ts';
 
@@ -62,7 +62,7 @@ describe('a service without requests', () => {
 
   it('does not take the sleep of the machine for idle time', () => {
     vi.advanceTimersByTime(idleMs / 2);
-    // The wall clock has gone on for a night; the timers have not.
+    // The wall clock has advanced by a night; the timers have not.
     vi.setSystemTime(Date.now() + 8 * 3_600_000);
     vi.advanceTimersByTime(idleMs / 4);
     expect(ended).toBe(0);

@@ -1,4 +1,4 @@
-/** The local service as a process: found, started, replaced, stopped, and kept awake by those who show it. */
+/** The local service as a process: found, started, replaced, stopped, and kept awake by leases. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -84,7 +84,7 @@ describe('starting', () => {
     const failed = ensureLocalService({ dataFolder, entry: broken, version });
     await expect(failed).rejects.toThrow(/did not start: it ended with code 3\.\nno room on disk\n/);
     await expect(failed).rejects.not.toThrow('yesterday');
-    // It does not grow for ever.
+    // It does not grow forever.
     expect(statSync(log).size).toBeLessThan(1_000);
   });
 
@@ -295,7 +295,7 @@ describe('requests as the service stops', () => {
   it('are answered where they were under way, and sent away where they come later', async () => {
     const service = await here(freshFolder());
     const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
-    // Its body comes only after the service has begun to stop.
+    // Its body arrives only after the service has begun to stop.
     const body = new TransformStream<Uint8Array, Uint8Array>();
     const slow = fetch(`${service.baseUrl}/api/v1/secrets`, {
       method: 'POST',
@@ -305,7 +305,7 @@ describe('requests as the service stops', () => {
     } as RequestInit);
     const writer = body.writable.getWriter();
     await writer.write(Buffer.from('{"name": "LATE", '));
-    // The head of another one is complete only when it is too late.
+    // The headers of another one are complete only when it is too late.
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('GET /api/v1/benchmarks HTTP/1.1\r\nHost: 127.0.0.1\r\n');

@@ -1,4 +1,4 @@
-/** Lanes: work that comes while a lane ends is done as well. */
+/** Lanes: work that arrives while a lane ends is done as well. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Lane } from '../../../src/local/engine/lane.ts';
 import { eventually } from '../../eventually.ts';

@@ -1,4 +1,7 @@
-/** What becomes of orders when a worker dies. The thread is a double: a real one cannot be made to die in two halves. */
+/**
+ * What happens to orders when a worker dies. The thread is a test double, because a real one cannot be made to die in
+ * two steps.
+ */
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LocalModel } from '../../../src/local/engine/messages.ts';

@@ -33,7 +33,7 @@ function trainer(more: Partial<typeof options> = {}): Trainer {
   return new Trainer(model, { ...options, ...more }, freshOptimizer(model.network.weights.length));
 }
 
-/** Wants the answer to be the colour of the task alone: only a model that reads the prompt can do so. */
+/** Rewards the colour that the task names: only a model that reads the prompt can learn this. */
 const colour = ({ task_id }: { task_id: string }, { text }: { text: string }): number =>
   text.startsWith(task_id.slice(4)) ? 1 : 0;
 

@@ -1,4 +1,4 @@
-/** What a chat request may hold: taken, honoured, or refused by its name. */
+/** Chat requests: accepted, honoured, or refused by name. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -21,7 +21,7 @@ const base = {
 const ask = (more: object = {}) => service.call('POST', '/v1/chat/completions', { ...base, ...more });
 const textOf = async (more: object = {}): Promise<string> => (await ask(more)).body.choices[0].message.content;
 
-/** The pieces of a stream, in the order in which they came. */
+/** The chunks of a stream, in order. */
 async function streamed(more: object): Promise<{ pieces: string[]; finish: string | null }> {
   const { body } = await ask({ ...more, stream: true });
   const chunks = (body as string)
@@ -228,7 +228,7 @@ describe('before an upstream server', () => {
     stop.abort();
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     await eventually(() => expect(seen).toContain('left'));
-    // Answered after what the caller broke off has been dealt with.
+    // Answered after the aborted request has been handled.
     expect((await relayed.call('GET', '/v1/models')).status).toBe(200);
     expect(log).not.toHaveBeenCalled();
     log.mockRestore();

@@ -1,4 +1,4 @@
-/** Who may what: organizations apart, rate limits, sizes, inference's own errors, another server behind this one. */
+/** Access: separate organizations, rate limits, sizes, inference errors, an upstream server. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -160,7 +160,7 @@ describe('limits', () => {
       headers: { 'X-API-Key': service.apiKey },
       body: new Uint8Array(33 * 1024 * 1024),
     }).catch(() => undefined);
-    // The connection may end before all was sent.
+    // The connection may end before everything was sent.
     if (declared)
       expect([declared.status, ((await declared.json()) as { error: { code: string } }).error.code]).toEqual([
         413,

@@ -1,4 +1,4 @@
-/** What clients of every generation of the service send to the local one, and what they get. */
+/** Requests of clients of every generation, and the local service's answers. */
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService, type TestService, until } from './running.ts';
@@ -21,7 +21,7 @@ const ended = (path: string) =>
     ({ status }) => ['completed', 'succeeded', 'failed', 'cancelled'].includes(status),
   );
 
-/** A benchmark of these tasks, built. */
+/** A built benchmark with these tasks. */
 async function ingested(manifest: object) {
   const files = [{ path: 'Dockerfile', content_type: 'text/plain', size_bytes: 1, content_md5: 'x' }];
   const { body: allocated } = await post('benchmarks/uploads', { files, bench_id: null });
@@ -174,7 +174,7 @@ describe('storage', () => {
     const send = async (bytes: string | Uint8Array<ArrayBuffer>, headers = {}) =>
       (await fetch(body.urls[0].url, { method: 'PUT', headers, body: bytes })).status;
     expect(await send(new Uint8Array([104, 105]))).toBe(200);
-    // Fetch adds text/plain;charset=UTF-8 to a text.
+    // Fetch adds text/plain;charset=UTF-8 to a string.
     expect(await send('hi')).toBe(200);
     expect(await send('hi', { 'Content-Type': 'application/json' })).toBe(403);
     expect(readdirSync(service.folder)).toContain('uploads');

@@ -1,4 +1,4 @@
-/** A local service for tests: started on a folder of its own, called as a stranger would. */
+/** A local service for tests, in its own folder, called over HTTP. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export interface Answer {
 
 export interface TestService extends RunningService {
   readonly folder: string;
-  /** Calls with the key of the service, unless `headers` says otherwise. */
+  /** Calls with the service's key, unless `headers` sets another. */
   readonly call: (
     method: string,
     path: string,
@@ -27,7 +27,7 @@ export interface TestService extends RunningService {
   readonly end: () => Promise<void>;
 }
 
-/** The service layer, as the program uses it, on a service for tests. */
+/** The service layer on a service for tests, as the program uses it. */
 export function clientOf({ baseUrl, apiKey }: Pick<TestService, 'baseUrl' | 'apiKey'>): Service {
   const key = async (): Promise<string> => apiKey;
   return createService({ baseUrl, apiKey: key, inferenceToken: key, userAgent: 'test' });
@@ -74,7 +74,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Asks until the answer satisfies. */
+/** Polls until the answer satisfies. */
 export function until<Result>(ask: () => Promise<Result>, satisfied: (result: Result) => boolean): Promise<Result> {
   return eventually(async () => {
     const result = await ask();

@@ -106,7 +106,7 @@ describe('a training run', () => {
     expect(last.status).toBe('cancelled');
     for (const state of states) expect(['cancel_signaled', 'cancelling', 'cancelled']).toContain(state);
     expect((await ended(second.training_run_id)).completed_steps).toBe(0);
-    // What had been done when it stopped can be gone on from.
+    // A stopped run can be continued from its last step.
     const { items: checkpoints } = await get(`${first.training_run_id}/checkpoints`);
     expect(checkpoints.at(-1).step_index).toBe(last.completed_steps);
     const again = await cancel(first.training_run_id);
@@ -132,7 +132,7 @@ describe('a training run', () => {
   });
 
   it('fails with a reason where the checkpoint that it begins with is damaged', async () => {
-    // With a seed of its own, so that no other test's model with the same weights is in memory.
+    // A separate seed, so that no other test's model with the same weights is in memory.
     const parent = await start({ options: { ...quick, seed: 77 } });
     await ended(parent.training_run_id);
     const parent_checkpoint_id = await checkpointOf(parent.training_run_id);
@@ -276,7 +276,7 @@ describe('a deployment', () => {
     const run = await start({ options: { ...quick, seed: 79 } });
     await ended(run.training_run_id);
     const silent = await checkpointOf(run.training_run_id);
-    // A whole file of weights that are no numbers.
+    // A complete file of weights that are not numbers.
     const path = join(service.folder, 'checkpoints', run.training_run_id, '4.weights');
     const { weights, ...header } = unpackCheckpoint(readFileSync(path));
     const hash = writeDurably(path, packCheckpoint({ ...header, weights: weights.fill(Number.NaN) }));

@@ -181,7 +181,7 @@ describe('ingest', () => {
       all => all.every(({ build_status }: { build_status: string }) => build_status === 'ready'),
     );
     expect(images[0].provider_ref).toMatch(/^sha256:/);
-    // What a task needs is part of its image.
+    // The files a task needs are part of its image.
     expect(images[0].provider_ref).not.toBe(images[1].provider_ref);
     expect((await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body.ready).toBe(true);
   });
@@ -248,7 +248,7 @@ describe('ingest', () => {
 describe('an upload not ingested for a day', () => {
   const dayMs = 24 * 60 * 60 * 1000;
   const foldersOf = (): string[] => readdirSync(join(service.folder, 'uploads'));
-  /** As a restart sweeps it. */
+  /** As after a restart. */
   function age(): void {
     const uploads = join(service.folder, 'uploads');
     const old = (Date.now() - 2 * dayMs) / 1000;

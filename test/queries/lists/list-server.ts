@@ -1,4 +1,4 @@
-/** A service with one list, for tests: rows come and go, answers take their time, cursors are of either kind. */
+/** A service with one list for tests: rows come and go, answers are delayed, cursors of either kind. */
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { AnnotatedPage } from '../../../src/queries/lists/list.ts';
 
@@ -7,7 +7,7 @@ export interface Row {
   readonly value: number;
 }
 
-/** A generator of numbers in [0, 1), the same for the same seed (mulberry32, public domain). */
+/** A seeded generator of numbers in [0, 1) (mulberry32, public domain). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,10 +18,10 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** `place`: the cursor names the place behind a row; `offset`: it counts rows. */
+/** `place`: the cursor names the row before; `offset`: it counts rows. */
 export type CursorKind = 'place' | 'offset';
 
-/** The list as the service has it: the highest place first. */
+/** The service's list: the highest place first. */
 export class ListServer {
   readonly places = new Map<string, { place: number; value: number }>();
   readonly pageSize: number;
@@ -44,7 +44,7 @@ export class ListServer {
     return this.places.get(id)?.place ?? Number.NaN;
   }
 
-  /** A row before all others; or at a place between them. */
+  /** Adds a row before all others, or between them. */
   insert(place?: number): string {
     this.#made += 1;
     const id = `r${this.#made}`;

@@ -1,4 +1,4 @@
-/** The lists of a connection: how many rows each is known to have, whatever shows it. */
+/** The lists of a connection: their row counts, whatever shows them. */
 
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';

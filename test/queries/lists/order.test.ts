@@ -1,4 +1,4 @@
-/** Orders that are asked of the service: what it gives is believed only where it is so. */
+/** Sorting by the service: its order is verified before it is trusted. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { ListSource } from '../../../src/queries/lists/list.ts';

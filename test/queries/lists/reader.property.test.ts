@@ -1,7 +1,6 @@
 /**
- * A list against a model: rows come, go and change while pages are read, at random and with answers that overtake each other.
- * Whatever happens, nothing is shown twice, nothing that was shown is lost while it exists, and in the end the list is what the
- * service has.
+ * A list against a model: rows come, go and change at random while pages are read, with answers that overtake each
+ * other. Nothing is shown twice, nothing shown is lost while it exists, and in the end the list equals the service's.
  */
 import { describe, expect, it } from 'vitest';
 import type { ListData } from '../../../src/queries/lists/list.ts';
@@ -18,7 +17,7 @@ class World {
   readonly server: ListServer;
   readonly reader: ListReader<Row>;
   readonly random: () => number;
-  /** Requests on their way: computed at one moment, delivered at another. */
+  /** Requests in flight: answered at one moment, delivered at another. */
   readonly #waiting: { answer?: () => void; deliver?: () => void }[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #polling = false;
@@ -94,7 +93,7 @@ class World {
     this.reader.see(this, rows.slice(from, from + window));
   }
 
-  /** What is still shown of the rows that were looked at last. */
+  /** The rows of the last view that still exist. */
   inView(): Row[] {
     return this.reader.data.rows.filter(({ id }) => this.#seen.includes(id));
   }
@@ -102,7 +101,7 @@ class World {
   async step(): Promise<void> {
     const what = this.random();
     if (what < 0.4) {
-      // Answered in the order in which they were sent, delivered in any.
+      // Answered in the order sent, delivered in any order.
       const request = this.#waiting[this.below(this.#waiting.length)];
       if (request?.answer) this.#waiting.find(({ answer }) => answer)?.answer?.();
       else if (request?.deliver) {
@@ -117,7 +116,7 @@ class World {
     await turn();
   }
 
-  /** Nothing changes any more, and everything is answered. */
+  /** No more changes, and everything is answered. */
   async settle(): Promise<void> {
     this.slow = false;
     while (this.#waiting.length > 0 || this.#running.size > 0) {
@@ -131,7 +130,7 @@ class World {
 
 const ids = ({ rows }: ListData<Row>): string[] => rows.map(({ id }) => id);
 
-/** Rows before the last one that is shown, or before a gap. */
+/** Rows before the last visible one, or before a gap. */
 function reach(world: World, data: ListData<Row>): (id: string) => boolean {
   if (data.complete) return () => true;
   const lowest = Math.min(...data.rows.slice(0, data.gapAfter).map(({ id }) => world.server.placeOf(id) || Infinity));
@@ -142,7 +141,7 @@ async function pollNow({ reader }: World): Promise<void> {
   await reader.poll({ signal: new AbortController().signal } as QueryContext);
 }
 
-/** Rows that this many, from `at` on, are shown. */
+/** This many rows from `at` are visible. */
 const window = 3;
 
 async function play(seed: number, cursors: CursorKind): Promise<void> {
@@ -154,7 +153,7 @@ async function play(seed: number, cursors: CursorKind): Promise<void> {
     const now = ids(reader.data);
     expect(new Set(now).size, 'shown once').toBe(now.length);
     if (cursors === 'place') {
-      // With offsets a row may slip from one page to another between two requests; it comes back with the next poll.
+      // With offsets a row may slip from one page to another between two requests; it returns with the next poll.
       const within = reach(world, reader.data);
       const lost = [...shown].filter(id => server.places.has(id) && within(id) && !now.includes(id));
       expect(lost, 'shown before, still there, and not shown any more').toEqual([]);

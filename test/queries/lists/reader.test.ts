@@ -1,4 +1,4 @@
-/** How a list is read: page by page, again while in view, to its end on request. */
+/** Reading a list: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { AnnotatedPage, ListData } from '../../../src/queries/lists/list.ts';
@@ -24,14 +24,14 @@ function readerOf(readPage: (query: ListQuery) => AnnotatedPage<Row> | Promise<A
   return { reader: new ListReader<Row>(source, { context: async () => context, publish: published }), published };
 }
 
-/** A list of `count` rows on the service, ten a page. */
+/** A list of `count` rows on the service, ten per page. */
 function listOf(count: number) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
   return { server, ...readerOf(query => server.answer(query)) };
 }
 
-/** Pages given one after the other, whatever is asked. */
+/** Returns pages in sequence, whatever is requested. */
 function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
@@ -79,7 +79,7 @@ describe('a poll', () => {
     server.asked = 0;
     await reader.poll(context);
     expect(server.asked).toBe(1);
-    // The page in the middle of three, and its neighbours: the first is read anyway.
+    // The middle one of three pages, and its neighbours: the first is read anyway.
     reader.see(reader, rows.slice(12, 15));
     server.asked = 0;
     await reader.poll(context);

@@ -1,4 +1,4 @@
-/** What arrives in the query cache is reported, whichever part of the program asked; what answers 404 is gone. */
+/** Answers in the query cache are reported, whichever part of the program asked; a 404 means gone. */
 
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** One home for statuses: every change is announced once, whatever reads it first and in whatever order. */
+/** The single store of statuses: every change is announced once, whatever reads it first and in any order. */
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -30,7 +30,7 @@ function listening(): { statuses: StatusStore; transitions: Transition[]; change
   return { statuses, transitions, changes: () => changes };
 }
 
-/** A generator of numbers that gives the same ones for the same seed (mulberry32). */
+/** A seeded generator of numbers (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return below => {
@@ -133,7 +133,7 @@ describe('a transition', () => {
 });
 
 describe('any interleaving of readers', () => {
-  /** Readers ask and are answered at random moments; each answer holds the status of a moment between the two. */
+  /** Readers ask and are answered at random moments; each answer holds a status from between the two. */
   function readings(seed: number): { at: number; askedAt: number; status: string }[] {
     const random = randomOf(seed);
     const endsAt = 40 + random(40);

@@ -1,4 +1,4 @@
-/** The upload of a benchmark: what of a folder is sent, and how it resumes after a failure. */
+/** The upload of a benchmark: which files are sent, and how it resumes after a failure. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The parts of an upload that need no service: the table of its files, its record, the names in a refusal. */
+/** Parts of an upload that need no service: the file table, the record, the names in a refusal. */
 import { describe, expect, it } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { FileTable } from '../../../src/queries/uploads/file-table.ts';

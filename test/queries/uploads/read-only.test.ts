@@ -1,4 +1,4 @@
-/** Uploads on a service that may only be read: refused before a file is read, and in the middle. */
+/** Uploads on a read-only service: refused before a file is read, and in the middle. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

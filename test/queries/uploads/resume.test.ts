@@ -1,4 +1,7 @@
-/** Uploads that are continued: after a refusal, a lost answer, a lost id, another program. Nothing is lost, nothing made twice. */
+/**
+ * Resumed uploads: after a refusal, a lost answer, a lost id, in another program. Nothing is lost, nothing is created
+ * twice.
+ */
 
 import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +68,7 @@ describe('an upload whose id the service does not know', () => {
     await elsewhere.close();
     await other.end();
 
-    // The program ends in the middle of the second try.
+    // The program ends in the middle of the second attempt.
     const second = watched(failing('put', dead, { name: nameOf(1), times: 9 }));
     const cut = await uploadOf(folder, memory());
     await run(cut, second.service);
@@ -211,7 +214,7 @@ describe('a folder that is edited between two tries', () => {
     folder.putManifest();
     await run(upload, spy);
     expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
-    // Nothing was left to be sent, and the id is known all the same.
+    // Nothing was left to send, and the id is known all the same.
     expect(upload.state.benchId).toBe(made(folder)[0]?.id);
     expect(asked.filter(each => each.startsWith('put'))).toHaveLength(3);
   });
@@ -390,7 +393,7 @@ describe('a build that cannot be started', () => {
     await run(upload);
     expect(upload.state.phase).toBe('done');
     expect(upload.state.notes.join()).toContain('has changed since it was ingested');
-    // Once that is done, the folder is uploaded as any other.
+    // After that, the folder can be uploaded like any other.
     const next = await uploadOf(folder, memory());
     await run(next);
     expect(made(folder).map(({ files }) => files.length)).toEqual(expect.arrayContaining([3, 4]));
@@ -537,7 +540,7 @@ describe('a program that is killed', () => {
     await run(upload, spy);
     expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
     expect(made(folder)).toEqual([{ id: upload.state.benchId, files: [nameOf(0), nameOf(1), nameOf(2)] }]);
-    // What was done whole is not done again, but for the last few files, whose marks may be lost with the program.
+    // Completed work is not repeated, except for the last few files, whose fingerprints may be lost with the program.
     if (at === calls) expect(asked).toEqual(['build']);
   });
 });

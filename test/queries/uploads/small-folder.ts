@@ -12,7 +12,7 @@ const task = {
   grader: { kind: 'exact', expected: 'a' },
 };
 
-/** It is gone when the test ends. */
+/** Removed when the test ends. */
 export function smallFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-small-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** The upload of trajectories: every line has its outcome, and the failed ones are kept as they were. */
+/** The upload of trajectories: every line has its outcome, and the failed ones are saved unchanged. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUplo
   return upload;
 }
 
-/** Reads from memory, so many bytes at a time. */
+/** Reads from memory in chunks of this size. */
 const reading =
   (bytes: Uint8Array, piece: number): ReadBytes =>
   async position =>
@@ -75,7 +75,7 @@ describe('a file', () => {
   ];
   it.each(written)('written as %s is read in pieces of any size', async (_, text) => {
     for (const piece of [1, 2, 3, 5, 16, 64, 100_000]) {
-      // What is seen first decides how it is written; a real piece is never this small.
+      // The first bytes decide the format; a real chunk is never this small.
       const bytes = Buffer.from(text);
       const items: Item[] = [];
       const read: ReadBytes = async at => bytes.subarray(at, at === 0 ? Math.max(piece, 16) : at + piece);
@@ -153,7 +153,7 @@ describe('a file', () => {
 describe('an outcome of a service that names them differently', () => {
   const boom = { code: 'too_long', message: 'it is too long' };
 
-  /** What a file of three lines comes to, by what the service says of the batch. */
+  /** The outcome of a file of three lines, by what the service says of the batch. */
   async function outcomesOf(answer: object) {
     const server = await hostileServer(json(answer));
     const path = join(folder, 'three.jsonl');
@@ -224,7 +224,7 @@ describe('an outcome of a service that names them differently', () => {
     const upload = await outcomesOf(answer);
     expect(upload.state.counts).toEqual(counts);
     expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
-    // What may be stored is not sent a second time.
+    // What may be stored is not sent twice.
     expect(upload.failures).toBe(failures);
   });
 
@@ -240,7 +240,7 @@ describe('an outcome of a service that names them differently', () => {
 describe('an upload that is interrupted', () => {
   const lines = Array.from({ length: 250 }, (_, index) => line(`interrupted ${index}`)).join('\n');
 
-  /** The service, which stores the batch and loses its answer where the number of the batch says so. */
+  /** A service that stores the batch and loses its answer for the given numbers. */
   function losing(batch: number) {
     const sent: { count: number; key: string | undefined }[] = [];
     const lossy = withAnswers(service, {
@@ -267,7 +267,7 @@ describe('an upload that is interrupted', () => {
     const next = new TrajectoryUpload('job', path, 'cut', { records: memory().trajectoryUploads });
     await next.run(second.connect);
     expect(second.sent.map(({ count }) => count)).toEqual([100, 50]);
-    // The batch whose answer was lost is the same request.
+    // The batch whose answer was lost is sent as the same request.
     expect(second.sent[0]?.key).toBe(first.sent[1]?.key);
     expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0 } });
     expect(memory().trajectoryUploads.unfinished()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Uploads on the real local service: a folder to upload, a store that outlives a program, and services that misbehave. */
+/** Uploads on the real local service: a folder to upload, a persistent store, and misbehaving services. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,13 +24,13 @@ export interface Folder {
   readonly label: string;
   readonly put: (path: string, text: string) => void;
   readonly remove: (path: string) => void;
-  /** Writes the manifest, with other tasks where they are given. */
+  /** Writes the manifest, with other tasks if given. */
   readonly putManifest: (tasks?: readonly object[], more?: object) => void;
 }
 
 let folders = 0;
 
-/** A folder with a manifest and so many files `data/a.txt`, `data/b.txt`…, gone with the test. */
+/** A folder with a manifest and this many files `data/a.txt`, `data/b.txt`…, removed with the test. */
 export function folderOf(files = 3): Folder {
   const path = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
@@ -49,21 +49,21 @@ export function folderOf(files = 3): Folder {
 
 export const nameOf = (index: number): string => `data/${String.fromCharCode(97 + index)}.txt`;
 
-/** What is remembered on disk: each program opens it for itself. */
+/** The remembered store on disk: each program opens it separately. */
 export function remembered(): () => RememberedStore {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-remembered-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return () => RememberedStore.open(join(folder, 'remembered.db'), 'test');
 }
 
-/** An upload of the folder, as a program that has just been started has it. */
+/** An upload of the folder, as a new program sees it. */
 export async function uploadOf({ path }: Pick<Folder, 'path'>, memory: RememberedStore): Promise<BenchmarkUpload> {
   return new BenchmarkUpload(path, await planUpload(path), memory);
 }
 
 export type UploadCall = 'createUpload' | 'put' | 'ingest' | 'build';
 
-/** Runs around every call that an upload makes; `name` is the path of a file, or else the id of the benchmark. */
+/** Wraps every call of an upload; `name` is the path of a file, or the id of the benchmark. */
 export type Around = <Result>(call: UploadCall, name: string, go: () => Promise<Result>) => Promise<Result>;
 
 export function around(service: Service, wrap: Around): Service {
@@ -80,7 +80,7 @@ export function around(service: Service, wrap: Around): Service {
   return { ...spied, putUpload };
 }
 
-/** The service, and what was asked of it: `put data/a.txt`, `ingest`… */
+/** The service, and a log of its requests: `put data/a.txt`, `ingest`… */
 export function watched(service: Service): { readonly service: Service; readonly asked: string[] } {
   const asked: string[] = [];
   const spy = around(service, (call, name, go) => {
@@ -90,7 +90,7 @@ export function watched(service: Service): { readonly service: Service; readonly
   return { service: spy, asked };
 }
 
-/** The benchmarks of a label that there are, each with the files that it was made of. */
+/** The benchmarks with a label, each with its files. */
 export function benchmarksOf(dataFolder: string, label: string): { readonly id: string; readonly files: string[] }[] {
   const database = new DatabaseSync(join(dataFolder, 'benchtop.db'), { readOnly: true });
   try {
