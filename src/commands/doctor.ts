@@ -14,7 +14,7 @@ import { readRunOptions } from '../queries/run-options.ts';
 import { certificateProblems, systemCertificates } from '../service/agents.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
-import { bytes } from '../text/numbers.ts';
+import { bytes, counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
@@ -147,7 +147,7 @@ function capabilityFinding(missing: readonly string[], failed: number): Finding 
     return { about, state: 'note', words };
   }
   if (failed === 0) return { about, state: 'ok', words: 'the service has every list and summary that benchtop uses' };
-  const words = `what else is asked for is there; ${failed === 1 ? 'one read' : `${failed} reads`} failed, see above`;
+  const words = `${counted(failed, 'request')} failed, see above; the service has the rest of what benchtop uses`;
   return { about, state: 'note', words };
 }
 

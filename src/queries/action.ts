@@ -1,5 +1,5 @@
 /** Writes that users start. An action is a function that sends a request, with its effects. */
-import { affectsAllRequests, isGone } from '../service/errors.ts';
+import { affectsAllRequests, isGone, mayLackPath } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { unlessAborted } from '../text/abort.ts';
@@ -68,7 +68,8 @@ export async function sendAll<Input>(
       await send(service, input, { signal, idempotencyKey: keyOf?.(input) });
       return true;
     } catch (error) {
-      if (send.removes && isGone(error)) return true;
+      // A 404 that may be of the path says nothing of the resource.
+      if (send.removes && isGone(error) && !mayLackPath(error)) return true;
       left.set(input, asError(error));
       stopped ||= affectsAllRequests(error);
       return false;

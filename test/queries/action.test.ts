@@ -58,6 +58,9 @@ describe('an action for several inputs', () => {
     // A gateway's 404 does not mean that anything was deleted.
     const gateway = [failing('one', new NotFoundError('The service answered 404.', { status: 404 }))];
     expect(await sendAll(service, remove, gateway, { signal })).toMatchObject([{ input: gateway[0] }]);
+    // Nor has a service that may lack the path.
+    const pathless = [failing('one', new NotFoundError('There is no such path.', { status: 404, code: 'not_found' }))];
+    expect(await sendAll(service, remove, pathless, { signal })).toMatchObject([{ input: pathless[0] }]);
   });
 
   it.each([
