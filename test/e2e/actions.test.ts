@@ -268,7 +268,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await open([...chatWorker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
       expect(await active()).toBe(false);
       await goWay(session, [{ see: 'test' }, 'e']);
-      await session.waitFor(/demoted for it\?|answer for its slug\?/);
+      await session.waitFor(/should be demoted\?|answer for its slug\?/);
       // If an earlier test has run, another deployment answers: the service decides.
       if (session.text().includes('should be demoted?')) session.press('enter');
       await goWay(session, [{ see: 'answer for its slug?' }, 'y', { see: 'answers for its slug' }]);

@@ -99,7 +99,7 @@ function actions(
     { way: [...at('training', 'first'), 't', ...form('From checkpoint'), ...send], sends: /POST .*\/train$/ },
     { way: [...at('deployments', 'talker'), 'u', ...yes], sends: new RegExp(`POST .*/${production}/unpromote`) },
     {
-      way: [...at('deployments', 'talker'), 'down', 'e', { see: 'Which deployment is demoted' }, 'enter', ...yes],
+      way: [...at('deployments', 'talker'), 'down', 'e', { see: /demoted\?/ }, 'enter', ...yes],
       sends: new RegExp(`POST .*/${test}/promote`),
     },
     { way: [...at('deployments', 'talker'), 'd', ...yes], sends: /DELETE .*\/deploy\/[^/]+$/ },
@@ -143,6 +143,20 @@ function actions(
       sends: /GET .*\/benchmarks/,
     },
     { way: ['enter', { see: /uploaded.*enter opens it/ }], sends: /POST .*\/b-new\/ingest/ },
+    {
+      way: [
+        ...at('deployments', 'talker'),
+        't',
+        { see: '<enter> send' },
+        { type: 'hello' },
+        'enter',
+        { see: 'hi there' },
+        { see: '<enter> send' },
+        'esc',
+        { see: '<?> help' },
+      ],
+      sends: /POST .*\/chat\/completions$/,
+    },
     {
       way: [...go('chat'), { see: 'acme/small' }, { type: 'hello' }, 'enter', { see: 'hi there' }],
       sends: /POST \/v1\/chat/,

@@ -164,6 +164,28 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     else expect([code, notes]).toEqual([1, expect.stringMatching(/does not|404/)]);
   });
 
+  it('line mode lists, opens, starts, stops, follows and talks', async () => {
+    const { cli, requests, refused, ids } = await worldOf(generation);
+    const lists = resources.filter(({ needs }) => !needs).flatMap(({ names: [name] }) => [name, '1']);
+    const starts = ['benchmarks', 'evaluate 1', 'acme/small', 'again', 'train 1', 'acme/small', 'again'];
+    const runs = ['runs', 'cancel 1', 'follow 2', 'training', 'deploy 1', 'talker', 'test', 'cancel 1'];
+    const talks = [`chat acme/small`, 'hello', '', 'deployments', `chat ${ids.test}`, 'hello', ''];
+    const input = [...lists, ...starts, ...runs, ...talks, 'quit', ''].join('\n');
+    const { code, out } = await cli('--lines', [], { input });
+    expect([code, out.match(/^.*did not work.*$/m)?.[0], refused]).toEqual([0, undefined, []]);
+    expect(out.match(/hi there/g)).toHaveLength(2);
+    const sent = requests.filter(({ method }) => method === 'POST').map(({ url }) => url.replace(/^\/api\/v1/, ''));
+    expect(sent).toEqual([
+      isNewest ? '/eval' : `/eval/${ids.bench}/start`,
+      '/train',
+      `/eval/${ids.run}/cancel`,
+      '/deploy',
+      `/train/${ids.training}/cancel`,
+      '/v1/chat/completions',
+      isNewest ? `/v1/playground/${ids.test}/chat/completions` : `/playground/${ids.test}/v1/chat/completions`,
+    ]);
+  });
+
   it('compare counts every reward', async () => {
     const { cli, ids } = await worldOf(generation);
     const { code, out } = await cli('api', ['getTrajectoryRewards', `eval_run_id=${ids.run}`]);
