@@ -1,5 +1,5 @@
 /** Exports under way: each reads its rows to the end and writes its file, whatever is on screen meanwhile. */
-import type { Background } from './lists/reader.ts';
+import type { Background } from './lists/rest.ts';
 
 /** An export under way. */
 export interface Export {

@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { ListData, ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
-import type { Background, ListReader, RestOutcome, RowsAge } from './lists/reader.ts';
+import type { ListReader, RowsAge } from './lists/reader.ts';
+import type { Background, RestOutcome } from './lists/rest.ts';
 import type { Attention } from './polling.ts';
 import { type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';

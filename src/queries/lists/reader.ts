@@ -3,15 +3,14 @@
  * on request. These may run at the same time, because `ListPages` drops answers that newer ones have overtaken.
  */
 
-import { setImmediate as turn } from 'node:timers/promises';
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
-import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
+import { type AnnotatedPage, type ListData, type ListSource, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './page.ts';
 import { ListPages } from './pages.ts';
+import { type Background, type RestOutcome, RestReader } from './rest.ts';
 
 /** The reader's interface to the workbench. */
 export interface ReaderPorts<Row> {
@@ -37,23 +36,6 @@ export interface RowsAge {
   readonly to: number;
 }
 
-/** How reading the rest ended. */
-export type RestOutcome = 'complete' | 'stopped' | 'failed';
-
-/** Reading of the rest that continues without a view. */
-export interface Background {
-  /** Ends it, and nothing else that waits for the same rows. */
-  readonly signal: AbortSignal;
-  /** Called with the number of rows read so far. */
-  readonly onProgress: (rows: number) => void;
-}
-
-/** The rest while it is being read. */
-interface RestReading {
-  readonly stop: AbortController;
-  readonly outcome: Promise<RestOutcome>;
-}
-
 /** Maximum number of pages in a poll: the first, those in view, and those that close a gap. */
 export const pagesPerPoll = 12;
 /** Statuses with which services reject an expired cursor. */
@@ -65,11 +47,8 @@ function isRefused(error: unknown): boolean {
 
 /** Time limit for a page in milliseconds. */
 const pageTimeoutMs = 60_000;
-/** Interval between progress reports in milliseconds. */
-const progressMs = 100;
-/** Late answers allowed for one page, and for reading the rest. */
+/** Answers for one page that may come too late to be taken. */
 const attempts = 5;
-const mostMissed = 50;
 
 export class ListReader<Row> {
   source: ListSource<Row>;
@@ -82,15 +61,21 @@ export class ListReader<Row> {
   #polledAt = 0;
   #state: ReaderState = { reading: undefined, error: undefined };
   #readingOn = false;
-  #rest: RestReading | undefined;
-  /** Everyone who waits for the rest; it is read until the last one of them gives up. */
-  readonly #waiting = new Set<Pick<Background, 'onProgress'>>();
+  readonly #rest: RestReader<Row>;
   #viewStop = new AbortController();
 
   constructor(source: ListSource<Row>, ports: ReaderPorts<Row>) {
     this.source = source;
     this.#ports = ports;
     this.#pages = new ListPages(row => this.source.id(row));
+    this.#rest = new RestReader({
+      context: ports.context,
+      size: () => this.#pages.size,
+      following: notBefore => this.#following(notBefore),
+      read: (place, context) => this.#read(place, context, this.#round),
+      publish: () => this.#publish(),
+      onError: error => this.#say({ ...this.#state, error }),
+    });
   }
 
   get data(): ListData<Row> {
@@ -194,7 +179,7 @@ export class ListReader<Row> {
 
   /** Reads the next page, unless one is being read. */
   readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest || this.#pages.size === 0 || this.data.complete) return;
+    if (this.#readingOn || this.#rest.isReading || this.#pages.size === 0 || this.data.complete) return;
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
@@ -212,56 +197,16 @@ export class ListReader<Row> {
     }
   };
 
-  /**
-   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for `background`.
-   * Rows already read stay if it is stopped or fails.
-   */
+  /** Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for `background`. */
   readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
-    const waiter = background ?? { onProgress: reading => this.#say({ ...this.#state, reading }) };
-    const { signal } = background ?? this.#viewStop;
-    const giveUp = (): void => {
-      this.#waiting.delete(waiter);
-      if (this.#waiting.size > 0) return;
-      this.#rest?.stop.abort();
-      this.#publish();
-    };
-    signal.addEventListener('abort', giveUp);
-    this.#waiting.add(waiter);
+    if (background) return this.#rest.read(notBefore, background);
+    const onProgress = (reading: number): void => this.#say({ ...this.#state, reading });
     try {
-      return await this.#restFor(notBefore, waiter, signal);
+      return await this.#rest.read(notBefore, { signal: this.#viewStop.signal, onProgress });
     } finally {
-      signal.removeEventListener('abort', giveUp);
-      this.#waiting.delete(waiter);
-      if (!background) this.#say({ ...this.#state, reading: undefined });
+      this.#say({ ...this.#state, reading: undefined });
     }
   };
-
-  async #restFor(
-    notBefore: number,
-    { onProgress }: Pick<Background, 'onProgress'>,
-    signal: AbortSignal,
-  ): Promise<RestOutcome> {
-    for (;;) {
-      if (signal.aborted) return 'stopped';
-      if (!this.#rest && !this.#following(notBefore)) return 'complete';
-      onProgress(this.#pages.size);
-      const begun = this.#rest === undefined;
-      this.#rest ??= this.#beginRest(notBefore);
-      const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
-      // Another one's reading may have stopped, and what it took for fresh may be too old for this one.
-      if (begun || outcome === 'failed') return outcome;
-    }
-  }
-
-  #beginRest(notBefore: number): RestReading {
-    const stop = new AbortController();
-    this.#say({ ...this.#state, error: undefined });
-    const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
-      this.#rest = undefined;
-      this.#publish();
-    });
-    return { stop, outcome };
-  }
 
   /** Gives up reading the rest for the view. */
   readonly stop = (): void => {
@@ -272,35 +217,6 @@ export class ListReader<Row> {
   /** Removes rows that are known to be gone. */
   remove(ids: readonly string[]): void {
     if (this.#pages.remove(ids)) this.#publish();
-  }
-
-  async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
-    let fruitless = 0;
-    let missed = 0;
-    const progress = setInterval(() => {
-      for (const { onProgress } of this.#waiting) onProgress(this.#pages.size);
-    }, progressMs);
-    try {
-      const context = await this.#ports.context(signal);
-      for (let place = this.#following(notBefore); place; place = this.#following(notBefore)) {
-        const before = this.#pages.size;
-        if (!(await this.#read(place, context, this.#round))) missed += 1;
-        if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
-        fruitless = this.#pages.size > before || place.kind === 'again' ? 0 : fruitless + 1;
-        if (fruitless >= maxPagesWithoutNewRows)
-          throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
-        // Lets keys be handled between two pages, even if the service answers immediately.
-        await turn();
-        signal.throwIfAborted();
-      }
-      return 'complete';
-    } catch (error) {
-      if (signal.aborted) return 'stopped';
-      this.#say({ ...this.#state, error: asError(error) });
-      return 'failed';
-    } finally {
-      clearInterval(progress);
-    }
   }
 
   /** What to read next on the way to the end; undefined if everything has been read. */

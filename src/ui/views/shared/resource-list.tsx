@@ -6,7 +6,7 @@ import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
-import type { Background } from '../../../queries/lists/reader.ts';
+import type { Background } from '../../../queries/lists/rest.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { type ListPages, useListPages, useOrderedSource } from '../../../queries/use-list.ts';
 import { type Live, useLive } from '../../../queries/use-live.ts';

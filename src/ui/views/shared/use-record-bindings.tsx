@@ -3,7 +3,7 @@
  * neighbour, refresh it, choose an action.
  */
 
-import type { Background } from '../../../queries/lists/reader.ts';
+import type { Background } from '../../../queries/lists/rest.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
 import { useExports, usePin } from '../../../queries/use-workbench.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';

@@ -1,0 +1,125 @@
+/** Reads the rest of a list to its end, for the view and for files at the same time: once for all who wait for it. */
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { unlessAborted } from '../../text/abort.ts';
+import { asError } from '../../text/errors.ts';
+import type { QueryContext } from '../query-context.ts';
+import { maxPagesWithoutNewRows } from './list.ts';
+import type { Place } from './page.ts';
+
+/** How reading the rest ended. */
+export type RestOutcome = 'complete' | 'stopped' | 'failed';
+
+/** Reading of the rest that continues without a view. */
+export interface Background {
+  /** Ends it, and nothing else that waits for the same rows. */
+  readonly signal: AbortSignal;
+  /** Called with the number of rows read so far. */
+  readonly onProgress: (rows: number) => void;
+}
+
+/** What reading the rest needs of the reader of the list. */
+export interface RestPorts<Row> {
+  readonly context: (signal: AbortSignal) => Promise<QueryContext>;
+  /** Number of rows read so far. */
+  readonly size: () => number;
+  /** What to read next; undefined if everything has been read since `notBefore`, in epoch milliseconds. */
+  readonly following: (notBefore: number) => Place<Row> | undefined;
+  /** Reads a place. Returns whether its answer was taken. @throws ServiceError */
+  readonly read: (place: Place<Row>, context: QueryContext) => Promise<boolean>;
+  readonly publish: () => void;
+  /** Called with why reading failed, and with undefined when it begins. */
+  readonly onError: (error: Error | undefined) => void;
+}
+
+/** Interval between progress reports in milliseconds. */
+const progressMs = 100;
+/** Answers that may come too late to be taken. */
+const mostMissed = 50;
+
+export class RestReader<Row> {
+  readonly #ports: RestPorts<Row>;
+  /** The reading under way. */
+  #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
+  /** Everyone who waits for the rest; it is read until the last one of them gives up. */
+  readonly #waiting = new Set<Background>();
+
+  constructor(ports: RestPorts<Row>) {
+    this.#ports = ports;
+  }
+
+  get isReading(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  /**
+   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds. Rows already read stay if it is
+   * stopped or fails.
+   */
+  async read(notBefore: number, waiter: Background): Promise<RestOutcome> {
+    const { signal, onProgress } = waiter;
+    const giveUp = (): void => {
+      this.#waiting.delete(waiter);
+      if (this.#waiting.size > 0) return;
+      this.#rest?.stop.abort();
+      this.#ports.publish();
+    };
+    signal.addEventListener('abort', giveUp);
+    this.#waiting.add(waiter);
+    try {
+      for (;;) {
+        if (signal.aborted) return 'stopped';
+        if (!this.#rest && !this.#ports.following(notBefore)) return 'complete';
+        onProgress(this.#ports.size());
+        const begun = this.#rest === undefined;
+        this.#rest ??= this.#begin(notBefore);
+        const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
+        // Another one's reading may have stopped, and what it took for fresh may be too old for this one.
+        if (begun || outcome === 'failed') return outcome;
+      }
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  #begin(notBefore: number) {
+    const stop = new AbortController();
+    this.#ports.onError(undefined);
+    const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
+      this.#rest = undefined;
+      this.#ports.publish();
+    });
+    return { stop, outcome };
+  }
+
+  async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
+    const { context: contextFor, size, following, read, onError } = this.#ports;
+    let fruitless = 0;
+    let missed = 0;
+    const progress = setInterval(() => {
+      for (const { onProgress } of this.#waiting) onProgress(size());
+    }, progressMs);
+    try {
+      const context = await contextFor(signal);
+      for (let place = following(notBefore); place; place = following(notBefore)) {
+        const before = size();
+        if (!(await read(place, context))) missed += 1;
+        if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
+        fruitless = size() > before || place.kind === 'again' ? 0 : fruitless + 1;
+        if (fruitless >= maxPagesWithoutNewRows)
+          throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
+        // Lets keys be handled between two pages, even if the service answers immediately.
+        await turn();
+        signal.throwIfAborted();
+      }
+      return 'complete';
+    } catch (error) {
+      if (signal.aborted) return 'stopped';
+      onError(asError(error));
+      return 'failed';
+    } finally {
+      clearInterval(progress);
+    }
+  }
+}
