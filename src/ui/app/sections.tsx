@@ -26,6 +26,7 @@ export interface SectionsProps {
 }
 
 export function Sections({ sections, size, focused, cursor, shown, dispatch }: SectionsProps) {
+  const isWide = size.width >= wideFrom;
   const move = (by: number) => () => dispatch({ kind: 'move-section', by });
   const region = useMouseRegion({
     onWheel: by => dispatch({ kind: 'move-section', by: Math.sign(by) }),
@@ -53,16 +54,21 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
             key={section.title}
             section={section}
             width={size.width}
+            withAge={isWide}
             underCursor={focused && index === cursor}
             isShown={index === shown}
           />
         ))}
-        {size.height > sections.length + 1 ? <CountAge section={focused ? sections[cursor] : undefined} /> : null}
+        {!isWide && size.height > sections.length + 1 ? (
+          <CountAge section={focused ? sections[cursor] : undefined} />
+        ) : null}
       </Box>
     </KeyScope>
   );
 }
 
+/** From this width on each count has its age next to it. */
+const wideFrom = 40;
 /** Ages below a minute are said in steps of this: what changed each second would be sent each second. */
 const stepMs = 10_000;
 const minuteMs = 60_000;
@@ -88,17 +94,22 @@ function CountAge({ section }: { readonly section: Section | undefined }) {
 interface SectionLineProps {
   readonly section: Section;
   readonly width: number;
+  readonly withAge: boolean;
   readonly underCursor: boolean;
   readonly isShown: boolean;
 }
 
 const useNoCount = (): undefined => undefined;
 
-function SectionLine({ section, width, underCursor, isShown }: SectionLineProps) {
+function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {
+  const workbench = useWorkbench();
   const { styles, glyphs } = useTheme();
   const listed = useListCount(section.listKey);
   const counted = (section.useCount ?? useNoCount)();
-  const count = counted ?? listed ?? '';
+  const old = useTime(
+    useCallback(now => (withAge ? ageOfCounts(workbench, section, now) : ''), [workbench, section, withAge]),
+  );
+  const count = [old, counted ?? listed ?? ''].filter(Boolean).join('  ');
   const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(count);
   const title = truncate(section.title, room);

@@ -142,6 +142,11 @@ describe('what another program does', () => {
     await screen.waitFor('▸ t-words');
     await screen.waitFor(text => /^│ counts \d+s old/m.test(text));
     expect(sectionCount(screen.text(), 'Runs')).toBe('1');
+    // Of the section under the cursor the age is always said.
+    await screen.press('h', 'j');
+    await screen.waitFor(text => /▸ Runs/.test(text) && /^│ counted \d+s ago/m.test(text));
+    await screen.resize(60, 15);
+    await screen.waitFor(text => /▸ Runs +counted \d+s ago +1 │/.test(text));
   });
 
   it('is looked for much less often than what is on screen is read', async () => {
