@@ -134,6 +134,7 @@ export interface Page<Item> {
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
 const unreadable = new WeakMap<readonly unknown[], number>();
+const cursors = new WeakMap<readonly unknown[], string>();
 
 /** Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
@@ -153,6 +154,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       const has_more = body.has_more ?? next_cursor !== null;
       const dropped = rows.length - items.length;
       unreadable.set(items, dropped);
+      if (has_more && next_cursor) cursors.set(items, next_cursor);
       return { items, has_more, next_cursor, dropped };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
@@ -214,6 +216,11 @@ export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
     lists.reduce((sum, list) => sum + unreadableIn(list), 0),
   );
   return joined;
+}
+
+/** The cursor of the rows after these, if they came in an envelope that has one; null at the end of the list. */
+export function cursorAfter(items: readonly unknown[]): string | null {
+  return cursors.get(items) ?? null;
 }
 
 /** How many rows of an array could not be read. */

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import {
   endpoint,
   freeForm,
+  listQuery,
   number,
   openEnum,
   renamed,
@@ -172,6 +173,7 @@ export const evaluationEndpoints = {
     method: 'GET',
     path: '/api/v1/eval/{bench_id}/runs',
     auth: 'apiKey',
+    query: listQuery,
     response: rows(evalRun),
     capability: true,
   }),

@@ -1,10 +1,10 @@
 /** Gathers lists that the service offers by benchmark only: no service lists all runs of an organization. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
-import { unreadableIn } from '../contract/common.ts';
+import { cursorAfter, type ListQuery, unreadableIn } from '../contract/common.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
-import type { AnnotatedPage, ListSource } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
 
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
@@ -18,62 +18,105 @@ interface OfBenchmark {
 type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 
 export interface AcrossOptions<Row> {
-  /** Reads the rows of one benchmark. */
-  readonly read: (benchId: string) => Promise<readonly Row[]>;
+  /** Reads rows of one benchmark. */
+  readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
   /** Skips the request for a benchmark whose record says that it has none. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** In the plural, for the notes: `runs`. */
   readonly words: string;
 }
 
+/** What a page asks for: rows of these benchmarks, each from its cursor on. */
+interface Part {
+  readonly benchId: string;
+  readonly cursor?: string;
+}
+
+/** What follows a page: the rest of the benchmarks with more rows, then the benchmarks from a cursor on. */
+interface Rest {
+  readonly parts: readonly Part[];
+  readonly benchmarks: string | null;
+}
+
+const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
+
 /**
- * Reads a page: the rows of the next benchmarks, newest first. If a benchmark's rows cannot be read, its former rows
- * are kept, and a note counts these benchmarks.
+ * Reads a page: rows of the next benchmarks, newest first. Where a benchmark has more rows than a single answer, the
+ * next pages hold these before they go on to other benchmarks. If a benchmark's rows cannot be read, its former rows are
+ * kept, and a note counts these benchmarks.
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
 export async function readAcross<Row extends OfBenchmark>(
-  { service, query, signal }: PageContext<Row>,
+  context: PageContext<Row>,
   { read, mayHave = () => true, words }: AcrossOptions<Row>,
 ): Promise<AnnotatedPage<Row>> {
-  const { cursor } = query;
-  const list = await service.call(
-    'listBenchmarks',
-    { query: { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) } },
-    { signal },
-  );
-  const asked = list.items.filter(mayHave).map(({ bench_id }) => bench_id);
+  const { signal } = context;
+  const rest = restOf(context.query.cursor);
+  const isContinued = rest !== undefined && rest.parts.length > 0;
+  const { parts, benchmarks, unread } = isContinued
+    ? { ...rest, unread: 0 }
+    : await nextBenchmarks(context, mayHave, rest?.benchmarks);
   const failed = new Map<string, Error>();
   const items: Row[] = [];
+  const more: Part[] = [];
   let dropped = 0;
-  const waiting = [...asked];
+  const waiting = [...parts];
   const askNext = async (): Promise<void> => {
-    for (let benchId = waiting.shift(); benchId !== undefined; benchId = waiting.shift()) {
+    for (let part = waiting.shift(); part; part = waiting.shift()) {
+      const { benchId, cursor } = part;
       try {
-        const rows = await read(benchId);
-        dropped += unreadableIn(rows);
+        const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
         for (const row of rows) items.push(row);
+        dropped += unreadableIn(rows);
+        const next = cursorAfter(rows);
+        const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
+        if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
       } catch (error) {
         failed.set(benchId, asError(error));
-        if (!signal.aborted && !isNotOffered(error) && failed.size < asked.length) continue;
-        // Other requests would fail in the same way.
-        waiting.length = 0;
-        throw error;
+        if (signal.aborted || isNotOffered(error) || failed.size === parts.length) {
+          // Other requests would fail in the same way.
+          waiting.length = 0;
+          throw error;
+        }
+        // The next page tries again.
+        if (isContinued) more.push(part);
       }
     }
   };
   await Promise.all(Array.from({ length: askedAtOnce }, askNext));
   items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+  // In the order of the benchmarks, so that an equal page has an equal cursor.
+  const order = new Map(parts.map(({ benchId }, index) => [benchId, index]));
+  more.sort((left, right) => (order.get(left.benchId) ?? 0) - (order.get(right.benchId) ?? 0));
+  const has_more = more.length > 0 || benchmarks !== null;
+  const next: Rest = { parts: more, benchmarks };
+  const notes = [isContinued ? undefined : failureWords(failed, parts.length, words), unreadableWords(unread)];
   return {
-    ...list,
     items,
+    has_more,
+    next_cursor: has_more ? JSON.stringify(next) : null,
     dropped,
-    note:
-      [failureWords(failed, asked.length, words), unreadableWords(list.dropped)].filter(Boolean).join('. ') ||
-      undefined,
-    rest: `These are the ${words} of the newest benchmarks: G reads the rest`,
+    note: notes.filter(Boolean).join('. ') || undefined,
+    rest:
+      more.length > 0
+        ? `There are more ${words} of these benchmarks: G reads the rest`
+        : `These are the ${words} of the newest benchmarks: G reads the rest`,
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
+}
+
+/** The benchmarks of the next page of their list, and how many of them could not be read. */
+async function nextBenchmarks(
+  { service, signal }: PageContext<OfBenchmark>,
+  mayHave: (benchmark: Benchmark) => boolean,
+  cursor: string | null | undefined,
+): Promise<Rest & { readonly unread: number }> {
+  const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
+  const { items, has_more, next_cursor, dropped } = await service.call('listBenchmarks', { query }, { signal });
+  const isEnd = !has_more || !next_cursor || next_cursor === cursor || (items.length === 0 && dropped === 0);
+  const parts = items.filter(mayHave).map(({ bench_id }) => ({ benchId: bench_id }));
+  return { parts, benchmarks: isEnd ? null : next_cursor, unread: dropped };
 }
 
 function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: string): string | undefined {

@@ -1,6 +1,6 @@
 /** Queries and actions for evaluation runs. */
 
-import { unreadableIn } from '../contract/common.ts';
+import { type ListQuery, unreadableIn } from '../contract/common.ts';
 import type {
   EvalProgress,
   EvalRun,
@@ -14,8 +14,9 @@ import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
-import { type ListSource, wholePage } from './lists/list.ts';
+import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
+import type { QueryContext } from './query-context.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
@@ -86,12 +87,14 @@ const rememberedRuns = {
   observe: observeRun,
 } as const;
 
+const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
+  service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
+
 export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: async ({ service, signal }) =>
-      wholePage(await service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal })),
+    readPage: context => readRows(context.query, query => listRuns(context, benchId, query)),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
@@ -106,8 +109,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
     readPage: context =>
       readAcross(context, {
         words: 'runs',
-        read: benchId =>
-          context.service.call('listEvalRuns', { params: { bench_id: benchId } }, { signal: context.signal }),
+        read: (benchId, query) => listRuns(context, benchId, query),
         // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
       }),

@@ -1,6 +1,6 @@
 /** Queries and actions for training runs. */
 
-import { unreadableIn } from '../contract/common.ts';
+import { type ListQuery, unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type {
@@ -13,9 +13,10 @@ import type {
 } from '../contract/training.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
+import { readPages } from '../service/pagination.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
-import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
@@ -74,14 +75,20 @@ export const deleteTraining = action(
   { touches: [trainingKeys.all], removes: ({ training_run_id }) => ({ kind: 'training', id: training_run_id }) },
 );
 
+const listed = (service: Service, training_run_id: string, query: ListQuery, options?: CallOptions) =>
+  service.call('listCheckpoints', { params: { training_run_id }, query }, options);
+
 /** The checkpoints of a run, newest last. @throws ServiceError */
 export async function checkpointsByStep(
   service: Service,
   runId: string,
   options?: CallOptions,
 ): Promise<readonly Checkpoint[]> {
-  const checkpoints = await service.call('listCheckpoints', { params: { training_run_id: runId } }, options);
-  return checkpoints.toSorted((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+  const checkpoints: Checkpoint[] = [];
+  const readPage = (cursor: string | undefined) =>
+    readRows({ cursor }, query => listed(service, runId, query, options));
+  for await (const { items } of readPages(readPage)) checkpoints.push(...items);
+  return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
 /** The id of the newest checkpoint of a run. @throws Error for the user if it has none yet */
@@ -110,6 +117,9 @@ const remembered = {
   observe: observeTraining,
 } as const;
 
+const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
+  service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
+
 /** The training runs of all benchmarks, newest first. */
 export const everyTrainingRun: ListSource<TrainingRun> = remembering(
   {
@@ -119,8 +129,7 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
     readPage: context =>
       readAcross(context, {
         words: 'training runs',
-        read: benchId =>
-          context.service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal: context.signal }),
+        read: (benchId, query) => listRuns(context, benchId, query),
       }),
     activity: activityOfRuns,
   },
@@ -131,8 +140,7 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
-    readPage: async ({ service, signal }) =>
-      wholePage(await service.call('listTrainingRuns', { params: { bench_id: benchId } }, { signal })),
+    readPage: context => readRows(context.query, query => listRuns(context, benchId, query)),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...remembered, parent: benchId });
@@ -241,8 +249,7 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: async ({ service, signal }) =>
-      wholePage(await service.call('listCheckpoints', { params: { training_run_id: runId } }, { signal })),
+    readPage: ({ service, query, signal }) => readRows(query, asked => listed(service, runId, asked, { signal })),
     partOf: partOfTraining(runId),
     activity: () => (ended ? 'settled' : 'running'),
   };

@@ -1,6 +1,6 @@
 /** The source of a list, and its data. */
 import type * as z from 'zod/mini';
-import { type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
+import { cursorAfter, type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Subject } from '../statuses/observe.ts';
@@ -29,6 +29,20 @@ export type AnnotatedPage<Row> = Page<Row> & {
 /** A list that comes in a single answer. */
 export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
+}
+
+/**
+ * Reads a page of a list that some services answer whole. The first request has no query, which those may not know.
+ *
+ * @throws what `read` throws
+ */
+export async function readRows<Row>(
+  { cursor, limit = pageSize }: ListQuery,
+  read: (query: ListQuery) => Promise<readonly Row[]>,
+): Promise<AnnotatedPage<Row>> {
+  const rows = await read(cursor ? { cursor, limit } : {});
+  const next_cursor = cursorAfter(rows);
+  return { ...wholePage(rows), has_more: next_cursor !== null, next_cursor };
 }
 
 export type RowId<Row> = (row: Row) => string;
