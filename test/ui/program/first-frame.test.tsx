@@ -65,7 +65,7 @@ describe('the first frame', () => {
     const { writes, screen } = laterStart();
     for (const { label } of rows) expect(writes[0]).toContain(label);
     await screen.waitFor(text => /stale, read \d+s ago/.test(text));
-    expect(screen.text()).toContain('Benchmarks   3');
+    expect(screen.text()).toContain('Benchmarks       3');
     expect(screen.text()).toContain('▸ t-words');
   });
 
