@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { ListData, ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
-import type { ListReader, RowsAge } from './lists/reader.ts';
+import { type ListReader, pagesPerHiddenPoll, pagesPerPoll, type RowsAge } from './lists/reader.ts';
 import type { Background, RestOutcome } from './lists/rest.ts';
 import type { Attention } from './polling.ts';
 import { type LiveQuery, useLive } from './use-live.ts';
@@ -76,7 +76,10 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
       partOf: source.partOf,
     },
     activity: () => reader.activity(),
-    read: context => reader.poll(context),
+    read: context => {
+      const isShown = workbench.cache.getQueryCache().find({ queryKey: source.key })?.isActive() ?? false;
+      return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
+    },
     share: newer,
   };
 }

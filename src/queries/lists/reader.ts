@@ -38,6 +38,8 @@ export interface RowsAge {
 
 /** Maximum number of pages in a poll: the first, those in view, and those that close a gap. */
 export const pagesPerPoll = 12;
+/** The same of a list that nothing shows, which is read for its count and for what runs in it. */
+export const pagesPerHiddenPoll = 3;
 /** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
 
@@ -145,13 +147,13 @@ export class ListReader<Row> {
   }
 
   /** Reads the first page, pages that close gaps, and the pages in view. @throws ServiceError */
-  async poll(context: QueryContext): Promise<ListData<Row>> {
+  async poll(context: QueryContext, mostPages = pagesPerPoll): Promise<ListData<Row>> {
     this.#round += 1;
     const round = this.#round;
     const began = Date.now();
     try {
       await this.#read({ kind: 'first' }, context, round);
-      await this.#readDue(context, round, pagesPerPoll - 1);
+      await this.#readDue(context, round, mostPages - 1);
     } catch (error) {
       // Shows the pages that did arrive, with their age.
       if (!context.signal.aborted && this.#pages.size > 0) this.#publish();

@@ -91,6 +91,20 @@ describe('the count of a list', () => {
     expect(server.asked).toBe(asked + 1);
   });
 
+  it('takes few requests while nothing shows the list, however many rows came', async () => {
+    const { server, workbench, source } = world(25);
+    const { frame, leave } = show({ workbench, source });
+    await eventually(() => expect(frame()).toContain('count 10+'));
+    await workbench.lists.of(source).readRest();
+    await eventually(() => expect(frame()).toMatch(/count 25\n/));
+    leave();
+    server.insertMany(80);
+    const asked = server.asked;
+    await workbench.cache.invalidateQueries({ queryKey: ['rows'] });
+    await eventually(() => expect(frame()).toBe('count 30+'));
+    expect(server.asked).toBe(asked + 3);
+  });
+
   it('of another list is left alone', async () => {
     const { workbench, source } = world(5);
     const { frame } = show({ workbench, source });
