@@ -159,7 +159,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #makeBenchmark(service: Service): Promise<void> {
     if (this.#sent.isIngested()) {
       const plan = await this.#read().catch(() => undefined);
-      if (!plan || !this.#isWhatWasSent(plan)) {
+      if (!plan || !this.#sent.isAllOf(plan)) {
         this.#note('The folder has changed since it was ingested. Upload it again for a new benchmark.');
       }
       return;
@@ -300,7 +300,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   async #ingest(service: Service, plan: UploadPlan): Promise<void> {
     const { benchId } = this.#sent;
     if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
-    const wasSent = this.#isWhatWasSent(plan);
+    const wasSent = this.#sent.isAllOf(plan);
     this.set({ phase: 'ingesting' });
     this.#sent.setPhase('ingesting', plan.manifestFingerprint);
     try {
@@ -324,15 +324,8 @@ export class BenchmarkUpload extends Job<UploadState> {
    * The service says that the benchmark was ingested. That was this upload, if the last thing sent equals the folder.
    */
   #checkIngested(plan: UploadPlan): void {
-    if (!this.#isWhatWasSent(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
+    if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
-  }
-
-  /** Whether an ingest was tried with this manifest and exactly these files. */
-  #isWhatWasSent(plan: UploadPlan): boolean {
-    const { manifest } = this.#sent;
-    if (manifest !== plan.manifestFingerprint || this.#sent.paths().length !== plan.files.length) return false;
-    return plan.files.every(file => this.#sent.holds(file));
   }
 
   /** Files named in the refusal of an ingest that were sent in an earlier run: the service has lost them. */

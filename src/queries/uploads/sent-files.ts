@@ -1,6 +1,6 @@
 /** What has been sent of one folder, in memory and in the record on disk. */
 import type { RecordPhase, UploadRecords } from '../remembered/upload-records.ts';
-import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
+import { fileFingerprint, type LocalFile, type UploadPlan } from './benchmark-plan.ts';
 
 /**
  * Fingerprints are written in batches of this size, or after this long. Files whose fingerprints are lost are sent
@@ -59,11 +59,6 @@ export class SentFiles {
     return this.#phase === 'ingested';
   }
 
-  /** Fingerprint of the last manifest sent. */
-  get manifest(): string | undefined {
-    return this.#manifest;
-  }
-
   /** Every declared path. */
   paths(): string[] {
     return [...this.#marks.keys()];
@@ -72,6 +67,12 @@ export class SentFiles {
   /** Whether the file was sent in its current state. */
   holds(file: LocalFile): boolean {
     return this.#marks.get(file.path) === fileFingerprint(file);
+  }
+
+  /** Whether an ingest was tried with this manifest and exactly these files. */
+  isAllOf({ manifestFingerprint, files }: Pick<UploadPlan, 'manifestFingerprint' | 'files'>): boolean {
+    const isWhole = this.#manifest === manifestFingerprint && this.#marks.size === files.length;
+    return isWhole && files.every(file => this.holds(file));
   }
 
   declaredNow(path: string): boolean {

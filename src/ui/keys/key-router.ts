@@ -8,47 +8,13 @@ import type { Command } from '../../present/command.ts';
 import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, pressOf } from './key.ts';
-
-/** Binds a command to its effect in a scope. */
-export interface Binding {
-  readonly command: Command;
-  /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
-  readonly run: (press: KeyPress) => unknown;
-  /** False if the command is disabled now: its key passes through and nothing offers it. */
-  readonly enabled?: boolean;
-}
-
-/** A focused text field. */
-export interface FieldHandlers {
-  /** Whether the field handles a press. Must not change until the next drawing. */
-  readonly takes: (press: KeyPress) => boolean;
-  /** Edits the field; several characters of one read come as one press. Only dispatches. */
-  readonly type: (press: KeyPress) => void;
-}
+import { type Binding, type FieldHandlers, type ScopeHandlers, Scopes } from './scopes.ts';
 
 /** A command that is available now. */
 export interface Offer {
   readonly binding: Binding;
   /** Its current keys, in the order of the key map; never empty. */
   readonly keys: readonly string[];
-}
-
-export interface ScopeHandlers {
-  readonly bindings?: readonly Binding[];
-  /** Handles typed text before the bindings do. */
-  readonly field?: FieldHandlers | undefined;
-  /** Returns whether it handled the paste. */
-  readonly onPaste?: (text: string) => boolean;
-}
-
-interface Scope {
-  readonly id: string;
-  readonly parent: string | undefined;
-  /** Increasing number: of two scopes at one depth the newer has the keys. */
-  readonly sequence: number;
-  active: boolean;
-  modal: boolean;
-  handlers: ScopeHandlers;
 }
 
 export interface RouterOptions {
@@ -61,9 +27,9 @@ export interface RouterOptions {
 /** A queued key, or a paste, which is one text. */
 type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly kind: 'paste'; readonly text: string };
 
-/** The tree of scopes and the routing of keys; independent of React. */
+/** The routing of keys to scopes; independent of React. */
 export class Router {
-  readonly #scopes = new Map<string, Scope>();
+  readonly #scopes = new Scopes();
   readonly #listeners = new Set<() => void>();
   readonly #presses = new Set<() => void>();
   readonly #refusals = new Set<(command: Command) => void>();
@@ -76,7 +42,6 @@ export class Router {
   /** The target of the next keys is still being loaded: they wait for it. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
-  #sequence = 0;
   #offered: Offer[] | undefined;
 
   constructor(options: RouterOptions) {
@@ -85,41 +50,20 @@ export class Router {
 
   /** Adds or updates a scope; notifies the listeners if the available commands have changed. */
   set(id: string, parent: string | undefined, active: boolean, modal: boolean, handlers: ScopeHandlers): void {
-    const known = this.#scopes.get(id);
-    if (known) Object.assign(known, { active, modal, handlers });
-    else {
-      this.#sequence += 1;
-      this.#scopes.set(id, { id, parent, sequence: this.#sequence, active, modal, handlers });
-    }
+    this.#scopes.set(id, { parent, active, modal, handlers });
     this.#changed();
   }
 
   remove(id: string): void {
-    this.#scopes.delete(id);
+    this.#scopes.remove(id);
     this.#changed();
-  }
-
-  /** Scopes that may handle a key, in order. */
-  path(): readonly Scope[] {
-    const live = [...this.#scopes.values()]
-      .flatMap(scope => {
-        const depth = this.#depthOf(scope);
-        return depth === undefined ? [] : [{ scope, depth }];
-      })
-      .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
-      .map(({ scope }) => scope);
-    const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
-    // The newest; of nested windows the inner one.
-    const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
-    if (!modal) return live;
-    return live.filter(scope => scope === modal || this.#isWithin(scope, modal));
   }
 
   /** Routes one press. Returns whether it was handled. */
   press(press: KeyPress): boolean {
     for (const listener of this.#presses) listener();
     let refused: Command | undefined;
-    for (const { handlers } of this.path()) {
+    for (const { handlers } of this.#scopes.path()) {
       const { field } = handlers;
       const bound = this.#boundTo(press.name, handlers);
       if (field && this.#isTyped(press, field, bound.length > 0)) {
@@ -177,7 +121,7 @@ export class Router {
 
   /** Whether a press and its neighbours need no drawing in between. */
   repeats(press: KeyPress): boolean {
-    for (const { handlers } of this.path()) {
+    for (const { handlers } of this.#scopes.path()) {
       const [binding] = this.#boundTo(press.name, handlers);
       if (this.#isTyped(press, handlers.field, binding !== undefined)) return true;
       if (binding) return binding.command.repeats ?? false;
@@ -244,7 +188,7 @@ export class Router {
 
   /** A press merged with the queued characters for the same field: one edit per read, however long. */
   #withText(press: KeyPress): KeyPress {
-    const path = this.path();
+    const path = this.#scopes.path();
     const fieldOf = (each: KeyPress): FieldHandlers | undefined => {
       for (const { handlers } of path) {
         const bound = this.#boundTo(each.name, handlers).length > 0;
@@ -265,7 +209,7 @@ export class Router {
   }
 
   paste(text: string): boolean {
-    return this.path().some(({ handlers }) => this.#guarded(() => handlers.onPaste?.(text)) === true);
+    return this.#scopes.path().some(({ handlers }) => this.#guarded(() => handlers.onPaste?.(text)) === true);
   }
 
   keysOf(command: Command): readonly string[] {
@@ -285,7 +229,7 @@ export class Router {
     const taken = new Set<string>();
     const fields: FieldHandlers[] = [];
     const offers: Offer[] = [];
-    for (const { handlers } of this.path()) {
+    for (const { handlers } of this.#scopes.path()) {
       const { bindings = [], field } = handlers;
       for (const binding of bindings) {
         if (!this.usable(binding)) continue;
@@ -317,25 +261,6 @@ export class Router {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
-
-  /** The depth of a scope; undefined if it or a surrounding one is inactive or not on screen. */
-  #depthOf(scope: Scope): number | undefined {
-    let depth = 0;
-    let at: Scope | undefined = scope;
-    while (at?.active) {
-      if (at.parent === undefined) return depth;
-      at = this.#scopes.get(at.parent);
-      depth += 1;
-    }
-    return undefined;
-  }
-
-  #isWithin(scope: Scope, ancestor: Scope): boolean {
-    for (let at = scope.parent; at !== undefined; at = this.#scopes.get(at)?.parent) {
-      if (at === ancestor.id) return true;
-    }
-    return false;
-  }
 
   /** Only a change of the available commands matters: the same commands with new closures do not. */
   #changed(): void {

@@ -13,9 +13,11 @@ import {
 } from 'react';
 import type { KeyOverrides } from './key.ts';
 import { keyPresses } from './key.ts';
-import { type Offer, Router, type ScopeHandlers } from './key-router.ts';
+import { type Offer, Router } from './key-router.ts';
+import type { ScopeHandlers } from './scopes.ts';
 
-export type { Binding, Offer, ScopeHandlers } from './key-router.ts';
+export type { Offer } from './key-router.ts';
+export type { Binding, ScopeHandlers } from './scopes.ts';
 
 const RouterContext = createContext<Router | undefined>(undefined);
 const ParentContext = createContext<string | undefined>(undefined);

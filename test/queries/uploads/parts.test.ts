@@ -69,13 +69,16 @@ describe('the record of an upload', () => {
   it('counts a file that is sent again as not sent until it has been', () => {
     const store = RememberedStore.inMemory('test');
     const sent = new SentFiles(store.uploads, '/d');
-    sent.declare('bench_1', many, many);
-    sent.add('d/0.txt', '10 0');
+    const file = fileOf(0);
+    const whole = { manifestFingerprint: 'mark', files: [file] };
+    sent.declare('bench_1', [file], [file]);
+    sent.add(file.path, `${file.size} ${file.changed}`);
     sent.setPhase('ingesting', 'mark');
-    sent.begin(['d/0.txt']);
+    expect(sent.isAllOf(whole)).toBe(true);
+    sent.begin([file.path]);
     const read = new SentFiles(store.uploads, '/d');
     read.load();
-    expect([read.holds(fileOf(0)), read.manifest]).toEqual([false, undefined]);
+    expect([read.holds(file), read.isAllOf(whole)]).toEqual([false, false]);
     store.close();
   });
 });

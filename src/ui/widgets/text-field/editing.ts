@@ -5,7 +5,7 @@ import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
-import type { FieldHandlers } from '../../keys/key-router.ts';
+import type { FieldHandlers } from '../../keys/scopes.ts';
 
 export interface EditState {
   readonly characters: readonly string[];

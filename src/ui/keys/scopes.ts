@@ -1,0 +1,90 @@
+/** The tree of scopes, nested like the screen, and which of them may handle a key. */
+import type { Command } from '../../present/command.ts';
+import type { KeyPress } from './key.ts';
+
+/** Binds a command to its effect in a scope. */
+export interface Binding {
+  readonly command: Command;
+  /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
+  readonly run: (press: KeyPress) => unknown;
+  /** False if the command is disabled now: its key passes through and nothing offers it. */
+  readonly enabled?: boolean;
+}
+
+/** A focused text field. */
+export interface FieldHandlers {
+  /** Whether the field handles a press. Must not change until the next drawing. */
+  readonly takes: (press: KeyPress) => boolean;
+  /** Edits the field; several characters of one read come as one press. Only dispatches. */
+  readonly type: (press: KeyPress) => void;
+}
+
+export interface ScopeHandlers {
+  readonly bindings?: readonly Binding[];
+  /** Handles typed text before the bindings do. */
+  readonly field?: FieldHandlers | undefined;
+  /** Returns whether it handled the paste. */
+  readonly onPaste?: (text: string) => boolean;
+}
+
+interface Scope {
+  readonly id: string;
+  readonly parent: string | undefined;
+  /** Increasing number: of two scopes at one depth the newer has the keys. */
+  readonly sequence: number;
+  readonly active: boolean;
+  readonly modal: boolean;
+  readonly handlers: ScopeHandlers;
+}
+
+/** The tree of scopes. */
+export class Scopes {
+  readonly #scopes = new Map<string, Scope>();
+  #sequence = 0;
+
+  /** Adds or updates a scope. */
+  set(id: string, scope: Pick<Scope, 'parent' | 'active' | 'modal' | 'handlers'>): void {
+    const known = this.#scopes.get(id);
+    if (!known) this.#sequence += 1;
+    this.#scopes.set(id, { ...scope, id, sequence: known?.sequence ?? this.#sequence });
+  }
+
+  remove(id: string): void {
+    this.#scopes.delete(id);
+  }
+
+  /** Scopes that may handle a key, in order: the deepest first. */
+  path(): readonly Scope[] {
+    const live = [...this.#scopes.values()]
+      .flatMap(scope => {
+        const depth = this.#depthOf(scope);
+        return depth === undefined ? [] : [{ scope, depth }];
+      })
+      .sort((left, right) => right.depth - left.depth || right.scope.sequence - left.scope.sequence)
+      .map(({ scope }) => scope);
+    const modals = live.filter(scope => scope.modal).sort((left, right) => right.sequence - left.sequence);
+    // The newest; of nested windows the inner one.
+    const modal = modals.find(each => !modals.some(other => other !== each && this.#isWithin(other, each)));
+    if (!modal) return live;
+    return live.filter(scope => scope === modal || this.#isWithin(scope, modal));
+  }
+
+  /** The depth of a scope; undefined if it or a surrounding one is inactive or not on screen. */
+  #depthOf(scope: Scope): number | undefined {
+    let depth = 0;
+    let at: Scope | undefined = scope;
+    while (at?.active) {
+      if (at.parent === undefined) return depth;
+      at = this.#scopes.get(at.parent);
+      depth += 1;
+    }
+    return undefined;
+  }
+
+  #isWithin(scope: Scope, ancestor: Scope): boolean {
+    for (let at = scope.parent; at !== undefined; at = this.#scopes.get(at)?.parent) {
+      if (at === ancestor.id) return true;
+    }
+    return false;
+  }
+}
