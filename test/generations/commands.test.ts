@@ -35,7 +35,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const wanted = [
       ['benchmark', ids.bench, 't-words'],
       ['run', ids.run, isNewest ? 'algorithm grpo' : 'baseline'],
-      ['run', ids.oldRun, '0.500 of 6 graded'],
+      ['run', ids.oldRun, '0.500 of 6 rewards'],
       ['training', ids.training, 'first'],
       ['trajectory', ids.trajectory, isNewest ? 'the harness hung' : 'hello'],
       ['deployment', ids.test, 'talker'],
