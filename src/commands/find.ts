@@ -73,6 +73,10 @@ export const wordsFor = (resource: Resource): string => {
   return one.startsWith(many) ? `${wordFor(resource)}s` : many;
 };
 
+/** E.g. `run, training run or secret`. */
+const oneOf = (words: readonly string[]): string =>
+  [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+
 /** The rows with this id or name. */
 async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
@@ -121,7 +125,7 @@ async function readForeign(resource: Resource, id: string, context: CommandConte
  * @throws CommandError if there is none, several share the name, or the id is another resource's
  */
 export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
-  const kinds = among.map(wordFor).join(' or ');
+  const kinds = oneOf(among.map(wordFor));
   const none = new CommandError(`There is no ${kinds} ${word}.`, exitCodes.notFound);
   if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
   const ofId = resourceOfId(word);
@@ -154,7 +158,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   }
   if (others.length > 0) {
     const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
-    const what = among.map(wordsFor).join(' or ');
+    const what = oneOf(among.map(wordsFor));
     throw new CommandError(`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;

@@ -166,7 +166,8 @@ async function isFolder(path: string): Promise<boolean> {
   if (path === '-') return false;
   if (path === '') throw new CommandError('Give the path of a folder or a file: it was empty.');
   const facts = await stat(path).catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be read: ${errorMessage(error)}`);
+    if (errorCode(error) === 'ENOENT') throw new CommandError(`There is no file or folder ${path}.`);
+    throw new CommandError(`${path} cannot be read (${errorCode(error)}).`);
   });
   return facts.isDirectory();
 }

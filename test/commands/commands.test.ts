@@ -421,7 +421,7 @@ describe('upload', () => {
   });
 
   it.each([
-    [['/no/such/folder'], /cannot be read/],
+    [['/no/such/folder'], /There is no file or folder/],
     [['.', '--dataset', 'x'], /A folder is a benchmark/],
     [['package.json'], /add --dataset NAME/],
     [['package.json', '--dataset', 'x', '--read-only'], /read-only/],
