@@ -108,7 +108,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
       // A form with its defaults, or a question answered with yes.
       await screen.press('ctrl-s', 'y', 'enter', 'enter', 'enter', 'enter', 'enter');
       await settled();
-      expect([key, failed, refused]).toEqual([key, [], []]);
+      // An agent has been typed there, which only the newest generation takes.
+      const isForeign = (words: string) => key === 'A' && generation === 'document' && words.includes('agent_id');
+      expect([key, failed, refused.filter(words => !isForeign(words))]).toEqual([key, [], []]);
       close();
     }
   });
