@@ -13,7 +13,8 @@ export const datasetColumns: readonly Column<Dataset>[] = [
     id: 'name',
     title: 'DATASET',
     field: 'dataset_name',
-    width: { min: 14, max: 60, grow: 3 },
+    width: { min: 14, max: 60, grow: 2 },
+    cutAt: 'start',
     // The name that trajectories carry and commands take; the title only describes it.
     value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
   },
@@ -23,7 +24,7 @@ export const datasetColumns: readonly Column<Dataset>[] = [
     width: { min: 12, max: 48, grow: 2 },
     value: row => (row.display_name === row.dataset_name ? undefined : (row.display_name ?? undefined)),
   },
-  { id: 'source', title: 'SOURCE', field: 'source', width: 11, value: row => row.source ?? undefined },
+  { id: 'source', title: 'SOURCE', field: 'source', width: 11, wide: true, value: row => row.source ?? undefined },
   timeColumn('updated', 'UPDATED', row => row.updated_at, { field: 'updated_at' }),
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
 ];

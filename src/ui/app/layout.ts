@@ -24,8 +24,8 @@ export const smallest = { columns: 60, rows: 15 } as const;
 export const frameLines = 4;
 /** Columns that a window leaves free at either side. */
 const windowSide = 2;
-/** Columns of the longest title with its count: `▸ Trajectories 9999+ `. */
-const sectionsWidth = 21;
+/** Columns of the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` beside one pane only. */
+const sectionsWidth = { roomy: 21, narrow: 18 } as const;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 
@@ -52,7 +52,8 @@ export function layoutOf(columns: number, rows: number, focus: PaneName, hasInsp
   const inner = columns - shown.length - 1;
   const wanted = Math.round(columns * inspectorShare);
   const inspector = Math.min(inspectorWidth.maximum, Math.max(inspectorWidth.minimum, wanted));
-  const widths: Record<PaneName, number> = { sections: sectionsWidth, inspector, main: 0 };
+  const sections = sectionsWidth[shown.length === 3 || columns >= 120 ? 'roomy' : 'narrow'];
+  const widths: Record<PaneName, number> = { sections, inspector, main: 0 };
   if (shown.length === 1) return { panes: { [shown[0] ?? 'main']: { width: inner, height } }, columns, rows };
   const rest = shown.filter(name => name !== 'main').reduce((sum, name) => sum + widths[name], 0);
   widths.main = inner - rest;

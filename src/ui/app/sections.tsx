@@ -99,6 +99,9 @@ interface SectionLineProps {
   readonly isShown: boolean;
 }
 
+/** From here on there is a space at either side of a line. */
+const roomyWidth = 20;
+
 const useNoCount = (): undefined => undefined;
 
 function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {
@@ -111,10 +114,10 @@ function SectionLine({ section, width, withAge, underCursor, isShown }: SectionL
   );
   const count = [old, counted ?? listed ?? ''].filter(Boolean).join('  ');
   const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
-  const room = width - 3 - displayWidth(count);
+  const space = width < roomyWidth ? '' : ' ';
+  const room = width - 1 - 2 * space.length - displayWidth(count);
   const title = truncate(section.title, room);
   const gap = ' '.repeat(Math.max(0, room - displayWidth(title)));
-  return (
-    <Text wrap="truncate">{`${marker} ${isShown ? styles.selected(title) : title}${gap}${styles.muted(count)} `}</Text>
-  );
+  const name = isShown ? styles.selected(title) : title;
+  return <Text wrap="truncate">{`${marker}${space}${name}${gap}${styles.muted(count)}${space}`}</Text>;
 }
