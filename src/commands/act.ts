@@ -7,6 +7,7 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
 import { untilEnded, wordsOf } from './watch.ts';
@@ -108,15 +109,19 @@ export async function printOutcome(
   }
 }
 
+/** How long the record may take after the end of --timeout, in milliseconds. */
+const lateMs = 1_000;
+
 /**
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
  * @param again reads the record once the work has ended
+ * @throws ServiceError if its state cannot be read; what was started has been printed by then
  */
 export async function finish(
   ref: ResourceRef,
   started: object,
-  again: () => Promise<object>,
+  again: (signal: AbortSignal) => Promise<object>,
   flags: ActFlags,
   context: CommandContext,
   io: CommandIo,
@@ -126,15 +131,28 @@ export async function finish(
     return exitCodes.done;
   }
   io.note(`${ref.label} is ${ref.id}`, { id: ref.id });
-  const code = await untilEnded(ref, context, io, {
-    timeout: flags.timeout,
-    onChange: async seen => {
-      const { id, status, done, total, mean } = seen;
-      io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
-    },
-  });
-  // After an interruption it cannot be read any more, but a script still needs its id.
-  const record = code === exitCodes.interrupted ? started : { ...started, ...(await again()) };
-  await printOutcome(record, ref, flags, io);
-  return code;
+  // A script needs the id of what it started, also where the end of it cannot be read.
+  let record = started;
+  try {
+    const code = await untilEnded(ref, context, io, {
+      timeout: flags.timeout,
+      onChange: async seen => {
+        const { id, status, done, total, mean } = seen;
+        io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
+      },
+    });
+    if (code === exitCodes.interrupted) return code;
+    const isLate = context.signal.aborted;
+    const until = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;
+    try {
+      record = { ...started, ...(await again(until)) };
+    } catch (error) {
+      if (code === exitCodes.timeout) return code;
+      await io.fail(error);
+      return exitCodeOf(error);
+    }
+    return code;
+  } finally {
+    await printOutcome(record, ref, flags, io);
+  }
 }

@@ -91,9 +91,9 @@ async function begin<Input extends object, Result extends object>(
   });
   noteIgnored(result, io);
   const ref = refOf(result);
-  const again = async (): Promise<object> => {
+  const again = async (signal: AbortSignal): Promise<object> => {
     const query = resourceOfKind(ref.kind)?.get?.(ref.id);
-    const row = await query?.read(context);
+    const row = await query?.read({ ...context, signal });
     if (query && row) rememberRows(context.memory, query, [row]);
     return row ?? {};
   };

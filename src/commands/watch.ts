@@ -115,8 +115,11 @@ export async function follow(following: Following): Promise<string> {
   }
 }
 
+/** An answer may take this long, in milliseconds; after that the state is no longer known. */
+const ordinaryMs = 1_000;
+
 interface WaitOptions {
-  /** Seconds after which to give up. */
+  /** Seconds after which the signal of the context gives up, for messages. */
   readonly timeout?: number | undefined;
   readonly onChange: (seen: Seen) => Promise<void>;
 }
@@ -142,17 +145,19 @@ async function noteFailedImages(
 /** Follows one resource until it has ended. Returns 0 for success, 1 for failure, 124 on timeout. */
 export async function untilEnded(
   ref: ResourceRef,
-  { config, service, memory }: CommandContext,
+  { config, service, memory, signal }: CommandContext,
   io: CommandIo,
   { timeout, onChange }: WaitOptions,
 ): Promise<ExitCode> {
   io.stopOnSignals?.();
-  const limit = timeout === undefined ? [] : [AbortSignal.timeout(timeout * 1_000)];
-  const signal = AbortSignal.any([io.signal, ...limit]);
+  /** Since when an answer is missing, in milliseconds; undefined after one. */
+  let silentSince: number | undefined;
   try {
     let isNoted = false;
     const look = async (): Promise<Seen> => {
+      silentSince ??= Date.now();
       const seen = await lookAt(ref, { service: service.background, memory, signal });
+      silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) io.note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
       return seen;
@@ -168,9 +173,11 @@ export async function untilEnded(
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
-    io.note(`${ref.label} is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`, {
-      id: ref.id,
-    });
+    const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
+    const words = isKnown
+      ? `is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`
+      : 'may still be running: the service no longer answers, so it is not known.';
+    io.note(`${ref.label} ${words}`, { id: ref.id });
     return exitCodes.timeout;
   }
 }

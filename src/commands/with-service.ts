@@ -8,9 +8,11 @@ import { endpoints } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import { isUnreachable, ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
+import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { connectTo, openRemembered } from './connect.ts';
 import { requestNotes } from './debug.ts';
+import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { configFlags, type ServiceFlags } from './table/flags.ts';
 
@@ -19,7 +21,36 @@ export interface CommandContext {
   readonly service: Service;
   /** Resources seen on this service; the screen uses the same store. */
   readonly memory: RememberedStore;
+  /** Aborts when the user interrupts, and at the end of --timeout. */
   readonly signal: AbortSignal;
+}
+
+/** Limits the time of a command. */
+interface LimitFlags {
+  /** In seconds. */
+  readonly timeout?: number | undefined;
+  /** Whether the command starts something and waits for its end. */
+  readonly wait?: boolean | undefined;
+}
+
+/** The longest that a timer of Node can wait, in milliseconds. */
+const longestMs = 2 ** 31 - 1;
+
+/** Aborts after `seconds`; never without them. */
+function limitOf(seconds: number | undefined): AbortSignal {
+  return seconds === undefined
+    ? new AbortController().signal
+    : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1_000), longestMs));
+}
+
+/** An error after the end of --timeout: what it means for what was asked. */
+function lateError(error: unknown, seconds: number, { wait }: LimitFlags): CommandError {
+  const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
+  const outcome = isUnknown
+    ? 'It is not known whether it was started: check before you repeat it.'
+    : 'Nothing was started.';
+  const words = [`The service did not answer within ${counted(seconds, 'second')}.`, wait ? outcome : ''];
+  return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }
 
 /** Where the failing address or the refused key was set, added to an error. */
@@ -57,9 +88,13 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
   for (const problem of certificateProblems(environment)) note(problem);
 }
 
-/** Connects, runs the work, and closes everything. @throws ConfigError, ServiceError, and whatever the work throws */
+/**
+ * Connects, runs the work, and closes everything. --timeout counts from here.
+ *
+ * @throws ConfigError, ServiceError, and whatever the work throws; CommandError with 124 after the end of --timeout
+ */
 export async function withService<Result>(
-  flags: ServiceFlags,
+  flags: ServiceFlags & LimitFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<Result>,
 ): Promise<Result> {
@@ -68,10 +103,14 @@ export async function withService<Result>(
   for (const warning of config.warnings) io.note(warning);
   await noteCertificates(config.profile, io);
   const memory = openRemembered(config);
+  const limit = limitOf(flags.timeout);
+  const signal = AbortSignal.any([io.signal, limit]);
   const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
   try {
-    return await work({ config, service: await connection.service(), memory, signal: io.signal });
+    return await work({ config, service: await connection.service(), memory, signal });
   } catch (error) {
+    if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined)
+      throw lateError(error, flags.timeout, flags);
     throw namingSettings(error, config.profile);
   } finally {
     memory.close();

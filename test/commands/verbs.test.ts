@@ -86,10 +86,10 @@ describe('train', () => {
       'num_steps=2000',
       '-w',
       '-t',
-      '0.3',
+      '2',
     ]);
     expect({ code, notes }).toMatchObject({ code: exitCodes.timeout });
-    expect(notes).toContain('is still running after 0.3 seconds');
+    expect(notes).toContain('is still running after 2 seconds');
     const id = out.trim();
     expect(JSON.parse((await cli('get', [id, '--json'])).out).options).toMatchObject({ num_steps: 2_000 });
     expect((await cli('cancel', [id])).notes).toContain('add --yes');

@@ -1,0 +1,54 @@
+/** `--timeout` holds from the start of a command to its end, and what was started is always named. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { type Behaviour, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const silent: Behaviour = () => {};
+const time = '2026-01-01T00:00:00Z';
+const benchmark = { bench_id: 'bench_1', label: 'words', created_at: time, rollout_ready: true };
+const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'running', created_at: time };
+
+/** A service that answers by method and path, and is otherwise silent. */
+async function cliTo(answers: Readonly<Record<string, unknown>>, otherwise = silent) {
+  const server = await hostileServer((response, request) => {
+    const path = `${request.method} ${request.url.replace(/\?.*/, '')}`;
+    const answer = Object.hasOwn(answers, path) ? json(answers[path]) : otherwise;
+    return answer(response, request);
+  });
+  return { cli: cliOn({ baseUrl: server.url, apiKey: 'key' }), requests: server.requests };
+}
+
+const start = ['bench_1', '-m', 'acme/m', '--name', 'first', '--wait'];
+const known = { 'GET /api/v1/benchmarks/bench_1': benchmark };
+
+it('ends where a name cannot be looked up in time: nothing was started', async () => {
+  const { cli, requests } = await cliTo({});
+  const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '0.5']);
+  expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
+  expect(notes).toContain('The service did not answer within 0.5 seconds. Nothing was started.');
+  expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect((await cli('watch', ['evr_1', '--timeout', '0.5'])).code).toBe(exitCodes.timeout);
+});
+
+it('ends where the start is not answered in time: it is not known whether it was started', async () => {
+  const { cli, requests } = await cliTo(known);
+  const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '2']);
+  expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
+  expect(notes).toContain('It is not known whether it was started');
+  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+it('names what it has started where the service is gone since, and says that its end is not known', async () => {
+  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run });
+  const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
+  expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
+  expect(notes).toMatch(/first may still be running: the service no longer answers, so it is not known\./);
+  expect(notes).not.toContain('is still running after');
+});
+
+it('names what it has started where its state is refused later', async () => {
+  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
+  const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
+  expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
+});
