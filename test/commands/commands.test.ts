@@ -145,7 +145,7 @@ describe('get', () => {
     [['evr_nothing'], exitCodes.notFound, /no evaluation run evr_nothing|no run evr_nothing/i],
     [['benchmark', 'nothing'], exitCodes.notFound, /no benchmark nothing/],
     [['secret', 'nothing'], exitCodes.notFound, /There is no secret nothing/],
-    [['what'], exitCodes.notFound, /There is no benchmark or .* what/],
+    [['what'], exitCodes.notFound, /There is no benchmark, .* or deployment what/],
     [['images', 'x'], exitCodes.usage, /benchtop list images --benchmark ID lists them/],
     [[], exitCodes.usage, /Usage: benchtop get \[WHAT\] ID\|NAME/],
   ])('says what is wrong with %j', async (args, code, words) => {
