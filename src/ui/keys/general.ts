@@ -27,7 +27,7 @@ export const listCommands = {
   },
   mark: {
     id: 'list.mark',
-    title: 'mark, so that actions apply to all marked rows rows',
+    title: 'mark, so that actions apply to all marked rows',
     keys: ['space'],
     group: 'List',
   },
