@@ -32,6 +32,9 @@ const scriptsOnly: readonly Operation[] = [
   'getModel',
 ];
 
+/** Sent only for a list of several pages, which the double does not have. */
+const longListsOnly: readonly Operation[] = ['getDeploymentSummary'];
+
 it('every operation of the contract', async () => {
   const opened: OpenedView[] = [];
   const open = async (...given: Parameters<typeof openView>): Promise<OpenedView> => {
@@ -71,6 +74,8 @@ it('every operation of the contract', async () => {
   const operations = Object.keys(endpoints) as Operation[];
   await eventually(() => {
     const reached = new Set(opened.flatMap(({ double }) => double.requests.map(operationOf)));
-    expect(operations.filter(operation => !reached.has(operation)).sort()).toEqual(scriptsOnly.toSorted());
+    expect(operations.filter(operation => !reached.has(operation)).sort()).toEqual(
+      [...scriptsOnly, ...longListsOnly].sort(),
+    );
   });
 });
