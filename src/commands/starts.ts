@@ -103,7 +103,7 @@ async function begin<Input extends object, Result extends object>(
 /** Says what was asked for and has no effect: it may be a slip of the pen. */
 function noteIgnored({ ignored_options: names }: { readonly ignored_options?: unknown }, io: CommandIo): void {
   if (!Array.isArray(names) || names.length === 0) return;
-  io.note(`The service ignores ${names.map(name => sanitiseLine(String(name))).join(', ')}.`);
+  io.note(`Ignored by the service: ${names.map(name => sanitiseLine(String(name))).join(', ')}.`);
 }
 
 /** What to evaluate or train on. */

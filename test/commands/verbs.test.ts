@@ -45,7 +45,7 @@ describe('evaluate', () => {
 
   it('says which options the service ignores', async () => {
     const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'evaluation_samples=3']);
-    expect([code, notes]).toEqual([exitCodes.done, 'The service ignores evaluation_samples.']);
+    expect([code, notes]).toEqual([exitCodes.done, 'Ignored by the service: evaluation_samples.']);
   });
 
   it('prints the request instead of sending it', async () => {
