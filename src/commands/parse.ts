@@ -93,14 +93,19 @@ function unknownWords({ code, message }: CommanderError, { options, commands: ch
   }
   const [flag = '', value] = word.split('=', 2);
   if (value !== undefined && options.some(({ long }) => long === flag)) return `${flag} takes no value.`;
-  const flags = flag.startsWith('--') ? options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])) : [];
+  // The flags that select the service are hidden in the help of a command, but known.
+  const isKnown = ({ hidden, helpGroupHeading }: Option): boolean => !hidden || helpGroupHeading !== undefined;
+  const flags = flag.startsWith('--') ? options.filter(isKnown).flatMap(({ long }) => long ?? []) : [];
   const hint = didYouMean(flag, flags);
   return [`Unknown option '${word}'.`, hint].filter(Boolean).join(' ');
 }
 
+/** A word that was meant as a long flag: a quoted text has spaces. */
+const longFlagForm = /^--[a-z][\w-]*(?:=.*)?$/is;
+
 /**
- * Moves the flags of a command before its free text. After the text begins, any word that is not a flag of the command
- * belongs to the text, dashes included.
+ * Moves the flags of a command before its free text. After the text begins, a word of one dash that is not a flag of the
+ * command belongs to the text; what looks like a long flag is read as one, so that a typing error is not sent as text.
  *
  * @throws CommandError if a flag lacks its value
  */
@@ -118,6 +123,7 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
     if (word === '--') text.push(...rest.splice(0));
     else if (valued && name === word && rest.length === 0) throw new CommandError(`${word} needs a value.`);
     else if (valued !== undefined) before.push(word, ...(valued && name === word ? rest.splice(0, 1) : []));
+    else if (longFlagForm.test(word)) before.push(word);
     else if (word.startsWith('-') && word !== '-' && text.length < args.length) before.push(word);
     else text.push(word);
   }

@@ -64,6 +64,9 @@ describe('what cannot be read', () => {
     [['help', 'lsit'], "Unknown command 'lsit'. Did you mean list?"],
     [['help', 'secret', 'ste'], "Unknown command 'ste'. Did you mean set?"],
     [['chat', 'm', '--profile'], '--profile needs a value.'],
+    [['chat', 'm', 'hi', '--temprature', '0'], "Unknown option '--temprature'. Did you mean --temperature?"],
+    [['chat', 'm', 'hi', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
+    [['chat', 'm', 'hi', '--profil=x'], "Unknown option '--profil=x'. Did you mean --profile?"],
     [['--json'], '--json is for commands'],
   ])('is refused, with what may have been meant: %j', (words, message) => {
     expect(() => parse(words)).toThrow(message);
@@ -101,7 +104,9 @@ describe('the text of a chat', () => {
     [['chat', '--help'], 'help'],
     [['chat', '--system', 'x', 'm', '--help'], 'help'],
     [['chat', 'm', 'what', 'does', '-h', 'do'], 'command'],
-    [['chat', 'm', 'what', 'does', '--help'], 'command'],
+    [['chat', 'm', 'what', 'does', '--help'], 'help'],
+    [['chat', 'm', 'what does --help do'], 'command'],
+    [['chat', 'm', '--', 'what', 'does', '--help'], 'command'],
     [['chat', 'm', '--', '-h'], 'command'],
   ])('is distinguished from a wish for help: %j', (words, kind) => {
     expect(parse(words).kind).toBe(kind);

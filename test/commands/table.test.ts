@@ -424,14 +424,14 @@ describe.each(Object.entries(rows))('%s', (name, tried) => {
 const all: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(commands) as [CommandName, CommandSpec][];
 
 /** Errors found by the table alone: the words after the command, and the message. */
-function* wrongLines({ args = [], flags, exclusive = [], takesText }: CommandSpec): Generator<[string[], RegExp]> {
+function* wrongLines({ args = [], flags, exclusive = [] }: CommandSpec): Generator<[string[], RegExp]> {
   const words = args.filter(({ optional }) => !optional).map(({ choices }) => choices?.[0] ?? 'x');
   const flagWords = (key: string): string[] => {
     const flag = flags[key];
     if (flag?.value === undefined) return [longFlag(key)];
     return [longFlag(key), flag.choices?.[0] ?? (flag.number ? '1' : 'x')];
   };
-  yield [[...(takesText ? [] : words), '--no-such-flag'], /Unknown option '--no-such-flag'/];
+  yield [[...words, '--no-such-flag'], /Unknown option '--no-such-flag'/];
   if (words.length > 0) yield [words.slice(1), /An argument is missing\. Usage: benchtop /];
   if (!args.some(({ many }) => many)) yield [[...args.map(() => 'x'), 'y'], /One argument too many: y/];
   for (const [key, { value, number, choices, empty, needs }] of Object.entries(flags)) {

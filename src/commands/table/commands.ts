@@ -103,7 +103,7 @@ first word may name their kind. Without an id: everything running or pinned. Exi
   chat: spec({
     summary: 'ask a model a question, or chat with it',
     about:
-      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text; it is waited for 10 seconds, or to its end with - after the text.',
+      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text; it is waited for 10 seconds, or to its end with - after the text. After -- every word is text, even one like --this.',
     args: [
       { name: 'MODEL', of: 'chat model' },
       { name: 'TEXT', many: true, optional: true },

@@ -78,7 +78,7 @@ export interface CommandSpec {
   readonly exclusive?: readonly (readonly string[])[];
   /** Example command lines. */
   readonly examples?: readonly string[];
-  /** The last argument is free text: after the argument before it, words are taken as they are, dashes included. */
+  /** The last argument is free text: after the argument before it, words are taken as they are, except for long flags. */
   readonly takesText?: true;
   readonly hidden?: true;
 }
