@@ -155,6 +155,13 @@ const olderIds = {
   gone: 'dep_3',
 };
 
+/** The benchmark that an upload makes; nothing has been done with it. */
+const uploaded = (benchmark: object): Routes => ({
+  'GET /api/v1/benchmarks/b-new': benchmark,
+  'GET /api/v1/benchmarks/b-new/images': { bench_id: 'b-new', images: [] },
+  'GET /api/v1/eval/b-new/runs': [],
+});
+
 /** The generation closest to the document. */
 function older(): Routes {
   const { bench, run, oldRun, training, trajectory, test, gone } = olderIds;
@@ -202,6 +209,7 @@ function older(): Routes {
       takes('query', Object.fromEntries(query), []);
       return { bench_id: 'b-new', ok: true };
     },
+    ...uploaded({ ...benchmark, bench_id: 'b-new', label: 'mine' }),
     [`GET /api/v1/eval/${bench}/runs`]: runs,
     [`GET /api/v1/eval/${run}`]: runs[0],
     [`GET /api/v1/eval/${oldRun}`]: runs[1],
@@ -388,6 +396,7 @@ function newest(): Routes {
         warnings: ['tags ignored'],
       };
     },
+    ...uploaded({ ...benchmark, bench_id: 'b-new', name: 'mine' }),
     [`GET /api/v1/eval/${bench}/runs`]: runs,
     [`GET /api/v1/eval/${run}`]: runs[0],
     [`GET /api/v1/eval/${oldRun}`]: runs[1],
